@@ -21,6 +21,8 @@ export interface Lineup {
   readonly skipped?: readonly Skipped[]
   /** Measures each program once; in the order of `programs`. */
   round(): Promise<readonly Take[]>
+  /** Whether no further round is needed; without it, the rounds of the options are enough. */
+  hasEnough?(rounds: readonly (readonly Take[])[]): boolean
 }
 
 export interface Skipped {
@@ -28,9 +30,19 @@ export interface Skipped {
   readonly reason: string
 }
 
+/** A release, and the commit that it was built from. */
+export interface ReleaseCommit {
+  readonly version: string
+  readonly commit: string
+}
+
 export interface Setup {
   /** Number of logs in a history. */
   readonly logs: number
+  /** The last release, to be measured next to this checkout; undefined if the report has none. */
+  readonly release: ReleaseCommit | undefined
+  /** Whether this checkout is to be compared with the last release, which therefore must be measured. */
+  readonly check: boolean
   /** A new folder in the checkout, because /tmp may be in memory. */
   readonly folder: string
   /** `action` runs at the end, also after a failure; the last one first. */
@@ -100,9 +112,14 @@ export const installPeers = async (): Promise<string | undefined> => {
     await installed(HERE, ['--engine-strict=false'])
     return undefined
   } catch (error) {
-    const [code = '', first = ''] = [...String(error).matchAll(/^npm error (.*\S.*)$/gm)].map(([, text]) => text)
-    return `npm ci in bench/ failed: ${code === '' ? reasonOf(error) : `${code}: ${first}`}`
+    return `npm ci in bench/ failed: ${npmReason(error)}`
   }
+}
+
+/** The first two lines of an error of npm; of another program, the last one. */
+export const npmReason = (error: unknown): string => {
+  const [code = '', first = ''] = [...String(error).matchAll(/^npm error (.*\S.*)$/gm)].map(([, text]) => text)
+  return code === '' ? reasonOf(error) : `${code}: ${first}`
 }
 
 const packageSchema = z.object({ version: z.string() })
@@ -123,9 +140,9 @@ export const median = (numbers: readonly number[]): number => {
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
 }
 
-/** The environment in the unit of the agent that is installed. */
-export const agentEnvironment = async (): Promise<Readonly<Record<string, string>>> => {
-  const unit = await readFile(join(ROOT, 'deploy/chain-agent.service'), 'utf8')
+/** The environment in the unit of the agent that a checkout installs. */
+export const agentEnvironment = async (root = ROOT): Promise<Readonly<Record<string, string>>> => {
+  const unit = await readFile(join(root, 'deploy/chain-agent.service'), 'utf8')
   const variables = [...unit.matchAll(/^Environment=([^=]+)=(.*)$/gm)]
   if (variables.length === 0) throw new Error('deploy/chain-agent.service has no Environment=')
   return Object.fromEntries(variables.map(([, name = '', value = '']) => [name, value]))

@@ -1,3 +1,4 @@
+import type { ReleaseCommit } from './comparison.ts'
 import type { Section } from './report.ts'
 
 /** The CPU time and the memory that decide, each next to the peer that decides; a program is named by its beginning, without its version. */
@@ -29,9 +30,10 @@ const RATIOS: readonly { readonly of: string; readonly figure: string; readonly 
 const TOLERANCE = 1.15
 
 /** The main ratios of a release, by the name of their column. */
-export interface Release {
-  readonly version: string
+export interface Release extends ReleaseCommit {
   readonly date: string
+  /** Number and model of the CPUs, and the version of Node.js: ratios of two machines differ by half. */
+  readonly machine: string
   readonly ratios: ReadonlyMap<string, number>
 }
 
@@ -43,15 +45,17 @@ export const readHistory = (report: string): readonly Release[] => {
   const lines = report.split('\n')
   const start = lines.indexOf(HEADING)
   const table = start === -1 ? [] : lines.slice(start, nextHeading(lines, start)).filter((line) => line.startsWith('|'))
-  const [[, , ...columns] = [], , ...rows] = table.map((line) =>
+  const [[, , , , ...columns] = [], , ...rows] = table.map((line) =>
     line
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim()),
   )
-  return rows.map(([version = '', date = '', ...cells]) => ({
+  return rows.map(([version = '', commit = '', date = '', machine = '', ...cells]) => ({
     version,
+    commit,
     date,
+    machine,
     ratios: new Map(
       columns.flatMap((column, index) => {
         const cell = cells[index] ?? ''
@@ -73,15 +77,19 @@ const nextHeading = (lines: readonly string[], start: number): number => {
 /** The section of the report. A release has one row: that of its first complete report. */
 export const renderHistory = (releases: readonly Release[]): string => {
   const columns = columnsOf(releases)
-  const rows = releases.map(({ version, date, ratios }) => [
+  const rows = releases.map(({ version, commit, date, machine, ratios }) => [
     version,
+    commit,
     date,
+    machine,
     ...columns.map((column) => (ratios.has(column) ? `${ratios.get(column)}` : ABSENT)),
   ])
-  const table = [['release', 'date', ...columns], ['---', '---', ...columns.map(() => '---')], ...rows]
+  const names = ['release', 'commit', 'date', 'machine', ...columns]
+  const table = [names, names.map(() => '---'), ...rows]
   return `${HEADING}
 
-The main ratios of each release, as its first report had them. \`npm run bench:report -- --check\` measures again and compares with the last row.
+The main ratios of each release, as its first report had them. \`npm run bench:report -- --check\` builds the commit of the last row, and measures it next to this
+checkout in \`agent\` and \`agent-logs\`; of the others it compares the ratios with those of the last row, which differ from machine to machine.
 
 ${table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`
 }

@@ -9,8 +9,9 @@ import { freePort } from '../test/support/free-port.ts'
 import { must, run } from '../test/support/programs.ts'
 import type { SandboxedNode } from '../test/support/sandboxed-node.ts'
 import { scrape } from '../test/support/scrape.ts'
-import { cpuSecondsOf, openNode } from './agent.ts'
+import { openNode } from './agent.ts'
 import { type Comparison, MAIN, reasonOf, type Skipped } from './comparison.ts'
+import { usageDuring } from './usage.ts'
 
 const SECONDS = 20
 const LINES_PER_SECOND = 5500
@@ -76,7 +77,7 @@ export const journal: Comparison = {
   name: 'journal',
   title: 'Following a log of thousands of lines a second',
   fairness: `A unit of a real systemd writes ${LINES_PER_SECOND.toLocaleString('en')} lines a second for ${SECONDS} s through journald, most of them noise at level DEBUG. All
-programs follow the same unit at the same time, and must end with the same counts of three messages. The CPU time is systemd's figure of the unit: it
+programs follow the same unit at the same time, and must end with the same counts of three messages. The CPU time is that of the unit's control group: it
 contains journalctl, the pipe and all children. The first agent runs its consensus collector alone, which also reads the other messages that it knows
 and evaluates its findings; the peers only count, and need the field MESSAGE alone. The second one runs all of its collectors, of which several read this log.
 mtail matches the message alone (\`journalctl -o cat\`), and reads it from a file: its version 3.0.0~rc50 loses lines of a pipe.`,
@@ -92,7 +93,7 @@ mtail matches the message alone (\`journalctl -o cat\`), and reads it from a fil
         const counted = await Promise.all(readers.map(async ({ counts }) => counts()))
         const results: string[] = []
         const units = readers.map(({ unit }) => unit)
-        const cpu = await cpuSecondsOf(node, units, async () => {
+        const used = await usageDuring(node, units, async () => {
           await node.systemctl('start', UNIT)
           await eventually(
             async () => node.systemctl('show', '-P', 'ActiveState', UNIT),
@@ -104,7 +105,9 @@ mtail matches the message alone (\`journalctl -o cat\`), and reads it from a fil
           }
         })
         return results.map((result, index) => ({
-          figures: { 'CPU per 1,000 lines, ms': ((cpu[index] ?? Number.NaN) * 1e6) / (SECONDS * LINES_PER_SECOND) },
+          figures: {
+            'CPU per 1,000 lines, ms': ((used[index]?.cpu ?? Number.NaN) * 1e6) / (SECONDS * LINES_PER_SECOND),
+          },
           result,
         }))
       },

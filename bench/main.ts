@@ -6,17 +6,30 @@ import { version } from '../src/core/package.ts'
 import { must, run } from '../test/support/programs.ts'
 import { sweepSandboxes } from '../test/support/sandbox.ts'
 import { agent, agentLogs } from './agent.ts'
+import { BUDGETED, checkBudget } from './budget.ts'
 import { type Comparison, createCleanup, MAIN, ROOT } from './comparison.ts'
 import { compareRatios, mainRatios, readHistory, type Release, renderHistory } from './history.ts'
 import { ingest } from './ingest/ingest.ts'
 import { journal } from './journal.ts'
 import { pages } from './pages/pages.ts'
 import { runComparison, type Section } from './report.ts'
+import { signals } from './signals.ts'
 import { startup } from './startup.ts'
 import { store } from './store/store.ts'
 import { decoders, tokens } from './tokens/tokens.ts'
 
-const COMPARISONS: readonly Comparison[] = [startup, agent, agentLogs, journal, tokens, decoders, store, pages, ingest]
+const COMPARISONS: readonly Comparison[] = [
+  startup,
+  agent,
+  agentLogs,
+  signals,
+  journal,
+  tokens,
+  decoders,
+  store,
+  pages,
+  ingest,
+]
 const NAMES = COMPARISONS.map(({ name }) => name)
 const LOGS = 1_000_000
 const DOCUMENT = 'docs/reference/benchmarks.md'
@@ -24,16 +37,20 @@ const USAGE = `Usage: npm run bench:report -- [options]
 
 Compares chain-agent with other programs and writes a Markdown report. Progress is on stderr.
 
-  --rounds N       rounds of each comparison; the report has median, minimum and maximum (default: 3)
+  --rounds N       rounds of each comparison; the report has median, minimum and maximum (default: 3; signals: at least 10)
   --only NAME      one comparison; may be repeated: ${NAMES.join(', ')}
   --large          histories of 10,000,000 logs (decoders: 1,000,000), not 1,000,000
-  --check          compare with the last release in ${DOCUMENT}: a main ratio may be at most 15 % higher
+  --check          compare with the last release in ${DOCUMENT}; ${BUDGETED.join(' and ')}
+                   measure it in the same windows (5 to 20 of a minute): CPU may be 0.1 points (percent of one core)
+                   higher, RSS 5 %; of the others a main ratio may be 15 % higher than the recorded one
   --output FILE    report; - is stdout (default: ${DOCUMENT}; with --only or --check: -)
   --help           this text
 
-A report of all comparisons adds the ratios of a new version to the table History.
+The last release is checked out and built in .cache/bench/, once, which needs its commit and the npm registry. A report of all
+comparisons adds the ratios of a new version to the table History, if no tracked file differs from its commit.
 
-Exit code: 0 measured; 1 a program failed or has another result than the others, or with --check a ratio is worse; 2 usage error.
+Exit code: 0 measured; 1 a program failed or has another result than the others, or with --check one needs too much or could
+not be compared with the last release; 2 usage error.
 
 Examples:
   npm run bench:report
@@ -113,7 +130,7 @@ const writeReport = async ({ comparisons, rounds, logs, check, output }: BenchOp
     const folder = await mkdtemp(join(parent, 'run-'))
     cleanup.defer(async () => rm(folder, { recursive: true }))
     try {
-      const setup = { logs, folder, defer: cleanup.defer }
+      const setup = { logs, folder, release: last, check, defer: cleanup.defer }
       const section = await runComparison(comparison, setup, { rounds, log })
       if (section.failure !== undefined) log(`${comparison.name}: failed: ${section.failure}`)
       sections.push(section)
@@ -124,35 +141,60 @@ const writeReport = async ({ comparisons, rounds, logs, check, output }: BenchOp
   const hasFailed = sections.some(({ failure }) => failure !== undefined)
   const ratios = mainRatios(sections)
   const isComplete = comparisons.length === COMPARISONS.length && logs === LOGS && !hasFailed
-  const isNew = isComplete && releases.every((release) => release.version !== version)
-  const row: Release = { version, date: new Date().toISOString().slice(0, 10), ratios }
+  const row = isComplete && releases.every((release) => release.version !== version) ? await rowOf(ratios) : undefined
   const intro = `# Benchmarks
 
 Written by \`npm run bench:report\`: chain-agent next to other programs, in one run. A ratio below 1 means that chain-agent needs less.
 Ratios are of programs that were measured in the same round; times depend on the machine and its load, and are no promise.
 
-- rounds: ${rounds}; a figure is their median, with minimum and maximum
+- rounds: at least ${rounds}; a figure is their median, with minimum and maximum
 ${before}
 - load average at the end: ${load()}`
-  const history = renderHistory(isNew ? [...releases, row] : releases)
+  const history = renderHistory(row ? [...releases, row] : releases)
   const text = `${[intro, history, ...sections.map(({ markdown }) => markdown)].join('\n\n')}\n`
   if (output === '-') process.stdout.write(text)
   else {
     await writeFile(output, text)
     log(`wrote ${relative(process.cwd(), output)}`)
   }
-  const isWorse = check && last !== undefined && !isAsGood(last, ratios, comparisons)
-  return hasFailed || isWorse ? 1 : 0
+  const isGood = !check || last === undefined || isAsGood(last, sections)
+  return hasFailed || !isGood ? 1 : 0
 }
 
-/** Logs how the ratios of a run compare with the recorded ones. */
-const isAsGood = (last: Release, ratios: Release['ratios'], comparisons: readonly Comparison[]): boolean => {
-  const names = comparisons.map(({ name }) => name)
-  const { worse, missing } = compareRatios(last, ratios, names)
-  for (const line of [...missing, ...worse]) log(line)
-  log(worse.length === 0 ? 'no ratio is worse' : `${worse.length} worse by more than 15 %`)
-  return worse.length === 0
+/** The row of this version in the history; undefined if its commit is unknown or has other files. */
+const rowOf = async (ratios: Release['ratios']): Promise<Release | undefined> => {
+  const { stdout, code } = await run('git', ['describe', '--always', '--abbrev=8', '--exclude=*', '--dirty'], {
+    cwd: ROOT,
+  })
+  if (code !== 0 || stdout.endsWith('-dirty')) {
+    log(`no row of ${version} in the history: its commit is unknown, or tracked files differ from it`)
+    return undefined
+  }
+  return { version, commit: stdout, date: new Date().toISOString().slice(0, 10), machine: machine(), ratios }
 }
+
+/** Logs how a run compares with the last release. */
+const isAsGood = (last: Release, sections: readonly Section[]): boolean => {
+  const budgets = sections.filter(({ name }) => BUDGETED.includes(name)).map((section) => checkBudget(section, last))
+  const others = sections.filter(({ name }) => !BUDGETED.includes(name))
+  const { worse, missing } = compareRatios(
+    last,
+    mainRatios(others),
+    others.map(({ name }) => name),
+  )
+  for (const line of [...budgets.flatMap(({ lines }) => lines), ...missing, ...worse]) log(line)
+  if (others.length > 0) {
+    log(worse.length === 0 ? 'no ratio is worse' : `${worse.length} worse by more than 15 %`)
+    if (last.machine !== machine())
+      log(`the recorded ratios are of another machine: ${last.machine}; this one: ${machine()}`)
+  }
+  return worse.length === 0 && budgets.every(({ isKept }) => isKept)
+}
+
+/** As the history has it. */
+const machine = (): string => `${cpuText()}, Node.js ${process.versions.node}`
+
+const cpuText = (): string => `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`
 
 const load = (): string =>
   loadavg()
@@ -163,10 +205,9 @@ const describeMachine = async (): Promise<string> => {
   const program = (await must(process.execPath, [MAIN, '--version'])).trim()
   const commit = (await run('git', ['describe', '--always', '--dirty'], { cwd: ROOT })).stdout
   const systemd = (await run('systemctl', ['--version'])).stdout.split('\n')[0] ?? ''
-  const [{ model } = { model: 'unknown' }] = cpus()
   return [
     `${new Date().toISOString().slice(0, 16)}Z; ${program} (${commit}); Node.js ${process.version}, V8 ${process.versions.v8}`,
-    `Linux ${kernel()} ${arch()}; ${systemd}; ${cpus().length} × ${model}; ${Math.round(totalmem() / 2 ** 30)} GiB of memory`,
+    `Linux ${kernel()} ${arch()}; ${systemd}; ${cpuText()}; ${Math.round(totalmem() / 2 ** 30)} GiB of memory`,
     `load average at the start: ${load()}`,
   ]
     .map((line) => `- ${line}`)

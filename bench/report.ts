@@ -1,7 +1,7 @@
 import { type Comparison, median, type Setup, type Skipped, type Take, Unavailable } from './comparison.ts'
 
 /** A finished comparison; `rounds` has the takes of each round in the order of `programs`. */
-interface Measured {
+export interface Measured {
   readonly programs: readonly string[]
   readonly skipped: readonly Skipped[]
   readonly rounds: readonly (readonly Take[])[]
@@ -12,6 +12,8 @@ export interface Section {
   readonly name: string
   readonly markdown: string
   readonly ratios: readonly Ratio[]
+  /** Undefined if nothing was measured. */
+  readonly measured?: Measured
   /** Why the comparison is invalid: a program failed, or the results differ. */
   readonly failure?: string
 }
@@ -46,10 +48,14 @@ export const runComparison = async (comparison: Comparison, setup: Setup, progre
       name,
       markdown: parts.filter((part) => part !== '').join('\n\n'),
       ratios: ratiosOf(measured.programs, measured.rounds),
+      measured,
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    if (error instanceof Unavailable) return { name, markdown: `${head}\n\nNot measured: ${reason}`, ratios: [] }
+    if (error instanceof Unavailable) {
+      progress.log(`${name}: not measured: ${reason}`)
+      return { name, markdown: `${head}\n\nNot measured: ${reason}`, ratios: [] }
+    }
     const markdown = `${head}\n\n**Failed**:\n\n\`\`\`text\n${reason}\n\`\`\``
     return { name, markdown, ratios: [], failure: reason }
   }
@@ -57,14 +63,14 @@ export const runComparison = async (comparison: Comparison, setup: Setup, progre
 
 const measure = async ({ name, open }: Comparison, setup: Setup, { rounds, log }: Progress): Promise<Measured> => {
   log(`${name}: prepares`)
-  const { programs, skipped = [], round } = await open(setup)
+  const { programs, skipped = [], round, hasEnough } = await open(setup)
   for (const { name: peer, reason } of skipped) log(`${name}: does not measure ${peer}: ${reason}`)
   const takes: (readonly Take[])[] = []
-  for (let count = 1; count <= rounds; count += 1) {
+  for (let count = 1; count <= rounds || hasEnough?.(takes) === false; count += 1) {
     const taken = await round()
     takes.push(taken)
     checkTakes(programs, takes)
-    log(`${name}: round ${count} of ${rounds}`)
+    log(`${name}: round ${count}${hasEnough ? '' : ` of ${rounds}`}`)
     for (const [index, { figures }] of taken.entries()) log(`  ${programs[index]}: ${figuresText(figures)}`)
   }
   return { programs, skipped, rounds: takes }
@@ -88,7 +94,8 @@ export const checkTakes = (programs: readonly string[], rounds: readonly (readon
   )
 }
 
-const isOwn = (program: string): boolean => program.startsWith('chain-agent')
+/** A release, which has its version in its name, is a peer of this checkout. */
+const isOwn = (program: string): boolean => /^chain-agent(?! \d)/.test(program)
 
 /** Each figure of each program, and chain-agent ÷ peer in each round. */
 const rowsOf = (programs: readonly string[], rounds: readonly (readonly Take[])[]) => {

@@ -9,6 +9,7 @@ import { parseDuration } from '../src/core/units.ts'
 import { type AlertmanagerVersion, startAlertmanager } from '../test/support/alertmanager.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { start } from '../test/support/programs.ts'
+import { addressOf } from '../test/alerts/files.ts'
 import { prometheus } from '../test/support/prometheus.ts'
 
 const ALERTS = join(import.meta.dirname, '../alerts')
@@ -186,7 +187,7 @@ const listen = async () => {
       const { alerts, receiver, groupKey: group } = noticeSchema.parse(JSON.parse(Buffer.concat(chunks).toString()))
       for (const { status, labels, fingerprint } of alerts) {
         notices.push({
-          alert: labels['alertname'] ?? '',
+          alert: addressOf({ alert: labels['alertname'] ?? '', labels }),
           severity: labels['severity'] ?? '',
           instance: labels['instance'] ?? '',
           status,

@@ -33,7 +33,7 @@ export const STAKELESS = ['left-active-set']
  */
 export const BY_CHANCE: Readonly<Record<string, number>> = {
   ChainLeaderTimeouts: 0.03,
-  ChainProposalShortfall: 0.1,
+  'ChainLeaderTimeouts.shortfall': 0.1,
 }
 
 interface Question {

@@ -18,29 +18,29 @@ export const FAULT_S = 20
 
 /** `fault | alert | directives | directives that fix it | duration in seconds, if not 60`, all critical. */
 const TABLE = `
-stall         | ChainBlockStalled         | consensus stops                                    | consensus resumes
-deadlock      | ChainConsensusDeadlock    | consensus stops                                    | consensus resumes            | 180
-isolation     | ChainIsolated             | peers sessions 2                                   | peers sessions 350
-no-votes      | ChainNotVoting            | votes stop                                         | votes resume
-own-timeouts  | ChainLeaderTimeoutsInARow | node idles                                         | node leads                   | 90
-left-set      | ChainLeftActiveSet        | stake is 0                                         | stake is 310
-behind        | ChainBehind               | node behind 70                                     | node behind 0
-window        | ChainBlocksyncWindow      | node behind 620                                    | node behind 0                | 240
-rpc-down      | ChainRpcDown              | rpc fails                                          | rpc answers
-crash         | ChainServiceDown          | bft crashes SIGABRT                                | bft starts
-uninstalled   | ChainServiceMissing       | rpc vanishes                                       | rpc starts
-assertion     | ChainAssertion            | execution asserts                                  | execution starts
-log-trouble   | ChainLogTrouble           | bft logs wal_push_failed                           | bft calms
-start         | ChainStartStalled         | node hangs                                         | node starts                  | 240
-diverged      | ChainStateDiverged        | state diverges                                     | state agrees                 | 90
-finality      | ChainFinalityStalled      | finality stops                                     | finality resumes             | 120
-halted        | ChainNetworkHalted        | network stops                                      | network resumes              | 90
-fork          | ChainForkNotReady         | mpt timelines legacy                               | mpt timelines dual
-chunks        | ChainStorageFreeChunksLow | storage used 97                                    | storage used 70
-disk-full     | ChainDiskFull             | wal grows 63MB in 1s                               | wal grows 2MB in 1s
-drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme healthy
-clock         | ChainClockDrift           | host clock 700ms                                   | host clock 1ms
-reboot        | ChainRebootedNotSyncing   | host reboots; consensus stops                      | consensus resumes            | 90
+stall        | ChainBlockStalled            | consensus stops               | consensus resumes
+deadlock     | ChainBlockStalled.deadlock   | consensus stops               | consensus resumes   | 180
+isolation    | ChainIsolated                | peers sessions 2              | peers sessions 350
+no-votes     | ChainNotVoting               | votes stop                    | votes resume
+own-timeouts | ChainLeaderTimeouts.in-a-row | node idles                    | node leads          | 90
+left-set     | ChainLeftActiveSet           | stake is 0                    | stake is 310
+behind       | ChainBehind                  | node behind 70                | node behind 0
+window       | ChainBlocksyncWindow         | node behind 620               | node behind 0       | 240
+rpc-down     | ChainRpcDown                 | rpc fails                     | rpc answers
+crash        | ChainServiceDown.failed      | bft crashes SIGABRT           | bft starts
+uninstalled  | ChainServiceDown.missing     | rpc vanishes                  | rpc starts
+assertion    | ChainLogTrouble.aborted      | execution asserts             | execution starts
+log-trouble  | ChainLogTrouble              | bft logs wal_push_failed      | bft calms
+start        | ChainStartStalled            | node hangs                    | node starts         | 240
+diverged     | ChainStateDiverged           | state diverges                | state agrees        | 90
+finality     | ChainFinalityStalled         | finality stops                | finality resumes    | 120
+halted       | ChainNetworkHalted           | network stops                 | network resumes     | 90
+fork         | ChainForkNotReady            | mpt timelines legacy          | mpt timelines dual
+chunks       | ChainStorageFull.free-chunks | storage used 97               | storage used 70
+disk-full    | ChainDiskFull                | wal grows 63MB in 1s          | wal grows 2MB in 1s
+drive-gone   | ChainDriveGone               | host nvme gone                | host nvme healthy
+clock        | ChainClockDrift              | host clock 700ms              | host clock 1ms
+reboot       | ChainBlockStalled.rebooted   | host reboots; consensus stops | consensus resumes   | 90
 `
 
 /** The maximum size of the write-ahead log, and some space for other files. */
@@ -65,7 +65,7 @@ export const FAULTS: readonly Fault[] = TABLE.trim()
     }
   })
 
-/** Critical alerts that are not in the table, with the reason. */
+/** Names of critical alerts that are not in the table, with the reason. */
 export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
   ['ChainAgentDown', 'has its own test: the agent is killed'],
   ['ChainAgentAbsent', 'has its own test: the target is removed from the discovery'],
@@ -76,5 +76,5 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
   ],
   ['ChainStatesyncFrozen', 'half an hour without progress, by the clock: only promtool can wait for it'],
   ['ChainWatchedNodeSilent', 'a watcher on another host sees it: test/agent/watcher.test.ts'],
-  ['ChainUptimeBudgetFast', 'asks for an hour of history: only promtool can wait for it'],
+  ['ChainUptimeBudget', 'asks for an hour of history: only promtool can wait for it'],
 ])

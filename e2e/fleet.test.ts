@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addressOf } from '../test/alerts/files.ts'
 import type { Series } from '../test/support/instant-query.ts'
 import { BY_CHANCE, QUESTIONS, SILENT, STAKELESS, STATES, type FleetNodes } from './expected-states.ts'
 import { type Asked, panelExpression } from './panel-expression.ts'
@@ -139,7 +140,7 @@ describe('a healthy node', () => {
     (await query('ALERTS{job="chain-agent", severity!~"none|info"}'))
       .map(({ labels }) => ({
         node: labels['instance'] ?? '?',
-        alert: labels['alertname'] ?? '?',
+        alert: addressOf({ alert: labels['alertname'] ?? '?', labels }),
         state: labels['alertstate'],
       }))
       .filter(({ node }) => isWell(node))

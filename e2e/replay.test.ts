@@ -82,7 +82,6 @@ const PLANTED: readonly Planted[] = [
     ['warning ChainPartialRestart', 10_890, 11_101],
   ],
   [['critical ChainLogTrouble execution result_mismatch', 18_000, 18_600]],
-  [['info ChainNetworkNoise', 25_210, 25_850]],
   [
     ['warning ChainLogTrouble bft snapshot_advised', 32_400, 33_000],
     ['info ChainStatesync', 32_400, 32_580],
@@ -91,15 +90,15 @@ const PLANTED: readonly Planted[] = [
   [
     ['critical ChainBlockStalled', 46_810, 47_100],
     ['critical ChainBlocksyncWindow', 46_856, 47_280],
-    ['critical ChainConsensusDeadlock local_timeout', 46_920, 47_280],
+    ['critical ChainBlockStalled.deadlock local_timeout', 46_920, 47_280],
   ],
   [['warning ChainServiceDown ledger-tail', 54_000, 54_360]],
-  [['warning ChainWalStopped bft wal_stopped', 61_200, 61_440]],
+  [['warning ChainLogTrouble.wal-stopped bft wal_stopped', 61_200, 61_440]],
   [['warning ChainLogTrouble bft pacing_mismatch', 68_400, 69_000]],
-  [['critical ChainLeaderTimeoutsInARow', 72_045, 72_610, 30]],
+  [['critical ChainLeaderTimeouts.in-a-row', 72_045, 72_610, 30]],
   [
-    ['warning ChainServiceRestarting bft', 76_802, 79_202],
-    ['warning ChainServiceRestarting execution', 76_803, 79_203],
+    ['warning ChainServiceCrashed.restarts bft', 76_802, 79_202],
+    ['warning ChainServiceCrashed.restarts execution', 76_803, 79_203],
   ],
   [['warning none', LOST[0], LOST[1]]],
 ]

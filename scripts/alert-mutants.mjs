@@ -73,7 +73,10 @@ const mutateExpression = (expression) => {
   // A join or an aggregation that no longer distinguishes nodes. The same without `cluster` is found by
   // test/alerts/fleet.test.ts, for every rule.
   for (const token of expression.matchAll(/\b(on|by|ignoring) ?\(([^()]*)\)/g)) {
-    const labels = token[2].split(',').map((label) => label.trim())
+    const labels = token[2]
+      .split(',')
+      .map((label) => label.trim())
+      .filter((label) => label !== '')
     const rest = labels.filter((label) => label !== 'instance')
     if (rest.length < labels.length) put(token, `${token[1]} (${rest.join(', ')})`)
     for (const label of labels.filter((one) => !['instance', 'job', 'cluster'].includes(one))) {

@@ -99,7 +99,7 @@ test('dist has no source maps; those of the build translate a stack trace', asyn
   expect(readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.map'))).toEqual([])
   const source = positionOf(readFileSync('src/exporter/heartbeats.ts', 'utf8'), `'Only agents post heartbeats.'`)
   const traces = files.flatMap((file) => {
-    const position = positionOf(readFileSync(join('dist', file), 'utf8'), '"Only agents post heartbeats."')
+    const position = positionOf(readFileSync(join('dist', file), 'utf8'), '`Only agents post heartbeats.`')
     return position === undefined ? [] : [`    at problemOf (file:///usr/lib/chain-agent/dist/${file}:${position})`]
   })
   expect(traces.length).toBe(1)

@@ -17,7 +17,7 @@ const COSTLY = new RegExp(
   'i',
 )
 /** Names of the agent's own outputs, and what an alert is called. */
-const NOT_ADVICE = /\[Chain\w+\]\(Chain\w+\.md\)|`chain-agent [^`]*`|curl [^`]*/g
+const NOT_ADVICE = /\[Chain\w+\]\(Chain\w+\.md(?:#[\w-]+)?\)|`chain-agent [^`]*`|curl [^`]*/g
 
 const isCostly = (text: string): boolean => COSTLY.test(text.replaceAll(NOT_ADVICE, ''))
 
@@ -139,12 +139,16 @@ describe('runbooks', () => {
   const isCited = (text: string): boolean =>
     /\]\(\.\.\/(?:reference\/node-documentation\.md#[\w-]+|how-to\/hard-reset\.md)\)/.test(text)
 
-  /** Paragraphs and items of a section, each as one line. */
-  const blocksOf = (page: string): readonly string[] =>
-    (/^## Mitigation$([\s\S]*?)^## Threshold/m.exec(page)?.[1] ?? '')
-      .replaceAll(/^```[\s\S]*?^```$/gm, '')
-      .split(/\n\n|\n(?=\d+\. )/)
-      .map((block) => block.replaceAll(/\s+/g, ' ').trim())
+  /** Paragraphs and items of the mitigation, and the items of the sections after it, each as one line. */
+  const blocksOf = (page: string): readonly string[] => {
+    const [, mitigation = '', rest = ''] = /^## Mitigation$([\s\S]*?)(^## [\s\S]*)/m.exec(page) ?? []
+    const blocks = (text: string): readonly string[] =>
+      text
+        .replaceAll(/^```[\s\S]*?^```$/gm, '')
+        .split(/\n\n|\n(?=\d+\. )/)
+        .map((block) => block.replaceAll(/\s+/g, ' ').trim())
+    return [...blocks(mitigation), ...blocks(rest).filter((block) => /^\d+\. /.test(block))]
+  }
 
   const uncited = (blocks: readonly string[]): string =>
     blocks.filter((block) => isCostly(block) && !isCited(block)).join('\n')

@@ -23,15 +23,15 @@ export const runningOf = (services = ''): string => {
 
 /** Labels that distinguish the series of one alert. */
 export const DETAILS = [
+  'why',
   'node',
-  'sees',
   'alertmanager',
   'service',
   'pattern',
   'finding',
   'reading',
-  'why',
   'collector',
+  'package',
   'format',
   'device',
   'resource',
@@ -50,7 +50,6 @@ export const DETAILS = [
   'state',
   'port',
   'size',
-  'problem',
   'integration',
   'endpoint',
   'identity',

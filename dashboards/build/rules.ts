@@ -60,9 +60,9 @@ interface AskedOf {
   readonly value: string
 }
 
-export const runbookOf = (alert: string): string => {
-  const [rule] = rulesOf(alert)
-  return rule.annotations.runbook_url
+export const runbookOf = (address: string): string => {
+  const [rule] = rulesOf(address)
+  return address.includes('.') ? rule.annotations.runbook_url : rule.annotations.runbook_url.replace(/#.*/, '')
 }
 
 /** Log patterns that an alert selects: those of trouble lines. */
@@ -84,7 +84,7 @@ const runbookPage = (name: string): string => runbookOf('ChainWatchdog').replace
 const alertSchema = z.object({
   alert: z.string(),
   expr: z.string(),
-  labels: z.object({ severity: z.enum(['critical', 'warning', 'info', 'none']) }),
+  labels: z.object({ severity: z.enum(['critical', 'warning', 'info', 'none']), why: z.string().optional() }),
   annotations: z.object({ runbook_url: z.url() }),
 })
 type Alert = z.output<typeof alertSchema>
@@ -106,13 +106,17 @@ const rules: readonly (Alert | Recording)[] = readdirSync(FOLDER)
 const alerts = rules.flatMap((rule) => ('alert' in rule ? [rule] : []))
 const recordings = rules.flatMap((rule) => ('record' in rule ? [rule] : []))
 
-const rulesOf = (alert: string): readonly [Alert, ...Alert[]] => {
+/** The rules of an address: `NAME.why`, or `NAME` for those without `why`, or for all if each has one. */
+const rulesOf = (address: string): readonly [Alert, ...Alert[]] => {
+  const [name, why] = address.split('.')
+  const named = alerts.filter((rule) => rule.alert === name)
+  const exact = named.filter(({ labels }) => labels.why === why)
   // A panel names the warning before the critical limit.
   const isCritical = ({ labels }: Alert): number => Number(labels.severity === 'critical')
-  const [first, ...others] = alerts
-    .filter((rule) => rule.alert === alert)
-    .toSorted((a, b) => isCritical(a) - isCritical(b))
-  if (!first) throw new Error(`no rule in ${FOLDER}/ gives the alert ${alert}`)
+  const [first, ...others] = (why === undefined && exact.length === 0 ? named : exact).toSorted(
+    (a, b) => isCritical(a) - isCritical(b),
+  )
+  if (!first) throw new Error(`no rule in ${FOLDER}/ gives the alert ${address}`)
   return [first, ...others]
 }
 

@@ -1,67 +1,56 @@
-// docs/runbooks/index.md: alerts by symptom, the order in which to work, and every alert by rule file.
-import { readdirSync, readFileSync } from 'node:fs'
-import { parse } from 'yaml'
-import { levelsOf } from '../../.cache/modules/src/health/rules/rule.js'
+// docs/runbooks/index.md: alerts by symptom, the order in which to work, and every row.
+import { addressOf, levelsOf } from '../../.cache/modules/src/health/rules/rule.js'
 
-const SUFFIX = '.rules.yaml'
 const ORDER = ['critical', 'warning', 'info', 'none']
 
-const alertsOf = (file) =>
-  parse(readFileSync(`alerts/${file}`, 'utf8')).groups.flatMap(({ rules }) =>
-    rules.filter(({ alert }) => alert !== undefined),
-  )
-
-/** One row per alert, whatever the number of its rules. */
-const rowsOf = (file) => {
-  const byName = new Map()
-  for (const rule of alertsOf(file)) {
-    byName.set(rule.alert, [...(byName.get(rule.alert) ?? []), rule])
+/** One line per row, whatever the number of its severities. */
+const tableOf = (rows) => {
+  const byAddress = new Map()
+  for (const row of rows.flatMap(levelsOf)) {
+    const key = `${addressOf(row)} ${row.causedBy ?? 'own'}`
+    byAddress.set(key, [...(byAddress.get(key) ?? []), row])
   }
-  return [...byName].map(([alert, rules]) => {
-    const severities = ORDER.filter((one) => rules.some(({ labels }) => labels.severity === one))
-    return `| [${alert}](${alert}.md) | ${severities.join(', ')} | ${rules[0].annotations.summary} |`
-  })
+  return [...byAddress.values()]
+    .toSorted(([a], [b]) => (addressOf(a) < addressOf(b) ? -1 : 1))
+    .map(([row, ...others]) => {
+      const severities = ORDER.filter((one) => [row, ...others].some(({ severity }) => severity === one))
+      return `| ${link(addressOf(row))} | ${severities.join(', ')} | ${row.causedBy ?? 'own'} | ${row.summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, label) => label.toUpperCase())} |`
+    })
 }
 
 const SYMPTOMS = [
-  ['No new block arrives', 'NetworkHalted ServiceDown ConsensusDeadlock Isolated BlockStalled FinalityStalled'],
-  ['The node is behind, or the RPC returns old blocks', 'Behind BlocksyncWindow ExecutionLagging ExecutionSlow'],
-  ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown RpcErrors RpcSlow RpcBudget'],
-  ['No votes, or late votes', 'NotVoting VotesLate LeftActiveSet ClockDrift'],
-  ['Own rounds time out, rewards are missing', 'LeaderTimeoutsInARow LeaderTimeouts ProposalShortfall OwnBlocksEmpty'],
-  ['A service exits, or does not start', 'ServiceDown ServiceCrashed Assertion LogTrouble ServiceRestarting'],
+  ['No new block arrives', 'NetworkHalted ServiceDown Isolated BlockStalled FinalityStalled'],
+  ['The node is behind, or the RPC returns old blocks', 'Behind BlocksyncWindow ExecutionSlow'],
+  ['The RPC refuses connections, or returns errors', 'ServiceDown RpcDown RpcSlow'],
+  ['No votes, or late votes', 'NotVoting LeftActiveSet ClockDrift'],
+  ['Own rounds time out, rewards are missing', 'LeaderTimeouts OwnBlocksEmpty'],
+  ['A service exits, or does not start', 'ServiceDown ServiceCrashed LogTrouble'],
   [
     'The node does not follow the chain after a reboot',
-    'RebootedNotSyncing KernelBlocked HugePagesMissing DirectoryGone',
+    'BlockStalled.rebooted HostSetUp.kernel HostSetUp.huge-pages Blind.directory',
   ],
   [
     'Problems after an upgrade, or before a fork',
-    'TimelineMissing ForkNotReady RestartPending PartialRestart FormatDrift',
+    'LogTrouble.timeline-missing ForkNotReady UpgradeDue PartialRestart LogsIncomplete.format',
   ],
   ['Statesync does not end', 'StatesyncFrozen Statesync'],
-  ['Few peers', 'Isolated SessionsLow UpstreamThin UdpDrops NetworkNoise'],
-  ['Memory is scarce, or a process was killed', 'MemoryLow OomKill ServiceCrashed'],
-  ['A file system fills up', 'DiskFull DiskFilling Cleanup'],
-  ['The database fills up', 'StorageFull StorageFreeChunksLow StorageCompactionSoon StorageLowForMigration'],
-  ['A drive fails', 'DriveGone DriveFailing DriveErrors DriveHot DriveWorn'],
-  ['State roots or block hashes differ', 'StateDiverged ReferenceDiffers BadStateRoot'],
-  [
-    'The validator has left the active set, or is about to',
-    'LeftActiveSet OutsideActiveSet LeavesActiveSet StakeMarginLow',
-  ],
-  [
-    'Keys: missing, invalid, readable by others, used twice',
-    'IdentityTwice KeyFileMissing KeyFileInvalid KeyFileExposed',
-  ],
-  [
-    'The query service fails',
-    'QueryServiceDown QueryServiceStopped QueryServiceStalled QueryServiceErrors QueryServiceSlow',
-  ],
-  ['A dashboard is empty', 'AgentDown AgentAbsent NodeNotScraped CollectorDown Blind'],
-  ['No notification arrives', 'MonitoringFailing Watchdog HeartbeatFailing Maintenance'],
+  ['Few peers', 'Isolated PeersFew UdpDrops'],
+  ['Memory is scarce, or a process was killed', 'MemoryLow ServiceCrashed'],
+  ['A file system fills up', 'DiskFull Cleanup'],
+  ['The database fills up', 'StorageFull'],
+  ['A drive fails', 'DriveGone DriveFailing Heat.drive'],
+  ['State roots or block hashes differ', 'StateDiverged'],
+  ['The validator has left the active set, or is about to', 'LeftActiveSet StakeLow ValidatorFlagged'],
+  ['Keys: missing, invalid, readable by others, used twice', 'IdentityTwice KeyFile'],
+  ['The query service fails', 'QueryServiceDown QueryServiceBehind QueryServiceSlow'],
+  ['A dashboard is empty', 'AgentDown AgentAbsent CollectorDown Blind'],
+  ['No notification arrives', 'MonitoringFailing Watchdog Maintenance'],
 ]
 
-const link = (alert) => `[${alert}](${alert}.md)`
+const link = (address) => {
+  const [alert, why] = address.split('.')
+  return `[${address}](${alert}.md${why === undefined ? '' : `#${why}`})`
+}
 
 const symptomRows = () =>
   SYMPTOMS.map(([symptom, names]) => {
@@ -69,13 +58,14 @@ const symptomRows = () =>
     return `| ${symptom} | ${links.join(', ')} |`
   })
 
-/** The alerts that explain others, causes first: each line has those whose causes are all in the lines before. */
-const causesInOrder = (rows) => {
+/** The rows that explain others, causes first: each line has those whose causes are all in the lines before. */
+const causesInOrder = (all) => {
+  const rows = all.flatMap(levelsOf)
   const causesOf = new Map()
-  for (const { alert, explainedBy = [] } of rows.flatMap(levelsOf)) {
-    const causes = causesOf.get(alert) ?? new Set()
-    for (const cause of explainedBy.flatMap(({ alerts }) => alerts)) causes.add(cause)
-    causesOf.set(alert, causes)
+  for (const row of rows) {
+    const causes = causesOf.get(addressOf(row)) ?? new Set()
+    causesOf.set(addressOf(row), causes)
+    for (const address of (row.explainedBy ?? []).flatMap(({ alerts }) => alerts)) causes.add(address)
   }
   const sources = new Set([...causesOf.values()].flatMap((causes) => [...causes]))
   const lines = [['ChainAgentDown']]
@@ -103,7 +93,8 @@ export const renderRunbookIndex = (rows) =>
   `${[
     '# Runbooks',
     '',
-    'Generated from `alerts/` by `npm run generate`. One page per alert: its meaning, what to check, and what to do.',
+    'Generated from the rules by `npm run generate`. One page per name: its meaning, what to check, and what to do. A name is a cause with one first',
+    'action; the label `why` is the mechanism, and has a section in the page. NAME.why is the address of a row in settings and commands.',
     '',
     '**critical** pages immediately, **warning** is for the same day, **info** is for information; **none** is for Alertmanager only.',
     '',
@@ -140,19 +131,13 @@ export const renderRunbookIndex = (rows) =>
     'ChainAgentDown: without the agent the state of its node is unknown. Handle an alert that is not in the list after these, critical first.',
     '',
     ...causesInOrder(rows).map((alerts, index) => `${index + 1}. ${alerts.map(link).join(', ')}`),
-    ...readdirSync('alerts')
-      .filter((file) => file.endsWith(SUFFIX))
-      .sort()
-      .flatMap((file) => {
-        const table = rowsOf(file)
-        if (table.length === 0) return []
-        return [
-          '',
-          `## ${file.slice(0, -SUFFIX.length)}`,
-          '',
-          '| alert | severity | summary |',
-          '|---|---|---|',
-          ...table,
-        ]
-      }),
+    '',
+    '## All alerts',
+    '',
+    'Caused by: `own`, the node, its host or its monitoring; `network`, the validators together; `others`, peers, publishers or clients. A message has',
+    'it unless it is `own`.',
+    '',
+    '| alert | severity | caused by | summary |',
+    '|---|---|---|---|',
+    ...tableOf(rows),
   ].join('\n')}\n`

@@ -8,12 +8,15 @@ const NEXT = '## Mitigation\n'
 
 /** An alert with more expressions than this has a query for the labels of those that fire. */
 const MOST_EXPRESSIONS = 3
+/** A name with more rows has one query for those that fire. */
+const MOST_ROWS = 6
 /** A selection of more values is left out. */
 const MOST_VALUES = 8
 
 const COMPARISON = new Set(['Gtr', 'Gte', 'Lss', 'Lte', 'Eql', 'Neq'])
 /** What only selects the nodes to which the rest of an expression applies. */
-const SELECTION = /^(?:group by|count by|last_over_time|chain_service_expected|chain_agent_collector_(?:enabled|up)\b)/
+const SELECTION =
+  /^(?:group by|count by|last_over_time|chain_service_expected|chain_node_role|chain_agent_collector_(?:enabled|up)\b)/
 /** Functions whose first argument is what the alert measures. */
 const WRAPPER = /^(?:absent|label_replace)\(/
 
@@ -22,8 +25,25 @@ export const renderRunbook = (page, alert, { rows, dashboards }) => {
   const [before, after, ...more] = page.split(NEXT)
   if (after === undefined || more.length > 0) throw new Error(`${alert}.md has not one section Mitigation`)
   const [written] = before.split(HEADING)
-  const expressions = expressionsOf(alert, rows)
-  const panel = panelOf(alert, expressions, dashboards)
+  const named = rows.filter((row) => row.alert === alert)
+  if (named.length === 0) throw new Error(`no rule gives the alert ${alert}`)
+  const whys = [...new Set(named.map(({ why }) => why))]
+  const isLong = whys.length > MOST_ROWS
+  const expressions = isLong ? [alertsOf(alert)] : whys.length > 1 ? [] : expressionsOf(alert, named)
+  const listed = isLong
+    ? [[undefined, expressions]]
+    : whys.map((why) => [
+        why,
+        expressionsOf(
+          alert,
+          named.filter((row) => row.why === why),
+        ),
+      ])
+  // The panel is about the row that the name means, if there is one.
+  const [, shown] = listed.find(([why]) => why === undefined) ?? [null, listed.flatMap(([, found]) => found)]
+  // The list of alerts shows those of nodes only.
+  const hasList = named.every(({ dashboard }) => dashboard !== 'd/chain-fleet')
+  const panel = isLong && !hasList ? undefined : panelOf(alert, shown, dashboards)
   const link =
     panel === undefined
       ? []
@@ -35,19 +55,24 @@ export const renderRunbook = (page, alert, { rows, dashboards }) => {
     `${written}${HEADING}`,
     ...link,
     ...expressions.flatMap((expression) => ['```promql', expression, '```', '']),
+    ...(expressions.length === 0 ? [...listed.map(lineOf), ''] : []),
     `${NEXT}${after}`,
   ].join('\n')
 }
 
+const alertsOf = (alert) => `ALERTS{alertname="${alert}"}`
+
+/** What a row of an alert measures, as an item of a list. */
+const lineOf = ([why, expressions]) =>
+  `- ${why === undefined ? 'without `why`' : `\`${why}\``}: ${expressions.map((one) => `\`${one.replaceAll(/\s+/g, ' ')}\``).join(', ')}`
+
 /** What the rules of an alert measure, each once: their expressions without limits and exceptions. */
 const expressionsOf = (alert, rows) => {
-  const levels = rows.filter((row) => row.alert === alert).flatMap(levelsOf)
-  if (levels.length === 0) throw new Error(`no rule gives the alert ${alert}`)
-  const parsed = levels.map((row) => partsOf(expressionOf(row).trim()))
+  const parsed = rows.flatMap(levelsOf).map((row) => partsOf(expressionOf(row).trim()))
   const measured = [...new Set(parsed.flatMap((one) => one.measured))]
   const conditions = parsed.flatMap((one) => one.conditions)
   if (measured.length > MOST_EXPRESSIONS || measured.every((one) => metricsOf(one).length === 0))
-    return [`ALERTS{alertname="${alert}"}`]
+    return [alertsOf(alert)]
   return [...new Set([...measured, ...conditions])].slice(0, Math.max(2, measured.length))
 }
 
@@ -108,11 +133,10 @@ const panelOf = (alert, expressions, dashboards) => {
     .map((panel) => {
       const shown = new Set((panel.targets ?? []).flatMap(({ expr }) => metricsOf(expr)))
       const shared = [...wanted].filter((metric) => shown.has(metric)).length
-      const isNamed = panel.description?.includes(`[${alert}](`) ?? false
+      const isNamed = new RegExp(`\\[${alert}[.\\]]`).test(panel.description ?? '')
       return { ...panel, shared, isNamed, others: shown.size - shared }
     })
   const isList = wanted.has('ALERTS')
-  // The list of alerts shows those of nodes only.
   if (isList && !panels.some(({ isNamed }) => isNamed)) return undefined
   const scoreOf = ({ shared, isNamed, type, uid }) =>
     (isNamed ? 6 : 0) +

@@ -36,6 +36,7 @@ import { incidentDirectory } from '../sources/incident-files.ts'
 import { keepLastOutputs } from '../sources/last-outputs.ts'
 import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
+import type { WatchUnits } from '../sources/unit-watch.ts'
 import { revision, version } from '../core/package.ts'
 import { createHealthWatch } from './health-watch.ts'
 import { createIncidents } from './incidents.ts'
@@ -54,6 +55,8 @@ interface AgentOptions {
   readonly ask?: SendRequest
   readonly connect?: Connect
   readonly host?: Partial<HostSources>
+  /** Without it units are polled. */
+  readonly watchUnits?: WatchUnits
   /** Whether this is the only agent of the process; otherwise the metrics of the process are not exported. */
   readonly ownsProcess?: boolean
 }
@@ -229,7 +232,7 @@ const watchNode = async (options: NodeWatchOptions) => {
   const nodeVersion = process.versions.node
   const buildInfo = sample('chain_agent_build_info', 1, { version, revision, profile, node_version: nodeVersion })
   const samples = (): readonly Sample[] => {
-    const read = [...board.samples()]
+    const read = board.samples()
     return [
       buildInfo,
       ...sampleIfKnown('chain_agent_state_saved', checkpoints.isSaved()),

@@ -35,6 +35,7 @@ import { agentMetrics } from '../metrics.ts'
 import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import {
   createHeartbeat,
+  askRarelyIfNeverThere,
   createMetricsEndpoint,
   createPortProbe,
   createQueryEndpoint,
@@ -43,12 +44,15 @@ import {
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
-import { createJournal, createNewestEntryReader, createOldestEntryReader, type Journal } from '../sources/journal.ts'
+import { createNewestEntryReader, createOldestEntryReader, type Journal } from '../sources/journal.ts'
+import { createSharedJournal } from '../sources/journal-sharing.ts'
 import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
-import { keyFiles } from '../sources/key-files.ts'
+import { createInstalledFiles, type InstalledFiles } from '../sources/installed-files.ts'
+import { keyFiles, rememberAbsent } from '../sources/key-files.ts'
 import { createPackageLists, type PackageLists } from '../sources/package-lists.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
+import type { WatchUnits } from '../sources/unit-watch.ts'
 import { type Connect, createTokenFeeds } from './token-feed.ts'
 
 export interface Offered {
@@ -167,6 +171,8 @@ interface RuntimeOptions {
   readonly connect?: Connect | undefined
   /** Those of the client of the query service. */
   readonly certificates?: Certificates | undefined
+  /** Without it units are polled. */
+  readonly watchUnits?: WatchUnits | undefined
   /** Whether this is the only agent of the process. */
   readonly ownsProcess: boolean
   /** Follows the journal; a command that reads once passes one that ends. */
@@ -205,7 +211,7 @@ const NOT_SENT: HealthSummary = { state: 'unknown', causes: [] }
 export const createRuntime = async (options: RuntimeOptions): Promise<CollectorRuntime> => {
   const { clock, path, exec, ask, checkpoints } = options
   const {
-    journal = createJournal({ exec, parse: parseJournalEntry }),
+    journal = createSharedJournal({ exec, parse: parseJournalEntry }),
     health = () => NOT_SENT,
     alertsOf = () => [],
     onEvaluation = () => () => undefined,
@@ -239,16 +245,17 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     readOldest: createOldestEntryReader({ exec, parse: parseJournalEntry }),
     readNewest: createNewestEntryReader({ exec, parse: parseJournalEntry }),
     unitLogs: createUnitLogs({ exec, clock }),
+    watchUnits: options.watchUnits ?? null,
     rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
     queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
       createQueryEndpoint(ask, service, timeout),
-    nativeAt: (url: string, timeout: number) => createMetricsEndpoint(ask, url, timeout),
+    nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),
     alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
     heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat({ ask, urlFile, timeout }),
     probeFor: createPortProbe,
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),
-    keyFiles,
+    keyFiles: rememberAbsent(keyFiles, clock),
     published: () => board.samples(),
     health,
     alertsOf,
@@ -272,6 +279,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
 const createConfiguredSources = (
   {
     clock,
+    path,
     exec,
     host,
     certificates,
@@ -287,6 +295,7 @@ const createConfiguredSources = (
   const uptimeFor = createMemoizeLast<Dependencies['readUptime']>()
   const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
   const epochsFor = createMemoizeLast<Dependencies['epochs']>()
+  const installedFilesFor = createMemoizeLast<InstalledFiles>()
   const packageListsFor = createMemoizeLast<PackageLists>()
   const tokenFeedFor = createMemoizeLast<Dependencies['tokenFeed']>()
   return (config: Config) => {
@@ -309,6 +318,9 @@ const createConfiguredSources = (
       host: hostFor([config.host], () => ({ ...createHostSources(config.host), ...host })),
       readBootId: bootIdFor([config.host.procfs], () => () => procfs.read('sys/kernel/random/boot_id')),
       readUptime: uptimeFor([config.host.procfs], () => () => procfs.read('uptime')),
+      installedFiles: installedFilesFor([version.rootDirectory], () =>
+        createInstalledFiles({ root: version.rootDirectory, path }),
+      ),
       packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
       readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
       epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),

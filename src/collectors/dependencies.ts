@@ -24,10 +24,12 @@ import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
 import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import type { MetricsEndpoint, ProbePort, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
+import type { InstalledFiles } from '../sources/installed-files.ts'
 import type { PackageLists } from '../sources/package-lists.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
+import type { WatchUnits } from '../sources/unit-watch.ts'
 import type { UnitLogs } from './shared/unit-logs.ts'
 import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
 
@@ -41,6 +43,8 @@ interface Sources {
   readonly readOldest: ReadOldestEntry<JournalEntry>
   readonly readNewest: ReadNewestEntry<JournalEntry>
   readonly unitLogs: UnitLogs
+  /** Null for a command that reads once, and in a simulation. */
+  readonly watchUnits: WatchUnits | null
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
   /** A client of an endpoint; `timeout` in milliseconds. */
@@ -57,6 +61,7 @@ interface Sources {
   /** Files of the node that contain no secrets. */
   readonly nodeFiles: FileTree
   readonly packageLists: PackageLists
+  readonly installedFiles: InstalledFiles
   /** The length of the epochs of each network. */
   readonly epochs: EpochLengths
   /** The forks and mandatory releases of each network. */
@@ -71,7 +76,7 @@ interface Sources {
   /** The balances of a token, updated piece by piece. */
   tokenFeed(token: WatchedToken): TokenFeed
   /** The samples of all collectors, for derived ones. */
-  readonly published: () => Iterable<Sample>
+  readonly published: () => readonly Sample[]
   /** The health of the node by its diagnosis. */
   readonly health: () => HealthSummary
   /** The alerts in that state, with the labels of that target. */

@@ -10,7 +10,7 @@ const SHIPPED = packageFile('networks/forks.yaml')
 
 /**
  * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a ConfigError that lists
- * every error with its line. The own file may not have been reviewed later than tomorrow: ChainForkListOld would not fire
+ * every error with its line. The own file may not have been reviewed later than tomorrow: ChainUpgradeDue.fork-list would not fire
  * until then. `now` is not trusted if it is before the review of the shipped list.
  */
 export const readForks = (own: string | null, now: number): ForkList => {

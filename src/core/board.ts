@@ -145,18 +145,20 @@ export class Board {
   }
 
   /** All current samples. Stale or unknown values are absent, never zero. */
-  *samples(): Generator<Sample> {
-    yield sample('chain_agent_internal_failures_total', this.#internalFailures)
+  samples(): readonly Sample[] {
+    const samples = [sample('chain_agent_internal_failures_total', this.#internalFailures)]
     for (const entry of this.#entries.values()) {
       const { name: collector, last, lastSuccess, failures } = entry
-      yield* this.#samplesOf(entry)
-      yield sample('chain_agent_collector_failures_total', failures.count, { collector })
-      yield* sampleIfKnown('chain_agent_collector_up', this.#isUp(entry), { collector })
-      yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), { collector })
-      yield* sampleIfKnown('chain_agent_collector_last_success_timestamp_seconds', inSeconds(lastSuccess?.at), {
-        collector,
-      })
+      const lastSuccessAt = inSeconds(lastSuccess?.at)
+      samples.push(
+        ...this.#samplesOf(entry),
+        sample('chain_agent_collector_failures_total', failures.count, { collector }),
+        ...sampleIfKnown('chain_agent_collector_up', this.#isUp(entry), { collector }),
+        ...sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), { collector }),
+        ...sampleIfKnown('chain_agent_collector_last_success_timestamp_seconds', lastSuccessAt, { collector }),
+      )
     }
+    return samples
   }
 
   /** A bug in one collector must not remove the others' readings. */

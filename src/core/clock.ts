@@ -73,7 +73,7 @@ export const nextTurn = (): Promise<void> =>
     setImmediate(resolve)
   })
 
-const EVENT_LOOP_INTERVAL_MS = 100
+const EVENT_LOOP_INTERVAL_MS = 500
 
 /**
  * Observes how late a timer is, in seconds, until the signal aborts: the delay of the event loop of this process, by the
@@ -97,7 +97,7 @@ export const endsWithin = async (clock: Clock, ms: number, work: Promise<unknown
   try {
     return await Promise.race([work.then(() => true), clock.sleep(ms, done.signal).then(() => false)])
   } finally {
-    done.abort()
+    done.abort(ENDED)
   }
 }
 
@@ -108,7 +108,10 @@ export const withDeadline = async <T>(
   read: (context: Context) => Promise<T>,
 ): Promise<T> => {
   const { signal, abort } = linkAbort(parent)
+  let hasEnded = false
   const late = clock.sleep(timeout, signal).then(async (): Promise<never> => {
+    // Nobody waits for it: no error with its stack for each read.
+    if (hasEnded) return new Promise<never>(() => undefined)
     // If the parent aborts, the error of `read` comes first.
     if (signal.aborted) await nextTurn()
     throw new SourceError(
@@ -119,6 +122,7 @@ export const withDeadline = async <T>(
   try {
     return await Promise.race([read({ clock, signal }), late])
   } finally {
+    hasEnded = true
     abort()
     // The result of the loser is ignored; its rejection must not end the process.
     late.catch(() => undefined)

@@ -67,13 +67,13 @@ export const poll =
   <Reading>(
     { interval, timeout }: Timing,
     read: (context: Context) => Promise<Reading>,
-    subscribe: Subscribe = () => () => undefined,
+    subscribe?: Subscribe,
   ): Collector<Reading>['run'] =>
   async (context, report) => {
     const { clock, signal } = context
     let isWoken: boolean
     let endPause = (): void => undefined
-    const unsubscribe = subscribe(() => {
+    const unsubscribe = subscribe?.(() => {
       isWoken = true
       endPause()
     })
@@ -82,6 +82,10 @@ export const poll =
       const outcome = await attempt(clock, () => withDeadline(context, timeout, read))
       if (signal.aborted) break
       report(outcome)
+      if (!subscribe) {
+        await clock.sleep(interval, signal)
+        continue
+      }
       const endedAt = clock.elapsed()
       const pause = linkAbort(signal)
       endPause = pause.abort
@@ -91,7 +95,7 @@ export const poll =
       const rest = endedAt + Math.min(LEAST_PAUSE, interval) - clock.elapsed()
       if (rest > 0 && !signal.aborted) await clock.sleep(rest, signal)
     }
-    unsubscribe()
+    unsubscribe?.()
   }
 
 /**

@@ -82,11 +82,11 @@ export interface Sample {
 export const sample = <Name extends ReadingName>(
   name: Name,
   value: number | bigint | boolean,
-  ...[labels]: LabelArgument<Name>
+  ...labels: LabelArgument<Name>
 ): Sample => {
   const number = Number(value)
   if (!Number.isFinite(number)) throw new RangeError(`${name} must be a number, got ${value}`)
-  return { name, value: number, labels: { ...labels } }
+  return { name, value: number, labels: { ...labels[0] } }
 }
 
 /** A sample for a value that may be unknown: none then. */
@@ -103,21 +103,36 @@ export interface SampleIndex {
   series(name: ReadingName): readonly Sample[]
 }
 
+/** Up to so many looks, each reads all samples: a map of them costs more. */
+const FEW_LOOKS = 3
+
 /** Creates an index of samples. Stale readings are not among the board's samples. */
-export const createSampleIndex = (samples: Iterable<Sample>): SampleIndex => {
+export const createSampleIndex = (samples: readonly Sample[]): SampleIndex => {
+  let looks = 0
+  let byName: Map<string, Sample[]> | undefined
+  const seriesOf = (name: string): readonly Sample[] => {
+    looks += 1
+    if (looks <= FEW_LOOKS) return samples.filter((one) => one.name === name)
+    byName ??= groupByName(samples)
+    return byName.get(name) ?? []
+  }
+  return {
+    value: (name, ...[wanted]) =>
+      seriesOf(name).find(({ labels }) =>
+        Object.entries(wanted ?? {}).every(([label, value]) => labels[label] === value),
+      )?.value,
+    series: seriesOf,
+  }
+}
+
+const groupByName = (samples: Iterable<Sample>): Map<string, Sample[]> => {
   const byName = new Map<string, Sample[]>()
   for (const one of samples) {
     const series = byName.get(one.name)
     if (series) series.push(one)
     else byName.set(one.name, [one])
   }
-  return {
-    value: (name, ...[wanted]) =>
-      byName
-        .get(name)
-        ?.find(({ labels }) => Object.entries(wanted ?? {}).every(([label, value]) => labels[label] === value))?.value,
-    series: (name) => byName.get(name) ?? [],
-  }
+  return byName
 }
 
 /**

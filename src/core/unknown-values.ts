@@ -23,7 +23,7 @@ export const unknownValue = (
 const KEPT = 3
 
 /**
- * Counts unknown values like unparsed lines of their format, at each reading, so that ChainFormatDrift fires. The first
+ * Counts unknown values like unparsed lines of their format, at each reading, so that ChainLogsIncomplete.format fires. The first
  * values of each list are kept for the log of the agent: one line for each, however often it is read.
  */
 export const createUnknownValues = (recorder: Recorder, format: string) => {

@@ -104,7 +104,7 @@ export const ofProcess = {
     'The process, of the agent and of the query service. Each reads its configuration at start-up and on SIGHUP (`systemctl reload`).',
   metrics: {
     chain_agent_event_loop_delay_seconds: histogram(
-      'How late a timer of 100 ms was, in seconds: the delay of everything that the process does.',
+      'How late a timer of 500 ms was, in seconds: the delay of everything that the process does.',
       [0.01, 0.1, 0.5, 1.5],
     ),
     chain_agent_config_last_reload_successful: {

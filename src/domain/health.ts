@@ -10,6 +10,7 @@ export type AlertState = 'pending' | 'firing'
 
 /** An alert rule whose condition is true, for one set of labels. */
 export interface RuleFinding {
+  /** The address of the row: its name, and the label `why` if it has one: `ChainDiskFull.filling`. */
   readonly alert: string
   readonly severity: FindingSeverity
   readonly component: string
@@ -24,7 +25,7 @@ export interface RuleFinding {
   readonly description: string
   /** What to do, one step each; commands are between backticks. */
   readonly advice: readonly string[]
-  /** The findings of which it is a consequence, by the names of their alerts. */
+  /** The findings of which it is a consequence, by the addresses of their alerts. */
   readonly explainedBy: readonly string[]
   /** What it is about: service, device, fork … */
   readonly labels: Readonly<Record<string, string>>

@@ -14,7 +14,7 @@ export interface Exposition {
   readonly contentType: string
   /** Renders these samples and everything recorded. Does no I/O, so it is fast and cannot fail. */
   render(samples: Iterable<Sample>): Promise<string>
-  /** The same as values: one for each line of the text. */
+  /** The same as values: one for each line of the text. The labels of a series are the same object as the last time. */
   values(samples: Iterable<Sample>): Promise<readonly ExposedValue[]>
 }
 
@@ -62,7 +62,7 @@ export const createExposition = (
     const options = optionsOf(name, definition, registry)
     if (definition.type === 'histogram') histograms.set(name, clear(new Histogram(options), options))
     else if (definition.type === 'counter') counters.set(name, clear(new Counter(options), options))
-    else heads.set(name, headOf(name, definition))
+    else heads.set(name, headOf(name, definition.help, definition.type))
   }
 
   /** The samples by series, such as `up{job="a"}`. Two readings of one series have no sum that was ever read. */
@@ -76,47 +76,69 @@ export const createExposition = (
     return found
   }
 
+  /** By series. */
+  let exposed: ReadonlyMap<string, ExposedValue> = new Map()
+
   return {
     contentType: registry.contentType,
     recorder: {
-      count: (name, by, ...[labels]) => counters.get(name)?.inc({ ...labels }, Number(by)),
+      count: (name, by, ...labels) => counters.get(name)?.inc({ ...labels[0] }, Number(by)),
       countByName: (name, by, labels) => counters.get(name)?.inc({ ...labels }, by),
-      observe: (name, seconds, ...[labels]) => histograms.get(name)?.observe({ ...labels }, seconds),
+      observe: (name, seconds, ...labels) => histograms.get(name)?.observe({ ...labels[0] }, seconds),
     },
     // Synchronous up to the collection, so that concurrent scrapes each see a consistent state.
     render: async (samples) => {
       const texts = new Map(heads)
-      for (const [series, { name, value }] of bySeries(samples)) {
+      bySeries(samples).forEach(({ name, value }, series) => {
         const text = texts.get(name)
         if (text !== undefined) texts.set(name, `${text}${series} ${value}\n`)
+      })
+      // Not by its `metrics`, which takes as long as all samples.
+      for (const metric of await registry.getMetricsAsJSON()) {
+        let text = headOf(metric.name, metric.help, String(metric.type))
+        for (const { metricName: name = metric.name, labels, value } of valuesOf(metric))
+          text += `${seriesOf({ name, labels })} ${value}\n`
+        texts.set(metric.name, text)
       }
-      return [...texts.values(), await registry.metrics()].join('\n')
+      return [...texts.values()].join('\n')
     },
     values: async (samples) => {
-      const read = [...bySeries(samples).values()].filter(({ name }) => heads.has(name))
-      return [...read, ...(await registry.getMetricsAsJSON()).flatMap(valuesOf)]
+      const values = new Map<string, ExposedValue>()
+      bySeries(samples).forEach(({ name, labels, value }, series) => {
+        if (heads.has(name)) values.set(series, { name, labels: exposed.get(series)?.labels ?? labels, value })
+      })
+      for (const metric of await registry.getMetricsAsJSON()) {
+        for (const { metricName: name = metric.name, labels, value } of valuesOf(metric)) {
+          const series = seriesOf({ name, labels })
+          values.set(series, { name, labels: exposed.get(series)?.labels ?? textsOf(labels), value })
+        }
+      }
+      exposed = values
+      return [...values.values()]
     },
   }
 }
 
 type CollectedMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]
 
-const valuesOf = (metric: CollectedMetric): readonly ExposedValue[] => {
-  const all: readonly { metricName?: string; labels: Partial<Record<string, string | number>>; value: number }[] =
-    metric.values
-  return all.map(({ metricName = metric.name, labels, value }) => ({
-    name: metricName,
-    labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)])),
-    value,
-  }))
+interface CollectedValue {
+  /** That of a histogram has a suffix. */
+  readonly metricName?: string
+  readonly labels: Readonly<Partial<Record<string, string | number>>>
+  readonly value: number
 }
 
-const headOf = (name: string, { help, type }: MetricDefinition): string =>
+const valuesOf = ({ values }: CollectedMetric): readonly CollectedValue[] => values
+
+const textsOf = (labels: CollectedValue['labels']): ExposedValue['labels'] =>
+  Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)]))
+
+const headOf = (name: string, help: string, type: string): string =>
   `# HELP ${name} ${help}\n# TYPE ${name} ${type === 'external counter' ? 'counter' : type}\n`
 
-const seriesOf = ({ name, labels }: Sample): string => {
+const seriesOf = ({ name, labels }: Omit<CollectedValue, 'value'> & { readonly name: string }): string => {
   let text = ''
-  for (const label in labels) text += `${text === '' ? '{' : ','}${label}="${escapeLabel(labels[label] ?? '')}"`
+  for (const label in labels) text += `${text === '' ? '{' : ','}${label}="${escapeLabel(String(labels[label] ?? ''))}"`
   return text === '' ? name : `${name}${text}}`
 }
 

@@ -14,6 +14,7 @@ import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
 import type { Path } from './recovery/situation.ts'
 import { RESTART_MS, restartWindow, type RestartWindow } from './restart-window.ts'
+import { isMeant, splitAddress } from './rules/rule.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /**
@@ -79,7 +80,9 @@ const withRecoveryFirst = (
 ): readonly HealthFinding[] => {
   const [first] = causes
   const recovered = causes.find(({ name, consequences }) =>
-    [name, ...consequences.map((one) => one.name)].some((one) => one === runbook),
+    [name, ...consequences.map((one) => one.name)].some(
+      (one) => runbook !== null && isMeant(runbook, splitAddress(one)),
+    ),
   )
   if (!first || !recovered || weightOf(recovered) !== weightOf(first)) return causes
   return [recovered, ...causes.filter((one) => one !== recovered)]
@@ -189,7 +192,7 @@ const noAnswer = (snapshot: DiagnosisInput): HealthFinding => ({
 })
 
 const noNode = ({ prefix }: Pick<NodeSnapshot, 'prefix'>): HealthFinding => ({
-  name: 'ChainServiceMissing',
+  name: 'ChainServiceDown.missing',
   severity: 'unknown',
   summary: NO_NODE,
   timing: null,

@@ -6,6 +6,7 @@ import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import { isNotified } from './notifications.ts'
 import { RULE_FILES } from './rules/index.ts'
+import { addressOf, splitAddress } from './rules/rule.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
@@ -13,7 +14,7 @@ export type Severity = 'critical' | 'unknown' | 'warning' | 'info'
 
 /** A problem or notable state of the node or its host, as commands print it. */
 export interface Finding {
-  /** The alert for the same condition, which has a runbook; without one, words that begin with a small letter. */
+  /** The address of the alert for the same condition, which has a runbook; without one, words that begin with a small letter. */
   readonly name: string
   readonly severity: Severity
   /** One sentence without its full stop. That of the first cause is the sentence of the diagnosis. */
@@ -73,12 +74,12 @@ export const RULES_FAILED = 'rules'
 const AGENT_ALERTS: ReadonlySet<string> = new Set(
   RULE_FILES.flatMap(({ groups }) => groups)
     .flatMap(({ rules }) => rules)
-    .flatMap((rule) => ('alert' in rule && rule.component === 'agent' ? [rule.alert] : [])),
+    .flatMap((rule) => ('alert' in rule && rule.component === 'agent' ? [addressOf(rule)] : [])),
 )
 
 /**
- * The findings of the rules that count: one for each alert, with all its subjects, the most severe first. Of several
- * severities about one subject only the worst counts.
+ * The findings of the rules that count, the most severe first: the rows of an alert with the same steps are one, with all
+ * its subjects. Of several severities about one subject only the worst counts.
  */
 export const findingsOf = (findings: readonly RuleFinding[], context: FindingContext): readonly HealthFinding[] => {
   const worst = new Map<string, CountedFinding>()
@@ -94,10 +95,16 @@ export const findingsOf = (findings: readonly RuleFinding[], context: FindingCon
   }
   const byAlert = new Map<string, CountedFinding[]>()
   for (const finding of worst.values()) {
-    const key = `${finding.alert} ${finding.countsAs}`
+    const { alert, countsAs, advice, explainedBy } = finding
+    const key = JSON.stringify([splitAddress(alert).alert, countsAs, advice, explainedBy])
     byAlert.set(key, [...(byAlert.get(key) ?? []), finding])
   }
-  return [...byAlert.values()].flatMap((all) => all.slice(0, 1).map((first) => findingOf(first, all, context)))
+  const groups = [...byAlert.values()].flatMap((all) => all.slice(0, 1).map((first) => ({ first, all })))
+  /** Address of a row → the finding that has it. */
+  const nameOf = new Map(groups.toReversed().flatMap(({ first, all }) => all.map(({ alert }) => [alert, first.alert])))
+  return groups
+    .map(({ first, all }) => findingOf(first, all, context))
+    .map((finding) => ({ ...finding, explainedBy: finding.explainedBy.map((cause) => nameOf.get(cause) ?? cause) }))
 }
 
 interface FindingContext {
@@ -213,7 +220,7 @@ const isRepeated = (one: RuleFinding, all: readonly RuleFinding[], readings: Rea
 }
 
 /** Alerts of a node that has no new block. */
-const WITHOUT_BLOCKS = ['ChainBlockStalled', 'ChainConsensusDeadlock']
+const WITHOUT_BLOCKS = ['ChainBlockStalled', 'ChainBlockStalled.deadlock']
 
 /** Subjects of one alert that are listed. */
 const MAX_SUBJECTS = 5

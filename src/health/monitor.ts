@@ -14,12 +14,12 @@ import { sample, type Sample } from '../core/metric.ts'
 import { duration } from '../core/format.ts'
 import { minute, second } from '../core/units.ts'
 import { type ActiveAlert, type AlertRule, createRuleEvaluator, type RuleEvaluator } from './promql/rules.ts'
-import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
+import { keyOf, type Labels, perLabels, type StoredSample } from './promql/series.ts'
 import { ruleSet } from './rules/index.ts'
 import { DEFAULT_TUNING } from './rules/tuning.ts'
 import { renderTemplate } from './promql/template.ts'
 import { annotationsOf, descriptionOf } from './rules/render.ts'
-import type { AlertRow } from './rules/rule.ts'
+import { addressOf, type AlertRow } from './rules/rule.ts'
 
 /** What the messages of alerts contain in addition to the samples of their rules. */
 export interface MessageFacts {
@@ -206,7 +206,8 @@ const assess = (
 ): Omit<Health, 'since'> => {
   const active = evaluator.active().map((alert) => ({ ...alert, activeAt: alert.activeAt + clockOffset }))
   const failures = [...evaluator.failures()].map(
-    ([rule, { message }]) => `Cannot evaluate the rule ${'alert' in rule ? rule.alert : rule.record}: ${message}`,
+    ([rule, { message }]) =>
+      `Cannot evaluate the rule ${'alert' in rule ? addressOf(rule.row) : rule.record}: ${message}`,
   )
   const findings = findingsOf(active, isContinuous)
   const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
@@ -239,11 +240,12 @@ const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly R
         alertname: _name,
         severity: _severity,
         component: _component,
+        why: _why,
         ...labels
       } = alert.labels
       return [
         {
-          alert: row.alert,
+          alert: addressOf(row),
           severity,
           component: row.component,
           state,
@@ -302,15 +304,15 @@ const SEVERITIES: readonly AlertRow['severity'][] = [...FINDING_SEVERITIES, 'non
 
 const subjectOf = ({ severity: _severity, ...labels }: Labels): string => keyOf(labels)
 
-const causesOf = ({ explainedBy = [] }: AlertRow, active: readonly Alert[]): readonly string[] => [
+const causesOf = (row: AlertRow, active: readonly Alert[]): readonly string[] => [
   ...new Set(
-    explainedBy.flatMap(({ alerts, services }) =>
+    (row.explainedBy ?? []).flatMap(({ alerts, services }) =>
       active
         .filter(
-          ({ rule: { alert }, labels: { service = '' } }) =>
-            alerts.includes(alert) && (services?.includes(service) ?? true),
+          ({ rule, labels: { service = '' } }) =>
+            alerts.includes(addressOf(rule.row)) && (services?.includes(service) ?? true),
         )
-        .map(({ rule: { alert } }) => alert),
+        .map(({ rule }) => addressOf(rule.row)),
     ),
   ),
 ]
@@ -346,7 +348,7 @@ const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
 export const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
 /** Whether the finding is that no block is known: then it is unknown whether the chain advances. */
-const isNoBlock = ({ alert, labels }: RuleFinding): boolean => alert === 'ChainBlind' && labels['reading'] === 'block'
+const isNoBlock = ({ alert }: RuleFinding): boolean => alert === 'ChainBlind.block'
 
 /**
  * `absent`: systemd has answered that it knows none of the node's units, its RPC does not answer, and no block of it is
@@ -371,8 +373,10 @@ const isWatcherWithoutHeartbeat = (samples: readonly StoredSample[]): boolean =>
   samples.some(({ name, labels }) => name === 'chain_agent_build_info' && labels['profile'] === 'watcher') &&
   samples.every(({ name }) => name !== 'chain_watched_heartbeat_timestamp_seconds')
 
+const withTargetLabels = perLabels((labels) => ({ ...labels, ...TARGET }))
+
 /** The samples as a scrape stores them. */
 export const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
-  for (const { name, labels, value } of samples) yield { name, labels: { ...labels, ...TARGET }, value }
+  for (const { name, labels, value } of samples) yield { name, labels: withTargetLabels(labels), value }
   yield { name: 'up', labels: TARGET, value: 1 }
 }

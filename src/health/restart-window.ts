@@ -128,13 +128,21 @@ const network: Check = ({ known, at }) => {
 /** A restart with the installed version is part of the solution, unless a timeline is missing. */
 const SOLVED_BY_RESTART = ['ChainForkNotReady']
 /** Warnings of conditions with which a start fails. */
-const PREVENTS_START = ['ChainHugePagesMissing', 'ChainKernelBlocked', 'ChainKeyFileInvalid', 'ChainKeyFileMissing']
+const PREVENTS_START = [
+  'ChainHostSetUp.huge-pages',
+  'ChainHostSetUp.kernel',
+  'ChainKeyFile.invalid',
+  'ChainKeyFile.missing',
+]
+
+/** Services have a check of their own. A unit that systemd does not know cannot be started. */
+const SERVICE_DOWN = ['ChainServiceDown', 'ChainServiceDown.failed']
 
 const preventsRestart = ({ alert, severity, countsAs, explainedBy, labels }: RuleFinding): boolean => {
   if (PREVENTS_START.includes(alert)) return labels['kernel'] !== 'pending' && labels['kind'] !== 'backup'
   if (SOLVED_BY_RESTART.includes(alert)) return severity === 'critical' && labels['check'] === 'timeline'
-  // What follows from another finding ends with it; services have a check of their own.
-  return countsAs === 'critical' && explainedBy.length === 0 && alert !== 'ChainServiceDown'
+  // What follows from another finding ends with it.
+  return countsAs === 'critical' && explainedBy.length === 0 && !SERVICE_DOWN.includes(alert)
 }
 
 /** The collectors whose readings show the conditions with which a start fails. */

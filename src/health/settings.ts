@@ -33,7 +33,9 @@ export const health = z
       .describe('the ratio of a week in which the node should have a fresh block'),
     limits: limits
       .prefault({})
-      .describe('limits of alerts: {ChainBehind: {warning: 8s, critical: 30s, for: 2m}}; docs/how-to/alerts.md'),
-    disable: z.array(alert).default([]).describe('names of alerts that are not evaluated'),
+      .describe(
+        'limits of alerts, by NAME or NAME.why: {ChainBehind: {warning: 8s, critical: 30s, for: 2m}}; docs/how-to/alerts.md',
+      ),
+    disable: z.array(alert).default([]).describe('alerts that are not evaluated: NAME for all its rows, or NAME.why'),
   })
   .prefault({})

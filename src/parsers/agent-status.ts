@@ -40,7 +40,9 @@ export const statusResponse = z
 
 export const ruleFindingResponse = z
   .object({
-    alert: text.describe('The name of the alert; `/runbooks/NAME` is its runbook.'),
+    alert: text.describe(
+      'The name of the alert and, if it has one, its label `why`: `ChainDiskFull.filling`; `/runbooks/ChainDiskFull#filling` is its runbook.',
+    ),
     severity: severity.describe('The severity of the alert.'),
     component: text.describe('The part of the node that the alert is about.'),
     state: z.enum(['pending', 'firing']).describe('`pending` until the condition has held for `forSeconds`.'),

@@ -69,10 +69,8 @@ const parseObject = (line: string): object => {
 }
 
 /** As almost all entries are. */
-const isOfTexts = (raw: object): raw is Readonly<Record<string, string>> => {
-  for (const value of Object.values(raw)) if (typeof value !== 'string') return false
-  return true
-}
+const isOfTexts = (raw: object): raw is Readonly<Record<string, string>> => Object.values(raw).every(isText)
+const isText = (value: unknown): boolean => typeof value === 'string'
 
 const decodedFields = (raw: object): Readonly<Record<string, string>> =>
   Object.fromEntries(

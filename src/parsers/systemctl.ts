@@ -51,6 +51,7 @@ export const UNIT_PROPERTIES = [
   'ExecMainStatus',
   'ExecMainStartTimestamp',
   'ExecMainExitTimestamp',
+  'ControlGroup',
   'MemoryCurrent',
   'CPUUsageNSec',
   'TasksCurrent',
@@ -110,6 +111,8 @@ const parseUnit = (block: string) => {
     /** Milliseconds since the epoch, like the other times. */
     startedAt: timeOf('ExecMainStartTimestamp'),
     exitedAt: timeOf('ExecMainExitTimestamp'),
+    /** Below the root of the control groups; null for a unit without processes. */
+    controlGroup: textOf('ControlGroup'),
     memoryBytes: numberOf('MemoryCurrent', 'bytes'),
     cpuSeconds: cpuNanoseconds === null ? null : Number(cpuNanoseconds) / 1e9,
     tasks: numberOf('TasksCurrent', 'tasks'),

@@ -6,6 +6,7 @@ import { LIMITS } from '../core/limits.ts'
 import { readSecretFile } from './credential-file.ts'
 import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
 import { type Clock, endsWithin } from '../core/clock.ts'
+import { second } from '../core/units.ts'
 
 const { response } = LIMITS
 
@@ -70,6 +71,33 @@ export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: nu
   if (address.pathname === '/') address.pathname = '/metrics'
   return {
     metrics: (signal) => ask({ url: address.href, accept: ACCEPT, timeout, maxBytes: response.metricsBytes, signal }),
+  }
+}
+
+/** In milliseconds. Less than a minute, so that what is asked each minute is asked. */
+const REFUSED_FOR = 50 * second
+
+/**
+ * The same endpoint. A port that has refused each connection since the start is asked once a minute: a host without an
+ * OpenTelemetry collector has nobody there. In between the last error is thrown again.
+ */
+export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clock, 'elapsed'>): MetricsEndpoint => {
+  let hasAnswered = false
+  let refused: { readonly error: NoResponseError; readonly until: number } | undefined
+  return {
+    metrics: async (signal) => {
+      if (refused && clock.elapsed() < refused.until) throw refused.error
+      refused = undefined
+      try {
+        const answer = await endpoint.metrics(signal)
+        hasAnswered = true
+        return answer
+      } catch (error) {
+        if (!hasAnswered && error instanceof NoResponseError && error.detail === 'ECONNREFUSED')
+          refused = { error, until: clock.elapsed() + REFUSED_FOR }
+        throw error
+      }
+    },
   }
 }
 

@@ -21,6 +21,11 @@ export interface Program {
   readonly grace?: number
   /** Exit codes that count as success. Default: 0; for a stream none. */
   readonly answers?: readonly number[]
+  /**
+   * For a stream of small pieces: the wait after each of them, in milliseconds, in which more is gathered. It does not
+   * wait after a large one.
+   */
+  readonly gatherMs?: number
 }
 
 /** Runs the tools of the node and of systemd, with limits on concurrency, time and output. */
@@ -43,6 +48,9 @@ interface ExecOptions {
   /** Further variables for the children. */
   readonly variables?: Readonly<Record<string, string>>
 }
+
+/** In bytes: a quarter of what a pipe holds. A program that fills it is read without a wait. */
+const LARGE_CHUNK = 16 * 1024
 
 /** The children of this process. Each has its own process group, so none ends automatically with this process. */
 const living = new Set<number>()
@@ -111,6 +119,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
     run: (program, signal) =>
       whenFree(slotsFor(program.command), signal, () =>
         whenFree(slots, signal, async () => {
+          failIfMissing(program, path)
           const { result } = start(program, signal, true)
           const outcome = await result
           const { exitCode, isMaxBuffer } = outcome
@@ -124,10 +133,16 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
       ),
 
     async *stream(program, signal) {
+      failIfMissing(program, path)
       const linked = linkAbort(signal)
       const { child, result } = start(program, linked.signal, false)
+      const output: AsyncIterable<Buffer> | Buffer[] = child.stdout ?? []
       try {
-        for await (const chunk of child.stdout ?? []) yield chunk
+        for await (const chunk of output) {
+          yield chunk
+          if (program.gatherMs !== undefined && chunk.length < LARGE_CHUNK)
+            await clock.sleep(program.gatherMs, linked.signal)
+        }
         const outcome = await result
         const { exitCode } = outcome
         // With text on standard error, an exit code other than 0 is a failure.
@@ -223,6 +238,20 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
   const code = isNotPermitted(evidence) ? 'journal not permitted' : isKilled ? 'killed' : undefined
   const output = textOf(ended.stderr)
   return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) }, { code, output })
+}
+
+/** A fork of this process takes milliseconds: there is none for a program that no directory of the search path has. */
+const failIfMissing = (program: Program, path: string): void => {
+  const { command } = program
+  if (command.includes('/')) return
+  const isMissing = (directory: string): boolean => {
+    try {
+      return statSync(join(directory, command), { throwIfNoEntry: false }) === undefined
+    } catch {
+      return false // It cannot be searched: the start fails with the reason.
+    }
+  }
+  if (path.split(':').every(isMissing)) throw failureOf(program, { code: 'ENOENT', isMaxBuffer: false }, path)
 }
 
 /** The system reports EACCES for the whole search when one directory of it cannot be searched. */

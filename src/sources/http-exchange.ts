@@ -39,7 +39,6 @@ export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): P
     ...(socketPath !== undefined && { socketPath }),
     ...(agent && { agent }),
     ...(ca && { ca: [...ca] }),
-    signal,
     // Also with NODE_TLS_REJECT_UNAUTHORIZED=0, which would send an API key to any server.
     rejectUnauthorized: true,
     method: body === null ? 'GET' : 'POST',
@@ -54,6 +53,13 @@ export const sendRequest = async (outgoing: OutgoingRequest, mayRetry = true): P
       ...headers,
     },
   })
+  // Not the option `signal`, which observes the end of each stream.
+  const abort = (): void => void request.destroy(asError(signal.reason))
+  signal.addEventListener('abort', abort)
+  request.once('close', () => {
+    signal.removeEventListener('abort', abort)
+  })
+  if (signal.aborted) abort()
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request

@@ -49,7 +49,8 @@ export class NoResponseError extends SourceError {
 
 export interface HttpRequest {
   readonly url: string
-  readonly init?: { readonly method: 'POST'; readonly body: string }
+  /** `contentType`: JSON by default. */
+  readonly init?: { readonly method: 'POST'; readonly body: string; readonly contentType?: string }
   /** An API key, sent as `Authorization: Bearer`. */
   readonly bearer?: string
   /** The Accept header; JSON by default. */
@@ -78,7 +79,11 @@ export const createHttpClient =
       const message = await sendRequest({
         url: new URL(url),
         ...(socketPath !== undefined && { socketPath }),
-        headers: { accept, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }) },
+        headers: {
+          accept,
+          ...(init?.contentType !== undefined && { 'content-type': init.contentType }),
+          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+        },
         body: init?.body ?? null,
         ca,
         certificates,

@@ -23,6 +23,9 @@ export type JournalStart =
   | { readonly after: string }
   | { readonly newest: number; readonly lookBack?: number | undefined }
 
+/** Also at a time, in milliseconds since the epoch. */
+type Start = JournalStart | { readonly since: number }
+
 export interface FollowOptions extends Timing {
   /** Matches in journalctl syntax: `-u`, UNIT, `--grep=`, or FIELD=value. */
   readonly match: readonly string[]
@@ -52,15 +55,51 @@ const PROBE_EVERY = 6
  */
 const ARRIVES_WITHIN = 2
 
-const HEARTBEAT = { entries: [], unreadable: 0, gap: false } as const
+/**
+ * Units write a line at a time, and each batch passes through all who follow it: some together cost less. Shorter than the
+ * interval of any collector.
+ */
+const GATHER_MS = 200
 
-export const createJournal = <Entry extends JournalPosition>({
+export const HEARTBEAT = { entries: [], unreadable: 0, gap: false } as const
+
+/** What a follower receives from the journalctl that it shares. */
+export interface Subscription<Entry> {
+  /** From now on keeps what the shared journalctl returns for this follower; starts it if it does not run. */
+  subscribe(): void
+  isSubscribed(): boolean
+  /** Notes the entries that the follower's own journalctl returned. */
+  delivered(entries: readonly Entry[]): void
+  /** Whether one of them was written after the subscription: the shared journalctl returns all later ones. */
+  hasPassed(): boolean
+  /**
+   * What the own journalctl has not returned, and then what arrives. Throws the error of the shared journalctl; ends at
+   * once without a subscription.
+   */
+  batches(): AsyncGenerator<JournalBatch<Entry>>
+  /** The follower has ended. */
+  end(): void
+}
+
+type FollowFrom<Entry> = (
+  following: Omit<FollowOptions, 'start'> & { readonly start: Start },
+  parts: Context & { readonly subscription?: Subscription<Entry> | undefined },
+) => AsyncGenerator<JournalBatch<Entry>>
+
+export const createJournal = <Entry extends JournalPosition>(
+  dependencies: JournalDependencies<Entry>,
+): Journal<Entry> => ({
+  follow: createFollow(dependencies),
+})
+
+/** Follows with a journalctl of its own, until the one of `subscription` returns all that is new. */
+export const createFollow = <Entry extends JournalPosition>({
   exec,
   parse,
-}: JournalDependencies<Entry>): Journal<Entry> => {
+}: JournalDependencies<Entry>): FollowFrom<Entry> => {
   const readEnd = createEndReader({ exec, parse })
 
-  async function* follow(following: FollowOptions, context: Context): AsyncGenerator<JournalBatch<Entry>> {
+  return async function* (following, { subscription, ...context }) {
     const { match, start, interval, timeout } = following
     const { clock, signal } = context
     const end = (): Promise<JournalEnd<Entry>> =>
@@ -84,13 +123,16 @@ export const createJournal = <Entry extends JournalPosition>({
     const scope = before.isHidden ? [] : ['--merge']
     const from = positionArguments(start, before.entry ? undefined : opened)
     const args = ['--follow', ...scope, ...from, ...JOURNAL_OUTPUT_OPTIONS, ...match]
-    const stream = exec.stream({ command: 'journalctl', args }, linked.signal)
+    const stream = exec.stream({ command: 'journalctl', args, gatherMs: GATHER_MS }, linked.signal)
     const heart = ticks(interval, 'tick' as const, { clock, signal: linked.signal })
     const receiver = createReceiver(parse, start, before.entry?.cursor)
     try {
       for await (const event of merge<Uint8Array | 'tick'>(stream, heart)) {
         if (event !== 'tick') {
-          yield receiver.receive(event)
+          const batch = receiver.receive(event)
+          subscription?.delivered(batch.entries)
+          yield batch
+          if (subscription?.hasPassed() === true) return
           continue
         }
         receiver.tick()
@@ -98,11 +140,16 @@ export const createJournal = <Entry extends JournalPosition>({
           if (!receiver.hasReceived()) await checkPosition()
           throw followerStalled()
         }
+        const wasSubscribed = subscription?.isSubscribed() === true
         if (receiver.isProbeDue()) {
           const { entry } = await end()
           receiver.compare(entry)
           mustRespond &&= entry !== undefined
+          // The shared journalctl may have failed meanwhile.
+          const isShared = wasSubscribed && subscription.isSubscribed()
+          if (isShared && !mustRespond && !receiver.isMissingEntries()) return
         }
+        subscription?.subscribe()
         if (!mustRespond || receiver.hasReceived()) yield HEARTBEAT
       }
     } catch (error) {
@@ -112,7 +159,6 @@ export const createJournal = <Entry extends JournalPosition>({
       linked.abort()
     }
   }
-  return { follow }
 }
 
 /**
@@ -124,15 +170,16 @@ export const createJournal = <Entry extends JournalPosition>({
  * end of the journal as it is when it first finds an entry, and skips those that were written at once. `--since` does
  * not; a minute earlier, because journald writes an entry some time after its timestamp.
  */
-const positionArguments = (start: JournalStart, emptyAt: number | undefined): readonly string[] => {
+const positionArguments = (start: Start, emptyAt: number | undefined): readonly string[] => {
   if ('after' in start) return ['-n', 'all', `--cursor=${start.after}`]
+  if ('since' in start) return ['-n', 'all', `--since=${journalTime(start.since)}`]
   return emptyAt === undefined ? ['-n', `${start.newest}`] : ['-n', 'all', `--since=${journalTime(emptyAt - minute)}`]
 }
 
 /** Converts chunks to batches, and detects whether the follower misses entries. */
 const createReceiver = <Entry extends JournalPosition>(
   parse: (line: string) => Entry,
-  start: JournalStart,
+  start: Start,
   /** The newest entry before the start. */
   before: string | undefined,
 ) => {
@@ -182,6 +229,7 @@ const createReceiver = <Entry extends JournalPosition>(
       const isKnown = end === undefined || end.cursor === last || end.cursor === ignored
       missingSince = isKnown ? undefined : idleTicks
     },
+    isMissingEntries: (): boolean => missingSince !== undefined,
     /** Whether the entry that was the journal's end has not arrived since, nor any other. */
     hasMissedEntries: (): boolean => missingSince !== undefined && idleTicks >= missingSince + ARRIVES_WITHIN,
   }

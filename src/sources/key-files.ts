@@ -1,6 +1,8 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
 import { LIMITS } from '../core/limits.ts'
 import { dirname } from 'node:path'
+import type { Clock } from '../core/clock.ts'
+import { second } from '../core/units.ts'
 import { errorCode } from '../core/errors.ts'
 import { atFile, openRegular } from '../core/files.ts'
 
@@ -77,6 +79,37 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
 }
 
 export const keyFiles = createKeyFiles()
+
+/** In milliseconds. Less than a minute, so that what is looked up each minute is looked up by the system. */
+const ABSENT_FOR = 50 * second
+/** More than the collectors look for. */
+const MAX_ABSENT = 500
+
+/**
+ * The same files; a path that was absent or denied is looked up again after some time only. Every 15 s the collectors look
+ * for each path of the node in every layout: 300 stat and 850 statfs a minute on a host that has none of them.
+ */
+export const rememberAbsent = (files: KeyFiles, clock: Pick<Clock, 'elapsed'>): KeyFiles => {
+  const remembering = () => {
+    const absent = new Map<string, { readonly problem: FileProblem; readonly until: number }>()
+    return async <T extends object>(path: string, ask: () => Promise<T | FileProblem>): Promise<T | FileProblem> => {
+      const known = absent.get(path)
+      if (known && clock.elapsed() < known.until) return known.problem
+      absent.delete(path)
+      const found = await ask()
+      if (typeof found !== 'string' || (found !== 'missing' && found !== 'denied')) return found
+      if (absent.size >= MAX_ABSENT) absent.clear()
+      absent.set(path, { problem: found, until: clock.elapsed() + ABSENT_FOR })
+      return found
+    }
+  }
+  const [looked, listed] = [remembering(), remembering()]
+  return {
+    ...files,
+    look: (path) => looked(path, () => files.look(path)),
+    list: (path) => listed(path, () => files.list(path)),
+  }
+}
 
 const readBeginning = async <T>(path: string, judge: (text: string) => T): Promise<T> => {
   // A separate buffer: pooled buffers are shared and may be reused with their content.

@@ -14,6 +14,26 @@ export interface Runbooks {
 
 const DIRECTORY = packageFile('docs/runbooks')
 
+/** The sections of a page for all rows of its alert; each other one is about a `why`, which is its title. */
+const COMMON = ['Meaning', 'Impact', 'Diagnosis', 'In Prometheus', 'Mitigation', 'When to escalate', 'Threshold']
+
+/** The `why` of each section of a page that is about one. */
+export const whysIn = (page: string): readonly string[] =>
+  [...page.matchAll(/^## (.*)$/gm)].flatMap(([, title = '']) => (COMMON.includes(title) ? [] : [whyOf(title)]))
+
+/** A page without the sections about others than this `why`. */
+export const withOnly = (why: string, page: string): string =>
+  page
+    .split(/^(?=## )/m)
+    .filter((section) => {
+      const [, title] = /^## (.*)/.exec(section) ?? []
+      return title === undefined || COMMON.includes(title) || whyOf(title) === why
+    })
+    .join('')
+
+/** `OOM kill` is `oom-kill`. */
+const whyOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-')
+
 export const createRunbooks = (directory = DIRECTORY): Runbooks => {
   const list = async (): Promise<readonly string[]> => {
     try {

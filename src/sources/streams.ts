@@ -38,52 +38,94 @@ export const createLineSplitter = (maxBytes = LIMITS.journal.entryBytes) => {
   }
 }
 
+/** Items that wait for their reader. */
+export interface Mailbox<T> {
+  /** Resolves when the item is read, so that a slow reader slows the writer down instead of using memory. */
+  put(item: T): Promise<void>
+  /** Ends the reader after the items that wait. */
+  end(): void
+  /** Throws the error at the reader after the items that wait. */
+  fail(error: unknown): void
+  /** For one reader. */
+  items(): AsyncGenerator<T>
+}
+
+export const createMailbox = <T>(): Mailbox<T> => {
+  const waiting: { readonly item: T; readonly taken: () => void }[] = []
+  let ended: { readonly error?: unknown } | undefined
+  let isClosed = false
+  let wake = (): void => undefined
+  const endWith = (how: { readonly error?: unknown }): void => {
+    ended ??= how
+    wake()
+  }
+  return {
+    put: (item) =>
+      new Promise((taken) => {
+        if (isClosed) {
+          taken()
+          return
+        }
+        waiting.push({ item, taken })
+        wake()
+      }),
+    end: () => {
+      endWith({})
+    },
+    fail: (error) => {
+      endWith({ error })
+    },
+    async *items() {
+      try {
+        for (;;) {
+          const next = waiting.shift()
+          if (next) {
+            try {
+              yield next.item
+            } finally {
+              next.taken()
+            }
+          } else if (ended) {
+            if ('error' in ended) throw ended.error
+            return
+          } else {
+            await new Promise<void>((resolve) => {
+              wake = resolve
+            })
+          }
+        }
+      } finally {
+        isClosed = true
+        for (const { taken } of waiting) taken()
+      }
+    },
+  }
+}
+
 /**
  * Yields the items of several streams in order of arrival. Ends when one of them ends, and throws what one of them
  * throws; the others are closed then. A mailbox instead of `Promise.race`: racing a promise that stays pending for days
  * leaves a callback on it at every turn.
  */
 export async function* merge<T>(...streams: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
-  const items: { readonly item: T; readonly taken: () => void }[] = []
-  let ended: { readonly error?: unknown } | undefined
-  let wake = (): void => undefined
-
+  const mailbox = createMailbox<T>()
+  let hasEnded = false
   const pump = async (stream: AsyncGenerator<T>): Promise<void> => {
     try {
       for await (const item of stream) {
-        // Waits until the item is consumed, so that a slow reader slows the stream down instead of using memory.
-        await new Promise<void>((taken) => {
-          items.push({ item, taken })
-          wake()
-        })
-        if (ended) return
+        await mailbox.put(item)
+        if (hasEnded) return
       }
-      ended ??= {}
+      mailbox.end()
     } catch (error) {
-      ended ??= { error }
+      mailbox.fail(error)
     }
-    wake()
   }
   for (const stream of streams) void pump(stream)
-
   try {
-    for (;;) {
-      const next = items.shift()
-      if (next) {
-        yield next.item
-        next.taken()
-      } else if (ended) {
-        if ('error' in ended) throw ended.error
-        return
-      } else {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-    }
+    yield* mailbox.items()
   } finally {
-    ended ??= {}
-    for (const { taken } of items) taken()
+    hasEnded = true
   }
 }
 

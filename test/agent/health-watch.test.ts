@@ -36,7 +36,7 @@ test('evaluations after changes keep no samples, whatever their number', async (
   // The block is too old at 2 of the 240 times of the last hour: 0.8 %. With those of the changes, every other second, it would be 7 %.
   const alerts = watch.health().findings.map(({ alert }) => alert)
   expect(alerts).toContain('ChainBlockStalled')
-  expect(alerts).not.toContain('ChainUptimeBudgetFast')
+  expect(alerts).not.toContain('ChainUptimeBudget.fast')
   expect(lines).toEqual([])
   stop.abort()
   await running

@@ -8,7 +8,7 @@ test('no secret of an alert is in an incident, also of one that joins it later',
   const text = 'https://h/KEY of /home/op/x, password=hunter2'
   const alert = describeAlert(
     {
-      alert: 'ChainAssertion',
+      alert: 'ChainLogTrouble.aborted',
       severity: 'critical',
       component: 'services',
       state: 'firing',

@@ -134,12 +134,12 @@ const seconds = (from: number, to: number): readonly string[] =>
 
 it('the journals reach from 60 s before the alert to 30 s after it', async ({ directory }) => {
   const agent = await open(directory)
-  await agent.observe(FIRED, [finding('ChainAssertion')])
+  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   expect(await stored(directory)).toMatchObject({
     agent: '1.2.3',
     firedAt: '2026-03-01T12:59:30.000Z',
     completedAt: null,
-    alerts: [{ alert: 'ChainAssertion', labels: { service: 'bft' }, endedAt: null }],
+    alerts: [{ alert: 'ChainLogTrouble.aborted', labels: { service: 'bft' }, endedAt: null }],
     changes: ['chain_rpc_up: 1 → 0'],
     tools: [{ command: 'chain-status', output: 'status: in-sync\npassword=(redacted)' }],
     readings: { services: { lastExitAt: '2026-03-01T12:59:30.000Z' } },
@@ -151,7 +151,7 @@ it('the journals reach from 60 s before the alert to 30 s after it', async ({ di
   const complete = await stored(directory)
   expect(complete.completedAt).toBe('2026-03-01T13:00:02.000Z')
   expect(messagesOf(complete)).toEqual([seconds(FIRED - MINUTE, FIRED), seconds(FIRED + SECOND, FIRED + 30 * SECOND)])
-  expect(agent.announced).toEqual([`${ID} ChainAssertion`])
+  expect(agent.announced).toEqual([`${ID} ChainLogTrouble.aborted`])
   await agent.close()
 })
 
@@ -189,12 +189,12 @@ it('only a critical alert that fires begins an incident', async ({ directory }) 
 
 it('alerts within ten minutes, and one that comes and goes, are one incident', async ({ directory }) => {
   const agent = await open(directory)
-  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  const [crash, down] = [finding('ChainLogTrouble.aborted'), finding('ChainServiceDown')]
   await agent.observe(FIRED, [crash])
   await agent.observe(FIRED + MINUTE, [crash, down])
   await agent.observe(FIRED + 2 * MINUTE, [down])
   expect((await stored(directory)).alerts.map(({ alert, endedAt }) => [alert, endedAt])).toEqual([
-    ['ChainAssertion', '2026-03-01T13:01:30.000Z'],
+    ['ChainLogTrouble.aborted', '2026-03-01T13:01:30.000Z'],
     ['ChainServiceDown', null],
   ])
   await agent.observe(FIRED + 3 * MINUTE, [crash, down])
@@ -203,14 +203,14 @@ it('alerts within ten minutes, and one that comes and goes, are one incident', a
   // The last one fired at 3 min: what fires 10 min and a second later is another incident, what still fires is not.
   const later = finding('ChainBehind')
   await agent.observe(FIRED + 13 * MINUTE + SECOND, [crash, down, later])
-  expect(agent.announced).toEqual([`${ID} ChainAssertion`, '20260301-131231 ChainBehind'])
+  expect(agent.announced).toEqual([`${ID} ChainLogTrouble.aborted`, '20260301-131231 ChainBehind'])
   expect([crash, down, later].map(agent.incidents.idOf)).toEqual([ID, ID, '20260301-131231'])
   await agent.close()
 })
 
 it('an agent that was killed between the two halves: the next one completes the incident', async ({ directory }) => {
   const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainAssertion')])
+  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   await killed.to(FIRED + 10 * SECOND)
   expect(messagesOf(await stored(directory))).toEqual([seconds(FIRED - MINUTE, FIRED), null])
   // What it was about to write.
@@ -221,16 +221,16 @@ it('an agent that was killed between the two halves: the next one completes the 
   expect(await readdir(join(directory, 'incidents'))).toEqual([`${ID}.json`])
   // The condition still holds: the rule waits again, and fires. It is the same incident, an hour later too.
   await next.observe(FIRED + 9 * MINUTE, [])
-  await next.observe(FIRED + 10 * MINUTE, [finding('ChainAssertion', { state: 'pending' })])
-  await next.observe(FIRED + 70 * MINUTE, [finding('ChainAssertion')])
+  await next.observe(FIRED + 10 * MINUTE, [finding('ChainLogTrouble.aborted', { state: 'pending' })])
+  await next.observe(FIRED + 70 * MINUTE, [finding('ChainLogTrouble.aborted')])
   expect(next.announced).toEqual([])
-  expect((await stored(directory)).alerts).toMatchObject([{ alert: 'ChainAssertion', endedAt: null }])
+  expect((await stored(directory)).alerts).toMatchObject([{ alert: 'ChainLogTrouble.aborted', endedAt: null }])
   await next.close()
 })
 
 it('an agent that was killed before the journals were read: the next one reads both halves', async ({ directory }) => {
   const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainAssertion')])
+  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   const next = await open(directory, { at: FIRED + MINUTE })
   expect(messagesOf(await stored(directory)).map((lines) => lines?.length)).toEqual([61, 30])
   await next.close()
@@ -238,12 +238,12 @@ it('an agent that was killed before the journals were read: the next one reads b
 
 it('a file that is not complete is reported and does not stop the agent', async ({ directory }) => {
   const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainAssertion')])
+  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   await truncate(join(directory, 'incidents', `${ID}.json`), 100)
   const next = await open(directory, { at: FIRED + MINUTE })
   expect(next.complaints).toEqual([expect.stringMatching(/^Could not parse the incident: expected the complete JSON/)])
-  await next.observe(FIRED + 2 * MINUTE, [finding('ChainAssertion')])
-  expect(next.announced).toEqual(['20260301-130130 ChainAssertion'])
+  await next.observe(FIRED + 2 * MINUTE, [finding('ChainLogTrouble.aborted')])
+  expect(next.announced).toEqual(['20260301-130130 ChainLogTrouble.aborted'])
   await next.close()
 })
 
@@ -251,14 +251,14 @@ it('an alert of an incident that began more than an hour before the start has an
   directory,
 }) => {
   const killed = await open(directory)
-  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  const [crash, down] = [finding('ChainLogTrouble.aborted'), finding('ChainServiceDown')]
   await killed.observe(FIRED, [crash])
   await killed.observe(FIRED + MINUTE, [crash, down])
   await killed.observe(FIRED + 2 * MINUTE, [crash])
   const at = FIRED + 72 * 60 * MINUTE
   const next = await open(directory, { at })
   await next.observe(at, [crash])
-  expect(next.announced).toEqual(['20260304-125930 ChainAssertion'])
+  expect(next.announced).toEqual(['20260304-125930 ChainLogTrouble.aborted'])
   expect(next.incidents.idOf(crash)).toBe('20260304-125930')
   // The end of the other alert is the last that the agent had recorded.
   expect((await stored(directory)).alerts.map(({ endedAt }) => endedAt)).toEqual([
@@ -270,7 +270,7 @@ it('an alert of an incident that began more than an hour before the start has an
 
 it('an incident that cannot be completed does not stop the next one', async ({ directory }) => {
   const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainAssertion')])
+  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   // The file cannot be written under this name.
   await mkdir(join(directory, 'incidents', `${ID}.json.new`))
   const at = FIRED + 11 * MINUTE
@@ -285,7 +285,7 @@ it('an incident that cannot be completed does not stop the next one', async ({ d
 it('an agent that has ended writes no incident', async ({ directory }) => {
   const agent = await open(directory)
   await agent.close()
-  await agent.observe(FIRED, [finding('ChainAssertion')])
+  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   expect(agent.announced).toEqual([])
 })
 
@@ -294,7 +294,7 @@ it('an incident that cannot be written is reported, not named, and tried again a
 }) => {
   await writeFile(join(directory, 'incidents'), '')
   const agent = await open(directory)
-  const [crash, down] = [finding('ChainAssertion'), finding('ChainServiceDown')]
+  const [crash, down] = [finding('ChainLogTrouble.aborted'), finding('ChainServiceDown')]
   await agent.observe(FIRED, [crash])
   await agent.observe(FIRED + 15 * SECOND, [crash, down])
   expect(agent.complaints).toHaveLength(1)
@@ -304,7 +304,7 @@ it('an incident that cannot be written is reported, not named, and tried again a
   await agent.observe(FIRED + 59 * SECOND, [crash, down])
   expect(agent.announced).toEqual([])
   await agent.observe(FIRED + 60 * SECOND, [crash, down])
-  expect(agent.announced).toEqual(['20260301-130030 ChainAssertion ChainServiceDown'])
+  expect(agent.announced).toEqual(['20260301-130030 ChainLogTrouble.aborted ChainServiceDown'])
   expect([crash, down].map(agent.incidents.idOf)).toEqual(['20260301-130030', '20260301-130030'])
   await agent.close()
 })
@@ -312,7 +312,7 @@ it('an incident that cannot be written is reported, not named, and tried again a
 it('the newest 20 are kept', async ({ directory }) => {
   const agent = await open(directory)
   for (let hour = 0; hour < 22; hour += 1) {
-    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainAssertion')])
+    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainLogTrouble.aborted')])
     await agent.observe(FIRED + hour * 60 * MINUTE + MINUTE, [])
   }
   const names = await readdir(join(directory, 'incidents'))
@@ -336,7 +336,7 @@ it('only files that the agent wrote are removed, and damaged ones are reported o
     expect.stringMatching(/^100 files in \S+\/incidents cannot be read as incidents; the first: Could not parse/),
   ])
   for (let hour = 0; hour < 21; hour += 1) {
-    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainAssertion')])
+    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainLogTrouble.aborted')])
     await agent.observe(FIRED + hour * 60 * MINUTE + MINUTE, [])
   }
   const left = await readdir(incidents)
@@ -351,7 +351,7 @@ it('a symbolic link in place of the directory is not followed', async ({ directo
   await mkdir(other)
   await symlink(other, join(directory, 'incidents'))
   const agent = await open(directory)
-  await agent.observe(FIRED, [finding('ChainAssertion')])
+  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   expect(agent.complaints).toEqual([
     expect.stringMatching(/it is not a directory, .* symbolic links, '\S+\/incidents'$/),
   ])
@@ -361,7 +361,7 @@ it('a symbolic link in place of the directory is not followed', async ({ directo
 
 it('an incident whose id is not the name of its file is none', async ({ directory }) => {
   const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainAssertion')])
+  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   const file = join(directory, 'incidents', `${ID}.json`)
   await writeFile(file, (await readFile(file, 'utf8')).replace(`"id":"${ID}"`, '"id":"../../20260301-125931"'))
   const next = await open(directory, { at: FIRED + MINUTE })
@@ -379,7 +379,7 @@ it('no planted secret of the journals is kept', async ({ directory }) => {
     },
   }
   const agent = await open(directory, { exec })
-  await agent.observe(FIRED, [finding('ChainAssertion')])
+  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
   await agent.to(FIRED + 32 * SECOND)
   const text = await readFile(join(directory, 'incidents', `${ID}.json`), 'utf8')
   expect(text).toContain('LOG_ERROR MonadException: password=(redacted)')

@@ -105,7 +105,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'health.role': { to: 'rpc' },
   'health.objective': { to: 0.99, also: ['slo'] },
   'health.limits': { to: { ChainBehind: { warning: 6 } } },
-  'health.disable': { to: ['ChainSmtActive'] },
+  'health.disable': { to: ['ChainHostSetUp.smt'] },
   'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference', 'staking'] },
   'services.units': {
     to: { bft: 'a.service', execution: 'b.service', rpc: 'c.service' },

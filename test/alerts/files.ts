@@ -68,11 +68,18 @@ export const alerts: readonly Alert[] = ruleFiles.flatMap((file) =>
   rulesOf(file).flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert, file }])),
 )
 
-/** For each alert in the tests of a file: how often it is expected to fire, by severity, and not to fire. */
+/** `ChainDiskFull`, `ChainDiskFull.filling`. */
+export const addressOf = ({ alert, labels }: Pick<Alert, 'alert' | 'labels'>): string =>
+  labels?.['why'] === undefined ? alert : `${alert}.${labels['why']}`
+
+/** For each name in the tests of a file: the rows that are expected to fire, each as its `why` and severity. */
 export const expectations = (name: string) =>
   testsSchema.parse(read(`${name}.test.yaml`)).tests.flatMap(({ alert_rule_test: cases = [] }) =>
     cases.map(({ alertname, exp_alerts: expected = [] }) => ({
       alert: alertname,
-      severities: expected.map(({ exp_labels: labels }) => labels?.['severity'] ?? ''),
+      rows: expected.map(({ exp_labels: labels = {} }) => rowOf(labels)),
     })),
   )
+
+/** What distinguishes the rows of a name. */
+export const rowOf = ({ why = '', severity = '' }: Readonly<Record<string, string>>): string => `${why} ${severity}`

@@ -11,8 +11,6 @@ import { ALERTS, testFiles } from './files.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
-/** They fire without any series of a node. */
-const WITHOUT_CLUSTER = new Set(['ChainWatchdog', 'ChainAgentAbsent'])
 /** It compares the nodes of all clusters: two nodes with one key are a fault wherever they are. */
 const ACROSS_CLUSTERS = 'ChainIdentityTwice'
 
@@ -21,7 +19,7 @@ const unitTests = z.looseObject({
   rule_files: z.array(z.string()),
   tests: z.array(
     z.looseObject({
-      input_series: z.array(z.looseObject({ series: z.string() })),
+      input_series: z.array(z.looseObject({ series: z.string() })).default([]),
       alert_rule_test: z
         .array(
           z.looseObject({
@@ -63,15 +61,17 @@ const inClusters = async (name: string, clusters: readonly string[]) => {
         .filter(({ alertname }) => clusters.length === 1 || alertname !== ACROSS_CLUSTERS)
         .map((each) => ({
           ...each,
-          exp_alerts: WITHOUT_CLUSTER.has(each.alertname)
-            ? each.exp_alerts
-            : (each.exp_alerts ?? []).flatMap((alert) =>
-                clusters.map((cluster) => ({
-                  ...alert,
-                  exp_labels: { ...alert.exp_labels, cluster },
-                  exp_annotations: linkedTo(cluster, alert.exp_annotations),
-                })),
-              ),
+          // Without any series no cluster is known.
+          exp_alerts:
+            series.length === 0
+              ? each.exp_alerts
+              : (each.exp_alerts ?? []).flatMap((alert) =>
+                  clusters.map((cluster) => ({
+                    ...alert,
+                    exp_labels: { ...alert.exp_labels, cluster },
+                    exp_annotations: linkedTo(cluster, alert.exp_annotations),
+                  })),
+                ),
         })),
     }),
   )

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { probeAlertmanager } from '../support/alertmanager.ts'
 import { requireRealPart } from '../support/real-parts.ts'
+import { addressOf } from './files.ts'
 import { type Labels, labelsOf, type Listeners, startListeners } from './listeners.ts'
 
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
@@ -28,7 +29,7 @@ describe('a real Alertmanager with the committed configuration', () => {
   const on = (alertname: string, severity: string, others: Labels = {}): Labels =>
     labelsOf(alertname, severity, { instance, job, ...others })
   const queryServiceAlerts = (): readonly Labels[] =>
-    ['ChainQueryServiceStalled', 'ChainQueryServiceBehind', 'ChainQueryServiceErrors'].map((alertname) =>
+    ['ChainQueryServiceBehind.stalled', 'ChainQueryServiceBehind', 'ChainQueryServiceSlow.errors'].map((alertname) =>
       on(alertname, 'warning', { component: 'services' }),
     )
   /** The receivers and alerts of this test. */
@@ -39,7 +40,12 @@ describe('a real Alertmanager with the committed configuration', () => {
       // It is sent apart, so before or after the others.
       .filter(({ labels }) => labels['alertname'] !== 'ChainMaintenance')
       .map(({ receiver, labels }) =>
-        [receiver, labels['alertname'], labels['directory'], labels['instance'] ?? 'nowhere']
+        [
+          receiver,
+          addressOf({ alert: labels['alertname'] ?? '', labels }),
+          labels['directory'],
+          labels['instance'] ?? 'nowhere',
+        ]
           .filter((word) => word !== undefined)
           .join(' '),
       )
@@ -64,14 +70,14 @@ describe('a real Alertmanager with the committed configuration', () => {
       on('ChainBehind', 'warning', { component: 'sync' }),
       on('ChainBlocksyncWindow', 'warning', { component: 'sync' }),
       on('ChainBehind', 'critical', { component: 'sync' }),
-      on('ChainUptimeBudgetFast', 'warning'),
-      on('ChainQueryServiceStalled', 'warning', { component: 'services' }),
+      on('ChainUptimeBudget.fast', 'warning'),
+      on('ChainQueryServiceBehind.stalled', 'warning', { component: 'services' }),
     ]
     expect(await hear([stalled])).toEqual([`pager ChainBlockStalled ${instance}`])
     expect(await hear(later)).toEqual([`pager ChainBlockStalled ${instance}`])
     const messages = await listeners.hear([
       on('ChainBlocksyncWindow', 'critical', { component: 'sync' }),
-      on('ChainConsensusDeadlock', 'critical'),
+      on('ChainBlockStalled.deadlock', 'critical'),
     ])
     const pages = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
     expect([...new Set(pages.map(({ groupLabels }) => JSON.stringify(groupLabels)))]).toEqual([
@@ -80,9 +86,9 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(
       pages
         .at(-1)
-        ?.alerts.map(({ labels }) => labels['alertname'])
+        ?.alerts.map(({ labels }) => addressOf({ alert: labels['alertname'] ?? '', labels }))
         .toSorted(),
-    ).toEqual(['ChainBlocksyncWindow', 'ChainConsensusDeadlock'])
+    ).toEqual(['ChainBlockStalled.deadlock', 'ChainBlocksyncWindow'])
   })
 
   it('sends one page for a network that is stalled, and that of a node of another cluster', async () => {
@@ -96,7 +102,7 @@ describe('a real Alertmanager with the committed configuration', () => {
         ...[instance, other].flatMap((one) => [
           on('ChainBlockStalled', 'critical', { ...cluster, instance: one }),
           on('ChainBlockStalled', 'warning', { ...cluster, instance: one }),
-          on('ChainConsensusDeadlock', 'critical', { ...cluster, instance: one }),
+          on('ChainBlockStalled.deadlock', 'critical', { ...cluster, instance: one }),
           on('ChainFinalityStalled', 'critical', { ...cluster, instance: one }),
         ]),
         on('ChainBlockStalled', 'critical', { cluster: 'testnet', instance: elsewhere }),
@@ -137,10 +143,10 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(
       await hear([
         source,
-        on('ChainBlind', 'warning', { reading: 'block' }),
-        on('ChainBlind', 'warning', { reading: 'storage', component: 'storage' }),
+        on('ChainBlind', 'warning', { why: 'block' }),
+        on('ChainBlind', 'warning', { why: 'storage', component: 'storage' }),
       ]),
-    ).toEqual([`chat ChainBlind ${instance}`, `pager ChainRpcDown ${instance}`])
+    ).toEqual([`chat ChainBlind.storage ${instance}`, `pager ChainRpcDown ${instance}`])
   })
 
   it('inhibits all alerts of a node without its agent except security, and none of other nodes', async () => {
@@ -151,16 +157,16 @@ describe('a real Alertmanager with the committed configuration', () => {
       await hear([
         source,
         on('ChainBlockStalled', 'critical'),
-        on('ChainDriveHot', 'warning', { component: 'host' }),
-        on('ChainQueryServiceStopped', 'warning', { component: 'services' }),
+        on('ChainHeat.drive', 'warning', { component: 'host' }),
+        on('ChainQueryServiceDown.stopped', 'warning', { component: 'services' }),
         on('ChainPortExposed', 'warning', { component: 'security', port: '8080' }),
         on('ChainBlockStalled', 'critical', { instance: other }),
-        on('ChainPushDown', 'warning', { job: `${job}other`, component: 'services' }),
+        on('ChainServiceDown.push', 'warning', { job: `${job}other`, component: 'services' }),
       ]),
     ).toEqual([
       `chat ChainPortExposed ${instance}`,
-      `chat ChainPushDown ${instance}`,
-      `chat ChainQueryServiceStopped ${instance}`,
+      `chat ChainQueryServiceDown.stopped ${instance}`,
+      `chat ChainServiceDown.push ${instance}`,
       `pager ChainAgentDown ${instance}`,
       `pager ChainBlockStalled ${other}`,
     ])
@@ -172,13 +178,13 @@ describe('a real Alertmanager with the committed configuration', () => {
       await hear([
         on('ChainCollectorDown', 'warning', { component: 'agent', collector: 'rpc' }),
         on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' }),
-        on('ChainKeyFileMissing', 'warning', { component: 'keys', kind: 'keystore' }),
+        on('ChainKeyFile.missing', 'warning', { component: 'keys', kind: 'keystore' }),
         on('ChainIdentityTwice', 'critical', { component: 'security' }),
         on('ChainMaintenanceLong', 'warning', { component: 'agent' }),
         on('ChainReport', 'info', { component: 'agent', digest: 'true' }),
       ]),
     ).toEqual([
-      `chat ChainKeyFileMissing ${instance}`,
+      `chat ChainKeyFile.missing ${instance}`,
       `chat ChainMaintenanceLong ${instance}`,
       `digest ChainReport ${instance}`,
       `pager ChainIdentityTwice ${instance}`,
@@ -246,30 +252,34 @@ describe('a real Alertmanager with the committed configuration', () => {
       await hear([
         source,
         ...queryServiceAlerts(),
-        on('ChainQueryServiceStalled', 'warning', {
+        on('ChainQueryServiceBehind.stalled', 'warning', {
           component: 'services',
           instance: `other-${instance}`,
         }),
       ]),
     ).toEqual([
       `chat ChainBehind ${instance}`,
-      `chat ChainQueryServiceErrors ${instance}`,
-      `chat ChainQueryServiceStalled other-${instance}`,
+      `chat ChainQueryServiceBehind.stalled other-${instance}`,
+      `chat ChainQueryServiceSlow.errors ${instance}`,
     ])
   })
 
   it('sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well', async () => {
-    const source = on('ChainQueryServiceStopped', 'warning', { phase: 'stopped' })
+    const source = on('ChainQueryServiceDown.stopped', 'warning', { phase: 'stopped' })
     await listeners.post(source)
-    expect(await hear([source, ...queryServiceAlerts()])).toEqual([`chat ChainQueryServiceStopped ${instance}`])
+    expect(await hear([source, ...queryServiceAlerts()])).toEqual([`chat ChainQueryServiceDown.stopped ${instance}`])
   })
 
   it('sends one alert for an incomplete block, not that the service is stalled, behind and failing as well', async () => {
-    const source = on('ChainQueryServiceIncomplete', 'warning', { phase: 'incomplete' })
+    const source = on('ChainQueryServiceDown.incomplete', 'warning', { phase: 'incomplete' })
     await listeners.post(source)
-    const others = ['ChainQueryServiceStalled', 'ChainQueryServiceBehind', 'ChainQueryServiceIngestFailing']
+    const others = [
+      'ChainQueryServiceBehind.stalled',
+      'ChainQueryServiceBehind',
+      'ChainQueryServiceBehind.ingest-failing',
+    ]
     expect(await hear([source, ...others.map((name) => on(name, 'warning'))])).toEqual([
-      `chat ChainQueryServiceIncomplete ${instance}`,
+      `chat ChainQueryServiceDown.incomplete ${instance}`,
     ])
   })
 
@@ -303,15 +313,19 @@ describe('the same Alertmanager at night', () => {
 
   it('sends pages and warnings about keys, security and the monitoring, and keeps the other warnings', async () => {
     // Posted first: the alerts below have the same wait, so that it would be heard before them.
-    await listeners.post(labelsOf('ChainDriveWorn', 'warning', { component: 'host' }))
+    await listeners.post(labelsOf('ChainDriveFailing.worn', 'warning', { component: 'host' }))
     const messages = await listeners.hear([
-      labelsOf('ChainKeyFileExposed', 'warning', { component: 'security' }),
-      labelsOf('ChainKeyFileMissing', 'warning', { component: 'keys' }),
+      labelsOf('ChainKeyFile.exposed', 'warning', { component: 'security' }),
+      labelsOf('ChainKeyFile.missing', 'warning', { component: 'keys' }),
       labelsOf('ChainMonitoringFailing', 'warning', { component: 'agent' }),
       labelsOf('ChainBlockStalled', 'critical'),
     ])
-    expect(new Set(messages.flatMap(({ alerts }) => alerts.map(({ labels }) => labels['alertname'])))).toEqual(
-      new Set(['ChainBlockStalled', 'ChainKeyFileExposed', 'ChainKeyFileMissing', 'ChainMonitoringFailing']),
-    )
+    expect(
+      new Set(
+        messages.flatMap(({ alerts }) =>
+          alerts.map(({ labels }) => addressOf({ alert: labels['alertname'] ?? '', labels })),
+        ),
+      ),
+    ).toEqual(new Set(['ChainBlockStalled', 'ChainKeyFile.exposed', 'ChainKeyFile.missing', 'ChainMonitoringFailing']))
   })
 })

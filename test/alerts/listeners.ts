@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { startAlertmanager } from '../support/alertmanager.ts'
 import { eventually } from '../support/eventually.ts'
 import { ALERTS } from './files.ts'
+import { splitAddress } from '../../src/health/rules/rule.ts'
 
 export const CONFIG = join(ALERTS, 'alertmanager.yaml')
 
@@ -28,14 +29,20 @@ export const readConfig = async () => configSchema.parse(parse(await readFile(CO
 
 export type Labels = Readonly<Record<string, string>>
 
-export const labelsOf = (alertname: string, severity: string, others: Labels = {}): Labels => ({
-  alertname,
+/** The labels of an alert by its address. */
+export const labelsOf = (address: string, severity: string, others: Labels = {}): Labels => ({
+  ...namedBy(address),
   severity,
   component: 'consensus',
   instance: 'a:9843',
   job: 'chain-agent',
   ...others,
 })
+
+const namedBy = (address: string): Labels => {
+  const { alert, ...why } = splitAddress(address)
+  return { alertname: alert, ...why }
+}
 
 const labelsSchema = z.record(z.string(), z.string())
 const messageSchema = z.object({

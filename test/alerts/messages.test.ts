@@ -10,7 +10,8 @@ import { z } from 'zod'
 import { second } from '../../src/core/units.ts'
 import type { RecoveryAction } from '../../src/domain/health.ts'
 import { ruleSet } from '../../src/health/rules/index.ts'
-import { annotationsOf } from '../../src/health/rules/render.ts'
+import { annotationsOf, labelsOf } from '../../src/health/rules/render.ts'
+import { addressOf } from '../../src/health/rules/rule.ts'
 import {
   type AlertmanagerVersion,
   ALERTMANAGERS,
@@ -48,11 +49,9 @@ const rows = ruleSet().alerts.map(({ row }) => row)
 
 const alertOf = (instance: string, recovery: RecoveryAction | null) => {
   return ({ alert, severity, own = {}, value = 0, lasted }: Fault): Posted => {
-    const row = rows.find(
-      (one) => one.alert === alert && one.severity === severity && (one.labels?.['why'] ?? '') === (own['why'] ?? ''),
-    )
+    const row = rows.find((one) => addressOf(one) === alert && one.severity === severity)
     if (!row) throw new Error(`no rule ${alert} ${severity}`)
-    const labels = { alertname: alert, severity, component: row.component, instance, job: 'chain-agent', ...own }
+    const labels = { alertname: row.alert, ...labelsOf(row), instance, job: 'chain-agent', ...own }
     return {
       labels,
       annotations: annotationsOf(row, { labels, value, at: STARTED, recovery }),
@@ -63,13 +62,13 @@ const alertOf = (instance: string, recovery: RecoveryAction | null) => {
 }
 
 const RESTART: RecoveryAction = { action: 'Restart the services together, now', deadline: STARTED + 220 * second }
-const CRASH: Fault = { alert: 'ChainServiceDown', severity: 'critical', own: { service: 'bft', why: 'failed' } }
+const CRASH: Fault = { alert: 'ChainServiceDown.failed', severity: 'critical', own: { service: 'bft' } }
 const EXECUTION: Fault = { alert: 'ChainServiceDown', severity: 'critical', own: { service: 'execution' } }
 const STALLED: Fault = { alert: 'ChainBlockStalled', severity: 'critical', value: 35 }
 const DISK: Fault = { alert: 'ChainDiskFull', severity: 'critical', own: { directory: '/' }, value: 0.04 }
 
 const WARNINGS: readonly Fault[] = ['nvme0', 'nvme1', 'nvme2', 'nvme3'].map((device) => ({
-  alert: 'ChainDriveHot',
+  alert: 'ChainHeat.drive',
   severity: 'warning',
   own: { device },
   value: 75,
@@ -79,7 +78,7 @@ const WARNINGS: readonly Fault[] = ['nvme0', 'nvme1', 'nvme2', 'nvme3'].map((dev
 const CASES: Readonly<Record<string, readonly (readonly Posted[])[]>> = {
   'a crash': [[CRASH].map(alertOf('node-a', RESTART))],
   'a limit': [
-    [{ alert: 'ChainFileDescriptorLimit', severity: 'warning', own: { service: 'bft' }, value: 1024 }].map(
+    [{ alert: 'ChainHostSetUp.open-file-limit', severity: 'warning', own: { service: 'bft' }, value: 1024 }].map(
       alertOf('node-b', null),
     ),
   ],
@@ -93,6 +92,7 @@ const CASES: Readonly<Record<string, readonly (readonly Posted[])[]>> = {
     [CRASH, DISK].map(alertOf('node-f', RESTART)),
     [{ ...CRASH, lasted: 252 }, DISK].map(alertOf('node-f', RESTART)),
   ],
+  'errors of peers': [[{ alert: 'ChainPeersFew.noise', severity: 'warning', value: 60 }].map(alertOf('node-i', null))],
   'a maintenance window': [
     [{ alert: 'ChainMaintenance', severity: 'none', own: { reason: 'upgrade' } }].map(alertOf('node-g', null)),
   ],

@@ -6,14 +6,19 @@ import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
 import { run } from '../support/programs.ts'
 import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { ALERTS, alerts, expectations, ruleFiles, rules, RUNBOOKS, testFiles } from './files.ts'
+import { ALERTS, alerts, expectations, rowOf, ruleFiles, rules, RUNBOOKS, testFiles } from './files.ts'
+import { anchorOf } from '../../src/exporter/page/markdown.ts'
 import { readPromql } from '../support/promql.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
 const SEVERITIES = ['critical', 'warning', 'info', 'none']
 const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(' ')
-const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'In Prometheus', 'Mitigation', 'When to escalate', 'Threshold']
+/** In this order; those of a `why` come after the mitigation. */
+const SECTIONS = ['Meaning', 'Diagnosis', 'In Prometheus', 'Mitigation', 'When to escalate']
+/** Of a name that has a row without `why`; each other row can have its own. */
+const SECTIONS_OF_A_ROW = ['Impact', 'Threshold']
+const MAX_LINES = 120
 
 /** Syntax in a rule that Prometheus 2.42 rejects or 3.x interprets differently. */
 const INCOMPATIBLE = [
@@ -39,14 +44,17 @@ describe('the rules', () => {
     expect(stderr).not.toMatch(/no file match/i)
   })
 
-  it.each(alerts)('$alert: labels, annotations, runbook', ({ alert, labels, annotations }) => {
+  it.each(alerts)('$alert $labels.why: labels, annotations, runbook', ({ alert, labels, annotations }) => {
     expect(alert).toMatch(/^Chain[A-Z]\w+$/)
     expect(Object.keys(labels ?? {})).toEqual(expect.arrayContaining(['component', 'severity']))
     expect(SEVERITIES).toContain(labels?.['severity'])
     expect(COMPONENTS).toContain(labels?.['component'])
     const { summary = '', description = '', runbook_url: url = '', ...rest } = annotations ?? {}
-    const { action = '', rank = '', deadline, dashboard_url: dashboard = '', ...others } = rest
+    const { action = '', cause = '', rank = '', deadline, dashboard_url: dashboard = '', ...others } = rest
     expect(others).toEqual({})
+    expect(cause).toMatch(/^(?:Caused by (?:the network|others), not by this node\.)?$/)
+    // The first line of a message is exact: it says what the row is, without its `why`.
+    expect(summary).not.toMatch(/\$labels\.why/)
     expect(dashboard).not.toBe('')
     expect(rank).toMatch(/^[0-3][0-9]$/)
     // A phrase, whose values are labels: the first line of a message has at most 90 characters with a node of ten.
@@ -56,10 +64,26 @@ describe('the rules', () => {
     // A node has one recovery: the deadline belongs to it.
     expect(deadline !== undefined).toBe(action.includes('chain_node_recovery_info'))
     expect(description.length).toBeGreaterThan(40)
-    expect(url.endsWith(`/${alert}`), url).toBe(true)
+    const why = labels?.['why']
+    expect(url.endsWith(why === undefined ? `/${alert}` : `/${alert}#${why}`), url).toBe(true)
     const page = readFileSync(join(RUNBOOKS, `${alert}.md`), 'utf8')
     expect(page).toMatch(new RegExp(`^# ${alert}$`, 'm'))
-    for (const section of SECTIONS) expect(page).toContain(`\n## ${section}\n`)
+    const sections = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title)
+    expect(sections.filter((title) => SECTIONS.includes(title))).toEqual(SECTIONS)
+    if (why === undefined) expect(sections).toEqual(expect.arrayContaining(SECTIONS_OF_A_ROW))
+    else expect(sections.map(anchorOf)).toContain(why)
+  })
+
+  it('have a runbook of at most 120 lines for each name', () => {
+    const long = readdirSync(RUNBOOKS)
+      .filter((file) => file !== 'index.md')
+      .map((file) => ({ file, lines: readFileSync(join(RUNBOOKS, file), 'utf8').trimEnd().split('\n').length }))
+      .filter(({ lines }) => lines > MAX_LINES)
+    expect(long).toEqual([])
+  })
+
+  it('have at most 60 names', () => {
+    expect(new Set(alerts.map(({ alert }) => alert)).size).toBeLessThanOrEqual(60)
   })
 
   it('every runbook belongs to an alert', () => {
@@ -71,21 +95,15 @@ describe('the rules', () => {
   })
 
   it.each(ruleFiles.filter((name) => name !== 'recording'))(
-    '%s: each alert is expected to fire, with each severity, and to be silent',
+    '%s: each row is expected to fire, with each severity, and to be silent',
     (name) => {
       const expected = expectations(name)
       for (const { alert, labels } of alerts.filter(({ file }) => file === name)) {
-        const of = expected.filter((one) => one.alert === alert)
-        expect(
-          of.some(({ severities }) => severities.includes(labels?.['severity'] ?? '')),
-          `${alert} fires`,
-        ).toBe(true)
+        const of = expected.filter((one) => one.alert === alert).map(({ rows }) => rows.includes(rowOf(labels ?? {})))
+        const named = `${alert} ${rowOf(labels ?? {})}`
+        expect(of.includes(true), `${named} fires`).toBe(true)
         // An alert that always fires has no test without firing.
-        if (labels?.['severity'] === 'none') continue
-        expect(
-          of.some(({ severities }) => severities.length === 0),
-          `${alert} is silent`,
-        ).toBe(true)
+        if (labels?.['severity'] !== 'none') expect(of.includes(false), `${named} is silent`).toBe(true)
       }
       const names = alerts.map(({ alert }) => alert)
       expect(expected.map(({ alert }) => alert).filter((one) => !names.includes(one))).toEqual([])

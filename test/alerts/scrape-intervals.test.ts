@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { FILES, rulesIn, seriesOf, testsOf, valuesOf } from '../health/rule-tests.ts'
+import { rowOf } from './files.ts'
 
 /** The rules of a file that fire in its tests if each series is scraped at this interval, in milliseconds. */
 const firingAt = (file: string, scrapeInterval: number | undefined): readonly string[] => {
@@ -43,11 +44,14 @@ const firingIn = (rules: ReturnType<typeof rulesIn>, { interval, input, scraped 
     }
     if (at % scraped !== 0) evaluator.evaluate(at, [], { isPart: true })
     for (const { labels, state } of evaluator.active()) {
-      if (state === 'firing') found.add(`${labels['alertname']} ${labels['severity']}`)
+      if (state === 'firing') found.add(`${labels['alertname']} ${rowOf(labels)}`)
     }
   }
   return found
 }
+
+/** By the interval in seconds. Between two scrapes of a minute the last advance of the RPC is older than the 30 s of its rule. */
+const SILENT: Readonly<Record<number, readonly string[]>> = { 60: ['ChainLogsIncomplete no-new-entries warning'] }
 
 const expected = new Map<string, ReadonlySet<string>>()
 beforeAll(() => {
@@ -59,7 +63,7 @@ test.each([5, 15, 30, 60])('each rule that fires in its tests fires at a scrape 
     const found = new Set(firingAt(file, seconds * 1000))
     return [...(expected.get(file) ?? [])].filter((rule) => !found.has(rule))
   })
-  expect(silent).toEqual([])
+  expect(silent).toEqual(SILENT[seconds] ?? [])
   const all = [...expected.values()].reduce((sum, { size }) => sum + size, 0)
   expect(all).toBeGreaterThan(100)
 })

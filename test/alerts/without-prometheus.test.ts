@@ -11,11 +11,16 @@ import { openHost } from '../support/host.ts'
 import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { parseExposition } from '../support/scrape.ts'
+import { addressOf } from './files.ts'
+import type { Labels } from './listeners.ts'
 
 /** It fires without a delay, and ends with its condition. */
-const ALERT = 'ChainStorageFreeChunksLow'
+const ALERT = 'ChainStorageFull.free-chunks'
 const SEVERITY = 'critical'
 const SCENARIO = '30s storage used 97\n120s storage used 70'
+
+const addressIn = ({ labels }: { readonly labels: Labels }): string =>
+  addressOf({ alert: labels['alertname'] ?? '', labels })
 
 const listedSchema = z.array(z.object({ labels: z.record(z.string(), z.string()) }))
 
@@ -37,7 +42,7 @@ const startRelay = async () => {
     void text(request).then(async (body) => {
       const alerts = listedSchema.parse(JSON.parse(body))
       sent.push(...alerts)
-      const added = alerts.map(({ labels }) => labels['alertname']).filter((name) => !firstAt.has(name))
+      const added = alerts.map(addressIn).filter((name) => !firstAt.has(name))
       for (const name of added) firstAt.set(name, now())
       if (to === null) {
         response.end()
@@ -84,7 +89,9 @@ const noticesOf = (alerting: Alerting) =>
   alerting.notices().filter(({ alert, severity }) => alert === ALERT && severity === SEVERITY)
 const statesOf = (alerting: Alerting) => noticesOf(alerting).map(({ status }) => status)
 const listedBy = async ({ address }: Alerting) => {
-  const response = await fetch(`http://${address}/api/v2/alerts?filter=alertname=${ALERT}&filter=severity=${SEVERITY}`)
+  const response = await fetch(
+    `http://${address}/api/v2/alerts?filter=alertname=ChainStorageFull&filter=why=free-chunks&filter=severity=${SEVERITY}`,
+  )
   return listedSchema.parse(await response.json())
 }
 
@@ -142,9 +149,7 @@ describeBoth('the agent and Prometheus', () => {
     const byPrometheus = await listedBy(alerting)
     relay.connect(alerting.address)
     await toSecond(118)
-    const byAgent = relay.sent.filter(
-      ({ labels: { alertname, severity } }) => alertname === ALERT && severity === SEVERITY,
-    )
+    const byAgent = relay.sent.filter((one) => addressIn(one) === ALERT && one.labels['severity'] === SEVERITY)
     expect(byAgent.length).toBeGreaterThan(0)
     for (const { labels } of byAgent) expect([{ labels }]).toEqual(byPrometheus)
     expect(await listedBy(alerting)).toEqual(byPrometheus)

@@ -7,7 +7,9 @@ import { compareRatios, mainRatios, readHistory, renderHistory } from '../../ben
 const TOKENS = ['tokens: CPU ÷ JSON.parse', 'tokens: CPU ÷ official client', 'tokens: RSS ÷ JSON.parse'] as const
 const release = (version: string, ...ratios: readonly (readonly [string, number])[]) => ({
   version,
+  commit: '1b0e365e',
   date: '2026-11-23',
+  machine: '2 × AMD EPYC, Node.js 20.20.2',
   ratios: new Map(ratios),
 })
 
@@ -19,9 +21,9 @@ test('the table is read as it was written; a ratio that a release does not have 
   const text = `# Benchmarks\n\nIntroduction.\n\n${renderHistory(releases)}\n\n## Start (\`startup\`)\n\n| figure | program |\n`
   expect(readHistory(text)).toEqual(releases)
   const rows = text.split('\n').filter((line) => line.startsWith('| 0.'))
-  expect(rows.map((row) => [row.slice(0, 26), row.slice(-9)])).toEqual([
-    ['| 0.1.0 | 2026-11-23 | – |', ' | 31.7 |'],
-    ['| 0.2.0 | 2026-11-23 | – |', '| – | – |'],
+  expect(rows.map((row) => [row.slice(0, 69), row.slice(-9)])).toEqual([
+    ['| 0.1.0 | 1b0e365e | 2026-11-23 | 2 × AMD EPYC, Node.js 20.20.2 | – |', ' | 31.7 |'],
+    ['| 0.2.0 | 1b0e365e | 2026-11-23 | 2 × AMD EPYC, Node.js 20.20.2 | – |', '| – | – |'],
   ])
 })
 
@@ -83,6 +85,11 @@ test('a ratio that is missing on one side is reported, and is not worse; other c
 
 test('the report in the documentation has a history', async () => {
   const [first] = readHistory(await readFile(join(ROOT, 'docs/reference/benchmarks.md'), 'utf8'))
-  expect(first?.version).toBe('0.1.0')
+  expect(first).toMatchObject({
+    version: '0.1.0',
+    commit: '1b0e365e',
+    date: '2026-11-23',
+    machine: '2 × AMD EPYC, Node.js 20.20.2',
+  })
   expect(first?.ratios.get('tokens: CPU ÷ JSON.parse')).toBe(0.805)
 })

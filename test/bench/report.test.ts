@@ -11,7 +11,7 @@ const take = (cpu: number, result?: string) => ({
 
 const report = async (lineup: Promise<Lineup>) => {
   const [log, cleanup]: [string[], ReturnType<typeof createCleanup>] = [[], createCleanup()]
-  const setup = { logs: 10, folder: '/nowhere', defer: cleanup.defer }
+  const setup = { logs: 10, folder: '/nowhere', release: undefined, check: false, defer: cleanup.defer }
   const comparison = { name: 'x', title: 'Title', fairness: 'Fair.', open: async () => lineup }
   const section = await runComparison(comparison, setup, { rounds: 2, log: (text) => log.push(text) })
   return { ...section, log }
@@ -64,6 +64,23 @@ test('a second program of the project has no ratio', () => {
     [[take(1), take(2), take(4)]],
   ).split('\n')
   expect(all).toBe('| CPU, s | chain-agent, all collectors | 2 |  |')
+})
+
+test('the last release, whose name has a version, is a peer', () => {
+  const [, , , release] = table(['chain-agent', 'chain-agent 0.2.0 (1fdbfc71)'], [[take(3), take(4)]]).split('\n')
+  expect(release).toBe('| CPU, s | chain-agent 0.2.0 (1fdbfc71) | 4 | 0.75 |')
+})
+
+test('a comparison that needs more rounds than the options takes them', async () => {
+  const { log, measured } = await report(
+    Promise.resolve({
+      programs: ['chain-agent'],
+      round: async () => Promise.resolve([take(1)]),
+      hasEnough: (rounds) => rounds.length >= 3,
+    }),
+  )
+  expect(measured?.rounds).toHaveLength(3)
+  expect(log.filter((line) => line.startsWith('x: round'))).toEqual(['x: round 1', 'x: round 2', 'x: round 3'])
 })
 
 test('a peer with another result, or another result in a later round, is a failure that names both', () => {

@@ -82,10 +82,10 @@ const everythingOf = async (agent: Watched, state: string): Promise<string> => {
     ),
   )
   const kept = await Promise.all(
-    (await readdir(state))
-      // A file may be renamed before it is opened, and the lock is a socket.
-      .filter((file) => !/\.(?:new|lock)$/.test(file))
-      .map(async (file) => readFile(join(state, file), 'utf8')),
+    (await readdir(state, { withFileTypes: true, recursive: true }))
+      // A file may be renamed before it is opened, and the lock is a socket. A busy machine has incidents, in a directory.
+      .filter((entry) => entry.isFile() && !/\.(?:new|lock)$/.test(entry.name))
+      .map(async ({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')),
   )
   return [...pages, ...kept, agent.output()].join('\n')
 }

@@ -29,8 +29,8 @@ const program = await loadProgram(io, () => undefined)
 
 /** The `chain-agent` command lines of a page: at the start of a line, after another command, or in a code span. */
 const shownIn = (text: string): readonly (readonly string[])[] =>
-  [...text.matchAll(/(?:^|`|\$ |sudo |-u chain-agent |watch -d )chain-agent ([a-z][^`|#\n]*)/gm)].map(([, line = '']) =>
-    line.trim().split(/\s+/),
+  [...text.matchAll(/(?:^|`|\$ |; |sudo |-u chain-agent |watch -d )chain-agent ([a-z][^`|#;\n]*)/gm)].map(
+    ([, line = '']) => line.trim().split(/\s+/),
   )
 
 /** The mistake of a command line; undefined if it is valid. */

@@ -6,6 +6,7 @@ import { blockedReason } from '../../src/collectors/host/system.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { sample } from '../../src/core/metric.ts'
 import { services } from '../../src/collectors/services/collector.ts'
+import { NO_UNIT_LOGS } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { programs } from './run-host.ts'
 import { recording } from './recording.ts'
@@ -51,8 +52,9 @@ test('a check that hangs times out, and is not read again until the read has com
   expect(reads).toBe(2)
 })
 
-test('a failure contains the advice, and an expensive check is read again at once', async () => {
-  const { context } = start()
+// A tool that is missing or fails costs as much as one that works, at each interval of the host.
+test('a failure contains the advice; an expensive check that failed is read again after a minute', async () => {
+  const { clock, context } = start()
   const answers: (() => readonly (typeof one)[0][])[] = [
     () => {
       throw new SourceError({ doing: 'look at /there', happened: 'EACCES', advice: 'open it' })
@@ -66,12 +68,18 @@ test('a failure contains the advice, and an expensive check is read again at onc
   const check = createHostCheck({
     name: 'expensive',
     timeout,
-    every: 60_000,
+    every: 300_000,
     read: async () => await Promise.resolve(answers.shift()?.() ?? []),
   })
-  expect((await check.run(context)).state).toBe('not known: could not look at /there: EACCES; open it')
+  const failed = 'not known: could not look at /there: EACCES; open it'
+  expect((await check.run(context)).state).toBe(failed)
+  await clock.advance(59_999)
+  expect((await check.run(context)).state).toBe(failed)
+  await clock.advance(1)
   expect((await check.run(context)).state).toBe('not known: could not parse it: expected a number')
+  await clock.advance(60_000)
   expect((await check.run(context)).samples).toEqual(one)
+  await clock.advance(299_999)
   expect((await check.run(context)).samples).toEqual(one)
   expect(answers).toHaveLength(1)
 })
@@ -117,6 +125,8 @@ test('the main processes are known from a poll of the units, and cleared by a fa
     lifecycle: createLifecycleCounters(recording().recorder, ['bft', 'rpc']),
     mainPids,
     recorder: recording().recorder,
+    unitLogs: NO_UNIT_LOGS,
+    watchUnits: null,
     timing: { interval: 10_000, timeout: 5000 },
   })
   const stop = new AbortController()

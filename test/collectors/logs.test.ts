@@ -68,6 +68,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
     killAll: () => undefined,
   }
   const unitLogs: UnitLogs = {
+    ...NO_UNIT_LOGS,
     of: (unit) => Promise.resolve(unit === 'zephyr-bft.service' ? log : undefined),
     scope: () => systemd?.() ?? Promise.resolve(log.namespace === null ? [] : [`--namespace=+${log.namespace}`]),
   }
@@ -159,6 +160,7 @@ test('an entry of another unit is not counted', async () => {
 })
 
 const OTHER = [of('rpc', 'x')]
+const NOTHING = new SourceError({ doing: 'look', happened: 'nothing' })
 
 describe('the state of a log', () => {
   const stateOf = (samples: Readonly<Record<string, number>>) =>
@@ -202,11 +204,47 @@ describe('the state of a log', () => {
     expect(total('chain_log_pattern_total{service=bft,pattern=wal_stopped}')).toBe(counted)
   })
 
-  test('an entry that is found later starts the counters; it is not looked for again', async () => {
-    const { samples, total, newestRequests } = await run({ batches: [OTHER, [], [], []], newest: [undefined, since] })
+  test('an entry that the follower reads later starts the counters; it is not looked for again', async () => {
+    const { samples, total, newestRequests, oldestRequests } = await run({
+      batches: [OTHER, [], [of('bft', 'x')], [], [], []],
+      newest: [undefined, since],
+      oldest: (unit) => (unit.includes('bft') ? Promise.reject(NOTHING) : Promise.resolve(before)),
+    })
     expect(stateOf(samples)).toEqual(['read'])
     expect(total('chain_log_pattern_total{service=bft,pattern=wal_stopped}')).toBe(0)
     expect(newestRequests).toHaveLength(2)
+    // Of three services, at the start and after the entry.
+    expect(oldestRequests).toHaveLength(6)
+  })
+
+  test.each([
+    ['it runs', RUNNING],
+    ['its output is a file', FILE],
+    ['it has stopped', { ...RUNNING, isActive: false }],
+  ])('without an entry that the follower reads, one is looked for every ten minutes: %s', async (_, log) => {
+    const quiet = (length: number) => Array.from({ length }, () => [])
+    const { newestRequests } = await run({ batches: [OTHER, ...quiet(9)], log })
+    expect(newestRequests).toHaveLength(1)
+    const { samples } = await run({ batches: [OTHER, ...quiet(11)], log, newest: [undefined, since] })
+    expect(stateOf(samples)).toEqual(['read'])
+  })
+
+  test('a unit that was starting is looked at again when it runs', async () => {
+    let surveys = 0
+    const log = {
+      ...RUNNING,
+      get isActive() {
+        surveys += 1
+        return surveys > 1
+      },
+    }
+    const { samples } = await run({ batches: [OTHER, [], OTHER], log })
+    expect(stateOf(samples)).toEqual(['no entries'])
+  })
+
+  test('an entry from before the start does not cause a survey', async () => {
+    const { newestRequests } = await run({ batches: [OTHER, [of('bft', 'x', before.at)], OTHER] })
+    expect(newestRequests).toHaveLength(1)
   })
 
   test('the log of a service that has stopped is that of its last run: a clean-up that a timer starts', async () => {
@@ -242,16 +280,13 @@ test('reads the oldest entry of the unit itself every ten minutes', async () => 
   })
 })
 
-test('a running service without an entry has no oldest entry; the others have one, and all are read every minute', async () => {
+test('a service whose oldest entry cannot be read has none; the others have one, and all are read every ten minutes', async () => {
   const { samples, oldestRequests } = await run({
     newest: [entry(T0, '')],
     batches: [[of('bft', 'x')], [], []],
-    oldest: (unit) =>
-      unit.includes('bft')
-        ? Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' }))
-        : Promise.resolve(entry(T0 - 5000, '')),
+    oldest: (unit) => (unit.includes('bft') ? Promise.reject(NOTHING) : Promise.resolve(entry(T0 - 5000, ''))),
   })
-  expect(oldestRequests).toHaveLength(9)
+  expect(oldestRequests).toHaveLength(3)
   expect(samples[`${OLDEST} execution`]).toBe(T0 / 1000 - 5)
   expect(samples).not.toHaveProperty([`${OLDEST} bft`])
 })

@@ -1,13 +1,14 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { version } from '../../src/collectors/version/collector.ts'
-import { systemClock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import type { Fork } from '../../src/config/forks.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import type { TIMELINES } from '../../src/collectors/storage/definition.ts'
 import { createExec } from '../../src/sources/exec.ts'
+import { createInstalledFiles } from '../../src/sources/installed-files.ts'
 import { createPackageLists } from '../../src/sources/package-lists.ts'
 import { recording } from './recording.ts'
 import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
@@ -34,7 +35,7 @@ export const prints = (text: string): string => `cat <<'END'\n${text}\nEND`
 export const build = (tag: string, name = 'zephyr-node'): string =>
   prints(`${name} {"commit":"${COMMIT}","tag":"${tag}","branch":"","modified":true}`)
 export const dpkg = (row: string): string => `[ "$1" = -W ] && [ "$3" = zephyr ] || exit 2\n${prints(row)}`
-/** Writes a file of apt, by its path from the root of the host. */
+/** Writes a file of apt or dpkg, by its path from the root of the host. */
 export const aptFile = async (path: string, text: string): Promise<void> => {
   const file = join(bin, 'root', path)
   await mkdir(dirname(file), { recursive: true })
@@ -72,6 +73,7 @@ export const create = (run: VersionRun) => {
     recorder: record.recorder,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
     packageLists: createPackageLists(join(bin, 'root')),
+    installedFiles: createInstalledFiles({ root: join(bin, 'root'), path: bin }),
     published: () => board.samples,
     programs: run.programs ?? ['node'],
     package: run.package ?? null,
@@ -80,8 +82,13 @@ export const create = (run: VersionRun) => {
     forksFile: run.forksFile ?? null,
     timing: { interval: 10, timeout: run.timeout ?? 20_000 },
   })
-  return { collector, board, pollOnce: () => pollOnce(collector, systemClock), total: record.total }
+  return { collector, board, pollOnce: (clock: Clock = systemClock) => pollOnce(collector, clock), total: record.total }
 }
+
+/** The calls of a program that the test has put on PATH with `counted`. */
+export const callsOf = async (name: string): Promise<number> =>
+  (await readFile(join(bin, `${name}.calls`), 'utf8')).length
+export const counted = (name: string, script: string): string => `printf . >> ${join(bin, name)}.calls; ${script}`
 
 /** One poll: the values by `name{labels}`, and the states. */
 export const pollVersion = async (run: VersionRun = {}, { collector, pollOnce: poll, total } = create(run)) => {

@@ -243,6 +243,30 @@ describe('the schedule collector', () => {
     expect(after.reading).toMatchObject({ problem: null, members: 4 })
   })
 
+  test('files without the set are read when the epoch changes, and once a minute', async () => {
+    let reads = 0
+    const files = {
+      get [SETS]() {
+        reads += 1
+        return renderSets(677n)
+      },
+    }
+    const { add, poll } = await start({ files })
+    expect(reads).toBe(1)
+    add(ROUND)
+    await poll()
+    expect(reads).toBe(2)
+    for (let seconds = 5; seconds < 60; seconds += 5) await poll()
+    expect(reads).toBe(2)
+    await poll()
+    expect(reads).toBe(3)
+    add(ROUND + 1n, { epoch: 679n })
+    await poll()
+    expect(reads).toBe(4)
+    await poll()
+    expect(reads).toBe(4)
+  })
+
   test.each([
     ['no file', {}, 'config/validators/validators.toml was not found in the directory of the node (node.directory)'],
     ['another epoch', { [SETS]: renderSets(677n) }, 'config/validators/validators.toml has no set of epoch 678'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Exec } from '../../src/sources/exec.ts'
+import { parseUnits } from '../../src/parsers/systemctl.ts'
 import { createUnitLogs } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -34,6 +35,7 @@ const systemd = (shown: Readonly<Record<string, string | undefined>>) => {
     asked,
     of: (unit: string) => logs.of(unit, signal),
     scope: (...units: readonly string[]) => logs.scope(units, signal),
+    take: (unit: string, text: string) => logs.take(new Map(parseUnits(text).map((parsed) => [unit, parsed]))),
   }
 }
 
@@ -68,11 +70,11 @@ test.each([
   expect(await scope(...units)).toEqual(expected)
 })
 
-test('several units are asked for at once, and only those that are due', async () => {
+test('several units are asked for at once, with those that are known', async () => {
   const { asked, of, scope } = systemd({ 'a.service': DEFAULT, 'b.service': IN_NODE, 'c.service': DEFAULT })
   await of('c.service')
   expect(await scope('a.service', 'b.service', 'c.service')).toEqual(['--namespace=+node'])
-  expect(asked).toEqual(['c.service', 'a.service b.service'])
+  expect(asked).toEqual(['c.service', 'c.service a.service b.service'])
 })
 
 test('each unit is asked for once in 50 s, also by two readers at once', async () => {
@@ -98,4 +100,29 @@ test('without an answer, the last one is kept, and systemd is asked again after 
   await clock.advance(1)
   expect(await scope('b.service')).toEqual(['--namespace=+node'])
   expect(asked).toHaveLength(3)
+})
+
+test('a unit that another reader has read is not read until 70 s later', async () => {
+  const { clock, asked, of, take } = systemd({ 'a.service': DEFAULT })
+  take('a.service', IN_NODE)
+  expect(await of('a.service')).toMatchObject({ namespace: 'node', output: 'journal', isActive: true })
+  await clock.advance(69_999)
+  expect(await of('a.service')).toMatchObject({ namespace: 'node' })
+  expect(asked).toEqual([])
+  await clock.advance(1)
+  expect(await of('a.service')).toMatchObject({ namespace: null })
+  expect(asked).toEqual(['a.service'])
+})
+
+test('if one unit is due, all that are known are read with it', async () => {
+  const { clock, asked, of } = systemd({ 'a.service': DEFAULT, 'b.service': IN_NODE })
+  await of('a.service')
+  await clock.advance(40_000)
+  await of('b.service')
+  await clock.advance(49_999)
+  await of('a.service')
+  expect(asked).toEqual(['a.service', 'a.service b.service'])
+  await clock.advance(1)
+  await of('b.service')
+  expect(asked).toEqual(['a.service', 'a.service b.service', 'a.service b.service'])
 })

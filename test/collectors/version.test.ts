@@ -1,8 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Sample, sample } from '../../src/core/metric.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { readingOf } from './run-collector.ts'
 import {
+  aptFile,
   build,
+  callsOf,
   COMMIT,
+  counted,
   create,
   dpkg,
   nativeInfo,
@@ -271,5 +276,52 @@ describe('the forks', () => {
     expect(await names()).toContain('fork_activation_timestamp_seconds{borealis}')
     made.board.samples = []
     expect(await names()).toContain('fork_activation_timestamp_seconds{borealis}')
+  })
+})
+
+describe('between two polls', () => {
+  const STATUS = 'var/lib/dpkg/status'
+  const installed = (version: string) => counted('dpkg-query', dpkg(`ii  zephyr ${version} amd64 1700000000`))
+
+  test('dpkg runs again if its file has changed, and after ten minutes', async () => {
+    const clock = manualClock()
+    await program('dpkg-query', installed('0.16.1'))
+    await aptFile(STATUS, 'one')
+    const created = create({ programs: [] })
+    const poll = async () => readingOf(await created.pollOnce(clock)).installed
+    expect(await poll()).toBe('0.16.1')
+    // The query of the kernel fails: no pattern of it is the package.
+    const first = await callsOf('dpkg-query')
+    await program('dpkg-query', installed('0.16.2'))
+    await clock.advance(599_999)
+    expect(await poll()).toBe('0.16.1')
+    expect(await callsOf('dpkg-query')).toBe(first + 1)
+    await aptFile(STATUS, 'two and more')
+    expect(await poll()).toBe('0.16.2')
+    await program('dpkg-query', installed('0.16.3'))
+    await clock.advance(600_000)
+    expect(await poll()).toBe('0.16.3')
+  })
+
+  test('a program runs again if its file has changed, and after ten minutes; one that failed at each poll', async () => {
+    const clock = manualClock()
+    await program('dpkg-query', dpkg('ii  zephyr 0.16.1 amd64 1700000000'))
+    const created = create({})
+    const poll = async () => created.pollOnce(clock)
+    await program('zephyr-node', counted('zephyr-node', 'exit 1'))
+    await poll()
+    await poll()
+    expect(await callsOf('zephyr-node')).toBe(2)
+    await program('zephyr-node', counted('zephyr-node', build('v0.16.1')))
+    await poll()
+    await clock.advance(599_999)
+    await poll()
+    expect(await callsOf('zephyr-node')).toBe(3)
+    await clock.advance(1)
+    await poll()
+    expect(await callsOf('zephyr-node')).toBe(4)
+    await program('zephyr-node', counted('zephyr-node', build('v0.16.1-rc')))
+    await poll()
+    expect(await callsOf('zephyr-node')).toBe(5)
   })
 })

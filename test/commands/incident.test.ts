@@ -8,7 +8,7 @@ import { type Host, openHost, startHost } from '../support/host.ts'
 import { leaksOf, PLANTED } from '../support/secrets.ts'
 
 /** The file system of the simulated host is that of the machine, which other programs fill. */
-const settings = { 'health.disable': '[ChainDiskFilling, ChainDiskFull]' }
+const settings = { 'health.disable': '[ChainDiskFull.filling, ChainDiskFull]' }
 
 /** Second by second, so that each collector and rule runs at its own times. */
 const play = async (host: Host, seconds: number): Promise<void> => {
@@ -56,7 +56,7 @@ describe('consensus panics', () => {
     const fired = Date.parse(incident.firedAt)
     expect(fired).toBeGreaterThanOrEqual(time(30))
     expect(fired).toBeLessThanOrEqual(time(40))
-    expect(incident.alerts.map(({ alert }) => alert)).toContain('ChainAssertion')
+    expect(incident.alerts.map(({ alert }) => alert)).toContain('ChainLogTrouble.aborted')
     expect(incident.journals.map(({ fromAt, toAt }) => [Date.parse(fromAt) - fired, Date.parse(toAt) - fired])).toEqual(
       [
         [-60_000, 0],
@@ -100,7 +100,9 @@ describe('consensus panics', () => {
     const list = await host.run(['incident'])
     expect(list).toMatchObject({ code: 0, err: '' })
     expect(list.out).toMatch(
-      new RegExp(`^1 incident in .*, the newest first:\n {2}${id} {2}ChainServiceDown, ChainAssertion;`),
+      new RegExp(
+        `^1 incident in .*, the newest first:\n {2}${id} {2}ChainServiceDown\\.failed, ChainLogTrouble\\.aborted;`,
+      ),
     )
     expect((await host.run(['check'])).out).toContain(`EVIDENCE: ${named}\n`)
     expect((await host.run(['events', '--collector', 'agent'])).out).toContain(named)
@@ -120,7 +122,7 @@ test('consensus crashes: the journals begin 60 s before the service went down, n
   const host = await openHost({ scenario: '30s bft crashes SIGABRT', second: 0, settings })
   await play(host, 125)
   const incident = await latest(host)
-  const down = incident.alerts.find(({ alert }) => alert === 'ChainServiceDown')
+  const down = incident.alerts.find(({ alert }) => alert === 'ChainServiceDown.failed')
   // ChainServiceDown does not wait: the unit has failed.
   expect(Date.parse(down?.sinceAt ?? '')).toBeLessThanOrEqual(time(35))
   expect(incident.alerts[0]).toBe(down)

@@ -61,7 +61,6 @@ const EXPECTED: readonly Planted[] = [
     ['warning ChainPartialRestart', 1290, 1501],
   ],
   [['critical ChainLogTrouble execution block_failed', 2400, 3000]],
-  [['info ChainNetworkNoise', 3031, 3630]],
   [
     ['info ChainStatesync', 4000, 4180],
     ['info ChainLogTrouble bft snapshot_advised', 4000, 4600],
@@ -69,7 +68,7 @@ const EXPECTED: readonly Planted[] = [
   [['warning ChainExecutionSlow', 4960, 5400]],
   [
     ['critical ChainBlockStalled', 5810, 6280],
-    ['critical ChainConsensusDeadlock local_timeout', 5920, 6280],
+    ['critical ChainBlockStalled.deadlock local_timeout', 5920, 6280],
     ['critical ChainBlocksyncWindow', 5930, 6280],
   ],
   [['warning ChainServiceDown ledger-tail', 6500, 7040]],
@@ -91,13 +90,12 @@ const TROUBLES = `
 
 const EXPECTED_TROUBLES: readonly Planted[] = [
   [
-    ['critical ChainStorageFreeChunksLow', 0, 2000],
+    ['critical ChainStorageFull.free-chunks', 0, 2000],
     ['warning ChainStorageFull', 0, 2000],
-    ['info ChainStorageCompacting', 0, 2000],
   ],
   [
-    ['critical ChainAssertion execution assertion', 600, 1200],
-    ['warning ChainTimelineMissing execution timeline_missing', 602, 660],
+    ['critical ChainLogTrouble.aborted execution assertion', 600, 1200],
+    ['warning ChainLogTrouble.timeline-missing execution timeline_missing', 602, 660],
   ],
   [
     ['critical ChainServiceDown bft', 2100, 3680],
@@ -213,8 +211,8 @@ describe('the journal of this host', () => {
       expect(namesOf(incidents)).toEqual([
         [
           'critical ChainServiceDown bft',
-          'critical ChainAssertion bft panic',
-          'critical ChainAssertion bft high_qc_too_far',
+          'critical ChainLogTrouble.aborted bft panic',
+          'critical ChainLogTrouble.aborted bft high_qc_too_far',
           'warning ChainServiceCrashed bft core-dump',
         ],
       ])
@@ -260,7 +258,7 @@ describe('a recording during which the clock of the host was 40 minutes behind',
     const { alerts, read } = await alertsOf(lines.join('\n'))
     expect(alerts).toEqual([
       ['2026-11-24T09:30:00Z', BACK],
-      ['2026-11-24T09:40:15Z', 'ChainAssertion'],
+      ['2026-11-24T09:40:15Z', 'ChainLogTrouble.aborted'],
       ['2026-11-24T10:30:00Z', FORWARD],
     ])
     expect(read).toBe(481)
@@ -268,14 +266,14 @@ describe('a recording during which the clock of the host was 40 minutes behind',
     expect(out).toMatch(/^3 incidents in 40 min \(2026-11-24T10:00:00Z to 2026-11-24T10:40:00Z\)/)
     // The increase of ten minutes ends ten minutes after the evaluation that found it.
     expect(out).toMatch(
-      /2026-11-24T09:40:15Z {2}9 min 45 s {3}critical {2}ChainAssertion.* Log line: .*Assertion 'x\.second'/,
+      /2026-11-24T09:40:15Z {2}9 min 45 s {3}critical {2}ChainLogTrouble.aborted.* Log line: .*Assertion 'x\.second'/,
     )
   })
 
   test('is limited by the times that the clock showed', async () => {
     const range = ['--since', '2026-11-24 09:39', '--until', '2026-11-24 09:41']
     const { incidents, lines: read } = await replayed(['--file', '-', ...range], lines.join('\n'))
-    expect(namesOf(incidents)).toEqual([['critical ChainAssertion execution assertion']])
+    expect(namesOf(incidents)).toEqual([['critical ChainLogTrouble.aborted execution assertion']])
     expect(read).toBe(26)
   })
 
@@ -291,7 +289,7 @@ describe('a recording during which the clock of the host was 40 minutes behind',
     const range = ['--since', '2026-11-24 09:39', '--until', '2026-11-24 09:41']
     const { out } = await cli(['replay', '--json', '--prefix', 'chain', ...range], { overrides: { exec } })
     const { incidents } = replaySchema.parse(JSON.parse(out))
-    expect(namesOf(incidents)).toEqual([['critical ChainAssertion execution assertion']])
+    expect(namesOf(incidents)).toEqual([['critical ChainLogTrouble.aborted execution assertion']])
   })
 })
 

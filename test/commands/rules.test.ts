@@ -92,7 +92,7 @@ it('has the links, the job and the settings of the installation', async ({ direc
     file,
     'health: {limits: {ChainBehind: {warning: 8s, critical: 40s}, ChainDiskFull: {limit: 7%}}, disable: [ChainWatchdog]}',
   )
-  const settings = ['--disable', 'ChainSmtActive', '--set', 'ChainBehind.warning=10s']
+  const settings = ['--disable', 'ChainHostSetUp.smt', '--set', 'ChainBehind.warning=10s']
   const links = ['--runbooks', 'https://wiki.example/{alert}.md', '--dashboards', 'https://graphs.example/']
   const { code, out, err } = await cli(['rules', '--config', file, '--job', 'nodes', ...settings, ...links])
   expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -102,7 +102,7 @@ it('has the links, the job and the settings of the installation', async ({ direc
   expect(named('ChainBehind').map(({ expr }) => /> (\d+)\n/.exec(expr)?.[1])).toEqual(['40', '10'])
   expect(named('ChainDiskFull')[0]?.expr).toMatch(/< 0\.07$/)
   expect(named('ChainAgentDown')[0]?.expr).toBe('up{job="nodes"} == 0')
-  expect([...named('ChainWatchdog'), ...named('ChainSmtActive')]).toEqual([])
+  expect([...named('ChainWatchdog'), ...named('ChainHostSetUp.smt')]).toEqual([])
   const { runbook_url: runbook, dashboard_url: dashboard } = named('ChainBehind')[0]?.annotations ?? {}
   expect(runbook).toBe('https://wiki.example/ChainBehind.md')
   expect(dashboard).toMatch(/^https:\/\/graphs\.example\/d\/chain-node\?/)
@@ -168,10 +168,18 @@ test.each([
     ['--set', 'ChainBehind.limit=5'],
     /^error: --set ChainBehind\.limit: expected warning, critical, for of ChainBehind/,
   ],
-  [['--set', 'ChainBehind=5'], /^error: invalid --set 'ChainBehind=5': expected RULE\.SETTING=VALUE/],
+  [['--set', 'ChainBehind=5'], /^error: invalid --set 'ChainBehind=5': expected ALERT\.SETTING=VALUE/],
   [
-    ['--disable', 'ChainSmtActiv'],
-    /^error: --disable ChainSmtActiv: expected the name .*did you mean ChainSmtActive\?/,
+    ['--disable', 'ChainHostSetUp.smtt'],
+    /^error: --disable ChainHostSetUp\.smtt: expected the name .*did you mean ChainHostSetUp\.smt\?/,
+  ],
+  [
+    ['--disable', 'ChainSmtActive'],
+    /^error: --disable ChainSmtActive: expected the name of an alert: ChainSmtActive is ChainHostSetUp\.smt now$/m,
+  ],
+  [
+    ['--set', 'ChainPeersFew.limit=5'],
+    /^error: --set ChainPeersFew: expected one of ChainPeersFew\.upstream, ChainPeersFew\.sessions, ChainPeersFew\.noise: each has limits of its own$/m,
   ],
   [['--runbooks', 'wiki'], /^error: invalid --runbooks 'wiki': expected an http or https address/],
   [['--labels', 'cluster,a b'], /^error: invalid --labels 'cluster,a b': expected names of labels separated by commas/],
@@ -186,14 +194,14 @@ it('rejects settings in the configuration with their line', async ({ directory }
   const file = join(directory, 'config.yaml')
   await writeFile(
     file,
-    'health:\n  objective: 98\n  limits:\n    ChainBehind: {warning: 8%}\n  disable: [ChainSmtActiv]\n',
+    'health:\n  objective: 98\n  limits:\n    ChainBehind: {warning: 8%}\n  disable: [ChainHostSetUp.smtt]\n',
   )
   const { code, err } = await cli(['rules', '--config', file])
   expect(code).toBe(2)
   expect(err.split('\n').slice(1, -1)).toEqual([
     `${file}:2: health.objective: expected a ratio from 0.95 to 0.9999, got 98`,
     `${file}:4: health.limits.ChainBehind.warning: expected a number like 25ms, 90s, 15min or 2d, got "8%"`,
-    `${file}:5: health.disable.0: expected the name of an alert (did you mean ChainSmtActive?), got "ChainSmtActiv"`,
+    `${file}:5: health.disable.0: expected the name of an alert (did you mean ChainHostSetUp.smt?), got "ChainHostSetUp.smtt"`,
   ])
 })
 
@@ -202,7 +210,12 @@ const describeReal = await requireRealPart('prometheus', probePrometheus)
 describeReal('promtool', () => {
   it('accepts tuned files, and one in which every rule is disabled', async ({ directory }) => {
     const watchdogs = ['ChainMaintenance', 'ChainMaintenanceLong'].flatMap((alert) => ['--disable', alert])
-    const settings = ['ChainExecutionSlow.limit=400ms', 'ChainBehind.for=1m', 'ChainDiskFull.limit=7%']
+    const settings = [
+      'ChainExecutionSlow.limit=400ms',
+      'ChainPeersFew.sessions.limit=10',
+      'ChainBehind.for=1m',
+      'ChainDiskFull.limit=7%',
+    ]
     const sets = settings.flatMap((text) => ['--set', text])
     expect((await cli(['rules', ...sets, ...watchdogs, '--output', directory])).code).toBe(0)
     expect(await readFile(join(directory, 'maintenance.rules.yaml'), 'utf8')).toMatch(/^groups: \[\]$/m)

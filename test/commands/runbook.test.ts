@@ -77,6 +77,31 @@ describe('the names in a runbook have the prefix', () => {
   })
 })
 
+test('an address has the section of its row and what all rows have in common', async () => {
+  const { code, out } = await cli(['runbook', 'ChainBlockStalled.deadlock'], host('monad-bft.service enabled\n'))
+  expect(code).toBe(0)
+  expect([...out.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual([
+    'Meaning',
+    'Impact',
+    'Diagnosis',
+    'In Prometheus',
+    'Mitigation',
+    'Deadlock',
+    'When to escalate',
+    'Threshold',
+  ])
+})
+
+test.each([
+  ['ChainBlockStalled.deadlok', 'Did you mean ChainBlockStalled.deadlock?'],
+  ['ChainDriveGone.x', 'Did you mean ChainDriveGone?'],
+  ['ChainConsensusDeadlock', 'It is ChainBlockStalled.deadlock now.'],
+  ['ChainStorageCompacting', 'It is a panel of the dashboards now.'],
+])('%s has no runbook: %s', async (name, hint) => {
+  const { code, out, err } = await cli(['runbook', name], host('monad-bft.service enabled\n'))
+  expect({ code, out, err }).toEqual({ code: 2, out: '', err: `error: no runbook for '${name}'.\n(${hint})\n` })
+})
+
 test('a name without a runbook gets a suggestion', async () => {
   const { code, out, err } = await cli(['runbook', 'ChainPartialRestrt'], host(null))
   expect({ code, out }).toEqual({ code: 2, out: '' })

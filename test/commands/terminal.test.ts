@@ -36,6 +36,7 @@ const REPORTS: readonly Report[] = [
   { argv: ['replay', '--since', '1m'] },
   { argv: ['bundle', '--list'] },
   { argv: ['maintenance', 'show'], isSteady: true },
+  { argv: ['rules', '--renamed', 'CHANGELOG.md'], isSteady: true },
   { argv: ['keys', 'verify', '--files-only'], isSteady: true, isColored: true },
   { argv: ['simulate', '--list'], isSteady: true, isVerbatim: true },
 ]

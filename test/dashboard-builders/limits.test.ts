@@ -43,9 +43,9 @@ describe('limits of panels', () => {
   })
 
   it('of whole things begin with the next one, and above 0 is not 0', () => {
-    const restarting = { alert: 'ChainServiceRestarting', metric: 'chain_service_starts_total' }
+    const restarting = { alert: 'ChainServiceCrashed.restarts', metric: 'chain_service_starts_total' }
     expect(limitsBy({ ...restarting, whole: true }).steps[1]?.value).toBe(3)
-    const errors = { alert: 'ChainDriveErrors', metric: 'chain_host_nvme_media_errors_total' }
+    const errors = { alert: 'ChainDriveFailing.errors', metric: 'chain_host_nvme_media_errors_total' }
     expect(limitsBy(errors).steps[1]?.value).toBeGreaterThan(0)
   })
 

@@ -60,6 +60,22 @@ test('concurrent scrapes each get all samples', async () => {
   for (const lines of all) expect(lines).toHaveLength(3)
 })
 
+test('the labels of a series are the same object in each evaluation, until it ends', async () => {
+  const { values, recorder } = exposition()
+  recorder.count('chain_consensus_messages_total', 1, { kind: 'committed_block' })
+  const labelsOf = async (...services: readonly string[]) =>
+    (await values(services.map((service) => sample('chain_service_active', 1, { service }))))
+      .filter(({ name }) => ['chain_service_active', 'chain_consensus_messages_total'].includes(name))
+      .map(({ labels }) => labels)
+  const first = await labelsOf('rpc', 'bft')
+  expect(first).toEqual([{ service: 'rpc' }, { service: 'bft' }, { kind: 'committed_block' }])
+  const second = await labelsOf('bft', 'mpt')
+  expect(second).toEqual([{ service: 'bft' }, { service: 'mpt' }, { kind: 'committed_block' }])
+  expect(second[0]).toBe(first[1])
+  expect(second[2]).toBe(first[2])
+  expect((await labelsOf('rpc'))[0]).not.toBe(first[0])
+})
+
 test('label values are escaped', async () => {
   const { render } = exposition()
   const [line] = await ours(render([sample('chain_service_active', 1, { service: 'a"b\\c\nd' })]))

@@ -63,7 +63,8 @@ export const createBench = async (): Promise<Bench> => {
       logs: { ...OFTEN },
       native: { url: native.url, fallbackUrl: null, ...OFTEN },
       traffic: { enabled: false },
-      version: { ...OFTEN },
+      // Without dpkg's list of packages, whose changes cause a read.
+      version: { rootDirectory: directory, ...OFTEN },
       storage: { ...OFTEN },
       status: { ...OFTEN },
     },

@@ -1,4 +1,4 @@
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Mode } from './flaky-server.ts'
 
@@ -38,6 +38,8 @@ esac
       isGone = mode === 'gone'
       if (!isGone) await chmod(file, mode === 'locked' ? 0o644 : 0o755)
       if (!isGone) await writeFile(modeFile, `${mode}\n`)
+      // A program whose file has not changed is not asked for its version again.
+      if (!isGone) await utimes(file, new Date(), new Date())
       const pids = await readFile(pidFile, 'utf8').catch(() => '')
       await rm(pidFile, { force: true })
       for (const pid of pids.trim().split('\n').map(Number)) {

@@ -6,7 +6,7 @@ import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
 import { summarize } from '../../src/health/summary.ts'
 import type { RuleFinding } from '../../src/domain/health.ts'
 import { diagnose } from '../../src/health/diagnosis.ts'
-import { findingsOf } from '../../src/health/finding.ts'
+import { findingsOf, underCauses } from '../../src/health/finding.ts'
 
 /** 03:00 UTC. */
 const NOW = Date.UTC(2026, 2, 1, 3)
@@ -125,21 +125,28 @@ test('a finding began with the first of its severities', () => {
   expect(diagnose(notified).causes).toMatchObject([{ timing: 'For 30 s; pages in 30 s.' }])
 })
 
+const findingFrom = (alert: string, more: Partial<RuleFinding> = {}): RuleFinding => ({
+  alert,
+  severity: 'critical',
+  component: 'services',
+  state: 'firing',
+  countsAs: 'critical',
+  since: NOW,
+  for: 0,
+  summary: alert,
+  description: '',
+  advice: ['Start it.'],
+  explainedBy: [],
+  labels: {},
+  ...more,
+})
+
 test('a panic with a pattern of its own is listed once', () => {
-  const finding = (pattern: string): RuleFinding => ({
-    alert: 'ChainAssertion',
-    severity: 'critical',
-    component: 'services',
-    state: 'firing',
-    countsAs: 'critical',
-    since: NOW,
-    for: 0,
-    summary: `bft has aborted: ${pattern}`,
-    description: '',
-    advice: [],
-    explainedBy: [],
-    labels: { service: 'bft', pattern },
-  })
+  const finding = (pattern: string): RuleFinding =>
+    findingFrom('ChainLogTrouble.aborted', {
+      summary: `bft has aborted: ${pattern}`,
+      labels: { service: 'bft', pattern },
+    })
   const summaryOf = (...lines: readonly string[]) => {
     const logs = { lastEntryAt: null, oldestEntryAt: new Map(), states: new Map(), trouble: { bft: lines } }
     const all = [finding('panic'), finding('high_qc_too_far')]
@@ -149,6 +156,26 @@ test('a panic with a pattern of its own is listed once', () => {
   expect(summaryOf('panic: another one', 'high_qc_too_far: too far ahead')).toBe(
     'bft has aborted: panic and high_qc_too_far',
   )
+})
+
+test('rows of one alert with the same steps are one finding, and its consequences are those of each row', () => {
+  const stalledBy = (alert: string) => findingFrom('ChainBlockStalled', { advice: [], explainedBy: [alert] })
+  const listed = (...all: readonly RuleFinding[]) =>
+    underCauses(findingsOf(all, { snapshot: changed([]), isRecovering: false })).map(({ name, consequences }) => [
+      name,
+      ...consequences.map((one) => one.name),
+    ])
+  const failed = findingFrom('ChainServiceDown.failed', { summary: 'rpc is down (failed)' })
+  const stopped = findingFrom('ChainServiceDown', { summary: 'bft is down' })
+  const push = findingFrom('ChainServiceDown.push', { advice: ['Start otelcol.'] })
+  expect(listed(failed, stopped, stalledBy('ChainServiceDown'))).toEqual([
+    ['ChainServiceDown.failed', 'ChainBlockStalled'],
+  ])
+  // Another row of the same name explains nothing.
+  expect(listed(push, stalledBy('ChainServiceDown.missing'))).toEqual([
+    ['ChainServiceDown.push'],
+    ['ChainBlockStalled'],
+  ])
 })
 
 test('a stalled node without a validator that feeds it says so', () => {
@@ -204,13 +231,13 @@ describe('unknown is not healthy', () => {
       ['chain_service_state', 1, { service, state: 'not-found' }],
     ])
     expect(causesOf([noRpc, lost, ...units])).toEqual([
-      'ChainServiceMissing: there is no node on this host, or none that this user can see',
+      'ChainServiceDown.missing: there is no node on this host, or none that this user can see',
     ])
   })
   test('neither systemd nor an RPC answers: not that there is no node', () => {
     expect(causesOf([noRpc, lost, ['chain_agent_collector_up', 0, { collector: 'services' }]])).toEqual([
       'ChainBlind: neither systemd nor the RPC of the node answers: the state of the node is unknown',
-      'ChainKeyFileMissing: the keystore of the key secp is missing',
+      'ChainKeyFile.missing: the keystore of the key secp is missing',
       'ChainRpcDown: the RPC of the node does not return a valid answer',
       'ChainCollectorDown: no readings from the collector services',
     ])

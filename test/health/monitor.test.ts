@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { FINDINGS } from '../../src/collectors/consensus/findings.ts'
 import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
 import { ruleSet } from '../../src/health/rules/index.ts'
+import { addressOf } from '../../src/health/rules/rule.ts'
 
 const START_S = 1_750_000_000
 
@@ -86,7 +87,7 @@ test('a counter that begins again, as after a restart of the node, still increas
     const lagging = { name: 'chain_native_events_total', labels: { event: 'execution_lagging' }, value }
     monitor.evaluate((START_S + second) * 1000, [BUILD, blockOf(second), lagging])
   }
-  const found = monitor.health().findings.filter(({ alert }) => alert === 'ChainExecutionLagging')
+  const found = monitor.health().findings.filter(({ alert }) => alert === 'ChainExecutionSlow.lagging')
   expect(found.map(({ state, since }) => [state, since / 1000 - START_S])).toEqual([['firing', 60]])
 })
 
@@ -144,13 +145,13 @@ test('a rule that waits ten minutes or more does not count while it is pending, 
   const stateAt = (second: number) => {
     monitor.evaluate((START_S + second) * 1000, unsynchronised(second))
     const { state, findings } = monitor.health()
-    const ofClock = findings.filter(({ alert }) => alert === 'ChainClockUnsynchronised')
+    const ofClock = findings.filter(({ alert }) => alert === 'ChainClockDrift.unsynchronised')
     return [state, ofClock.map((one) => [one.alert, one.state, one.countsAs])]
   }
   for (let second = 0; second < 600; second += 15) {
-    expect(stateAt(second)).toEqual(['healthy', [['ChainClockUnsynchronised', 'pending', null]]])
+    expect(stateAt(second)).toEqual(['healthy', [['ChainClockDrift.unsynchronised', 'pending', null]]])
   }
-  expect(stateAt(600)).toEqual(['warning', [['ChainClockUnsynchronised', 'firing', 'warning']]])
+  expect(stateAt(600)).toEqual(['warning', [['ChainClockDrift.unsynchronised', 'firing', 'warning']]])
   expect(evaluateOnce(START_S * 1000, unsynchronised(0)).state).toBe('warning')
 })
 
@@ -211,9 +212,9 @@ test('after a failed evaluation the health is unknown, and known again after the
 
 /** A start is information; its alert fires if it does not end. */
 const withAlert = FINDINGS.filter(
-  ({ alert, finding }) => alert !== null && alert !== 'ChainConsensusFinding' && finding !== 'start_active',
+  ({ alert, finding }) => alert !== null && alert !== 'ChainLogTrouble.consensus-finding' && finding !== 'start_active',
 )
 test.each(withAlert)('the finding $finding of the log has a severity of $alert', ({ alert, severity }) => {
-  const severities = ruleSet().alerts.flatMap(({ row }) => (row.alert === alert ? [row.severity] : []))
+  const severities = ruleSet().alerts.flatMap(({ row }) => (addressOf(row) === alert ? [row.severity] : []))
   expect(severities).toContain(severity)
 })

@@ -86,6 +86,25 @@ test('while a rule cannot be evaluated its alerts stay as they are', () => {
   expect(active(30_000, sampleOf('a', 0), sampleOf('b', 1))).toEqual([])
 })
 
+test.each([
+  ['a > 5 and on (x) (a > on (x) b)', []],
+  ['a > 5 unless on (x) (a > on (x) b)', []],
+  ['a > 1 and on (x) (a > on (x) b)', ['failed']],
+  ['a > 5 or on (x) (a > on (x) b)', ['failed']],
+])('what cannot add elements to an empty side is not evaluated: %s', (expr, expected) => {
+  const evaluator = createRuleEvaluator({
+    recording: [],
+    alerts: [{ alert: 'Any', expr, labels: {}, for: 0, keepFiringFor: 0 }],
+  })
+  const labels = { x: '1' }
+  evaluator.evaluate(0, [
+    { name: 'a', labels, value: 2 },
+    { name: 'b', labels, value: 1 },
+    { name: 'b', labels: { ...labels, y: '2' }, value: 1 },
+  ])
+  expect([...evaluator.active(), ...[...evaluator.failures()].map(() => 'failed')]).toEqual(expected)
+})
+
 test.each<readonly [expr: string, value: number | undefined]>([
   // Of the samples at 60, 75 … 120 s, the first is at the start of the minute, which does not include it.
   ['count_over_time(a[1m])', 4],

@@ -186,13 +186,13 @@ test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
   { name: 'a critical finding', findings: [{}], reason: 'not now: critical: ChainIsolated' },
   {
     name: 'a kernel on which nodes hang',
-    findings: [{ alert: 'ChainKernelBlocked', countsAs: 'warning', labels: { kernel: 'running' } }],
-    reason: 'not now: critical: ChainKernelBlocked',
+    findings: [{ alert: 'ChainHostSetUp.kernel', countsAs: 'warning', labels: { kernel: 'running' } }],
+    reason: 'not now: critical: ChainHostSetUp.kernel',
   },
   {
     name: 'a keystore that is missing, which does not wait for its alert',
-    findings: [{ alert: 'ChainKeyFileMissing', countsAs: null, labels: { key: 'bls', kind: 'keystore' } }],
-    reason: 'not now: critical: ChainKeyFileMissing',
+    findings: [{ alert: 'ChainKeyFile.missing', countsAs: null, labels: { key: 'bls', kind: 'keystore' } }],
+    reason: 'not now: critical: ChainKeyFile.missing',
   },
   {
     name: 'a fork whose timeline is missing',
@@ -240,11 +240,11 @@ test.each<Node & { readonly name: string }>([
   { name: 'a warning', findings: [{ countsAs: 'warning' }] },
   {
     name: 'a backup that is missing: a start does not need it',
-    findings: [{ alert: 'ChainKeyFileMissing', countsAs: 'warning', labels: { key: 'bls', kind: 'backup' } }],
+    findings: [{ alert: 'ChainKeyFile.missing', countsAs: 'warning', labels: { key: 'bls', kind: 'backup' } }],
   },
   {
     name: 'a kernel that only a reboot would start',
-    findings: [{ alert: 'ChainKernelBlocked', countsAs: 'warning', labels: { kernel: 'pending' } }],
+    findings: [{ alert: 'ChainHostSetUp.kernel', countsAs: 'warning', labels: { kernel: 'pending' } }],
   },
   {
     name: 'a fork for which the new version must be started',

@@ -13,3 +13,21 @@ test('samples are removed some time after their retention, and those of a reques
   for (const second of [199.1, 199.2, 199.3]) add(second, true)
   expect(count()).toBe(kept + 1)
 })
+
+test('a selection contains the series that have begun since the last one, and none that was removed', () => {
+  const history = createSampleHistory(() => 60_000)
+  const matchers = [{ label: 'l', matches: (value: string) => value !== 'other' }]
+  const selectedAt = (second: number, ...values: readonly string[]): readonly string[] => {
+    history.add(
+      second * 1000,
+      values.map((l) => ({ name: 'a', labels: { l }, value: 1 })),
+    )
+    return history.select('a', matchers).map(({ labels }) => labels['l'] ?? '')
+  }
+  expect(selectedAt(0, 'x', 'other')).toEqual(['x'])
+  expect(selectedAt(15, 'x', 'y')).toEqual(['x', 'y'])
+  expect(selectedAt(30, 'y')).toEqual(['x', 'y'])
+  // The last sample of x, its end, is at 30 s.
+  expect(selectedAt(89, 'y')).toEqual(['x', 'y'])
+  expect(selectedAt(90, 'y')).toEqual(['y'])
+})

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createHealthMonitor } from '../../src/health/monitor.ts'
 import { RULE_FILES, ruleFiles, ruleSet } from '../../src/health/rules/index.ts'
+import { addressOf } from '../../src/health/rules/rule.ts'
 import { DEFAULT_TUNING } from '../../src/health/rules/tuning.ts'
 import { readLimits, unitOf } from '../../src/health/rules/read-limits.ts'
 import { definition } from '../../src/collectors/execution/definition.ts'
@@ -8,17 +9,17 @@ import { definition } from '../../src/collectors/execution/definition.ts'
 const rows = RULE_FILES.flatMap(({ groups }) =>
   groups.flatMap(({ rules }) => rules.flatMap((row) => ('alert' in row ? [row] : []))),
 )
-const rowOf = (alert: string) => rows.find((row) => row.alert === alert) ?? rows[0]
+const rowOf = (address: string) => rows.find((row) => addressOf(row) === address)
 
 describe('values of limits', () => {
   test.each([
     ['ChainExecutionSlow', 'limit', '25ms', 0.025],
     ['ChainBehind', 'critical', '1.5 min', 90],
     ['ChainForkNotReady', 'warning', '10d', 864_000],
-    ['ChainRebootedNotSyncing', 'limit', '2h', 7200],
+    ['ChainBlockStalled.rebooted', 'limit', '2h', 7200],
     ['ChainDiskFull', 'limit', '7%', 0.07],
     ['ChainDiskFull', 'limit', 0.07, 0.07],
-    ['ChainQueryServiceStoreOverLimit', 'limit', '120%', 1.2],
+    ['ChainDiskFull.filling', 'limit', '30%', 0.3],
     ['ChainBlocksyncWindow', 'warning', '400', 400],
     ['ChainBehind', 'for', '1m30s', '1m30s'],
   ])('%s.%s=%s', (...[alert, setting, written, expected]) => {
@@ -29,6 +30,21 @@ describe('values of limits', () => {
   })
 
   test.each([
+    [
+      'ChainPeersFew',
+      'limit',
+      5,
+      [],
+      'one of ChainPeersFew.upstream, ChainPeersFew.sessions, ChainPeersFew.noise: each has limits of its own',
+    ],
+    ['ChainSmtActive', 'limit', 5, [], 'the name of an alert: ChainSmtActive is ChainHostSetUp.smt now'],
+    [
+      'ChainStorageCompacting',
+      'limit',
+      5,
+      [],
+      'the name of an alert: ChainStorageCompacting is a panel of the dashboards now',
+    ],
     ['ChainBehnd', 'warning', 5, ['ChainBehnd'], 'the name of an alert (did you mean ChainBehind?)'],
     ['ChainBehind', 'warnin', 5, ['warnin'], 'warning, critical, for of ChainBehind (did you mean warning?)'],
     ['ChainBehind', 'limit', 5, ['limit'], 'warning, critical, for of ChainBehind'],
@@ -59,9 +75,12 @@ describe('values of limits', () => {
   })
 
   test.each([
-    ['seconds', ['ChainBehind', 'ChainExecutionSlow', 'ChainClockDrift', 'ChainJournalEvicted', 'ChainForkNotReady']],
-    ['ratio', ['ChainDiskFull', 'ChainNotVoting', 'ChainStorageFreeChunksLow', 'ChainFileDescriptorsUsed']],
-    ['number', ['ChainDriveHot', 'ChainBlocksyncWindow', 'ChainSessionsLow', 'ChainFileDescriptorLimit']],
+    [
+      'seconds',
+      ['ChainBehind', 'ChainExecutionSlow', 'ChainClockDrift', 'ChainLogsIncomplete.evicted', 'ChainForkNotReady'],
+    ],
+    ['ratio', ['ChainDiskFull', 'ChainNotVoting', 'ChainStorageFull.free-chunks', 'ChainHostSetUp.open-files']],
+    ['number', ['ChainHeat.drive', 'ChainBlocksyncWindow', 'ChainPeersFew.sessions', 'ChainHostSetUp.open-file-limit']],
   ])('in %s', (unit, alerts) => {
     for (const alert of alerts) {
       const row = rowOf(alert)
@@ -77,13 +96,13 @@ describe('the rules of an installation', () => {
       ChainDiskFull: { limit: 0.07 },
       ChainBehind: { for: '2m' },
     },
-    disable: ['ChainSmtActive', 'ChainWatchdog'],
+    disable: ['ChainHostSetUp.smt', 'ChainWatchdog'],
     objective: 0.99,
   }
   const { alerts } = ruleSet(tuning)
-  const levels = (name: string) =>
-    alerts.flatMap(({ alert, labels, expr, for: ms }) =>
-      alert === name ? [{ severity: labels['severity'], expr, ms }] : [],
+  const levels = (address: string) =>
+    alerts.flatMap(({ row, labels, expr, for: ms }) =>
+      addressOf(row) === address ? [{ severity: labels['severity'], expr, ms }] : [],
     )
 
   test('have its limits at each severity', () => {
@@ -109,17 +128,23 @@ describe('the rules of an installation', () => {
     expect(description).toMatch(/, more than 5 s\. .* This installation sets the duration to 2m\.$/)
   })
 
+  test('lack all rows of a name that it disables', () => {
+    const without = ruleSet({ ...DEFAULT_TUNING, disable: ['ChainHostSetUp'] }).alerts.map(({ alert }) => alert)
+    expect(without).not.toContain('ChainHostSetUp')
+    expect(without).toContain('ChainHeat')
+  })
+
   test('lack those that it disables', () => {
-    expect([...levels('ChainSmtActive'), ...levels('ChainWatchdog')]).toEqual([])
+    expect([...levels('ChainHostSetUp.smt'), ...levels('ChainWatchdog')]).toEqual([])
     const removed = ruleSet(DEFAULT_TUNING).alerts.length - alerts.length
     expect(removed).toBe(2)
   })
 
   // 1 % of a week: 15 times the rate is 15 % of an hour, 6 times 6 % of six hours, 3 times 3 % of a day.
   test('have the burn rates of its objective', () => {
-    expect(levels('ChainUptimeBudgetFast')[0]?.expr).toMatch(/avg1h < 0\.85\n/)
-    expect(levels('ChainUptimeBudgetFast')[1]?.expr).toMatch(/avg6h < 0\.94\n/)
-    expect(levels('ChainUptimeBudgetSlow')[0]?.expr).toMatch(/avg1d < 0\.97\n[^]*avg3d < 0\.99\n/)
+    expect(levels('ChainUptimeBudget.fast')[0]?.expr).toMatch(/avg1h < 0\.85\n/)
+    expect(levels('ChainUptimeBudget.fast')[1]?.expr).toMatch(/avg6h < 0\.94\n/)
+    expect(levels('ChainUptimeBudget.slow')[0]?.expr).toMatch(/avg1d < 0\.97\n[^]*avg3d < 0\.99\n/)
   })
 
   test('are those that the agent evaluates', () => {
@@ -127,7 +152,7 @@ describe('the rules of an installation', () => {
     const samples = [{ name: 'chain_host_smt_active', labels: {}, value: 1 }]
     const found = (monitor: ReturnType<typeof createHealthMonitor>) => {
       monitor.evaluate(at, samples)
-      return monitor.health().findings.some(({ alert }) => alert === 'ChainSmtActive')
+      return monitor.health().findings.some(({ alert }) => alert === 'ChainHostSetUp.smt')
     }
     expect(found(createHealthMonitor(at))).toBe(true)
     expect(found(createHealthMonitor(at, tuning))).toBe(false)

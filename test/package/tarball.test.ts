@@ -170,11 +170,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     )
   },
   rules: async () => {
-    await command(['rules', '--disable', 'ChainSmtActive', '-o', program.file('rules')])
+    await command(['rules', '--disable', 'ChainHeat', '-o', program.file('rules')])
     const namesIn = async (folder: string): Promise<readonly string[]> =>
       (await must('sh', ['-c', `cat "$0"/*.rules.yaml`, folder])).match(/(?<=- alert: )\w+/g) ?? []
     const all = await namesIn(join(ROOT, 'alerts'))
-    expect(await namesIn(program.file('rules'))).toEqual(all.filter((alert) => alert !== 'ChainSmtActive'))
+    expect(await namesIn(program.file('rules'))).toEqual(all.filter((alert) => alert !== 'ChainHeat'))
   },
   dashboards: ['dashboards node', /^ +"title": "Chain node"/m],
   demo: async () => {
@@ -288,7 +288,7 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     const schema = z.object({ state: z.string(), findings: z.array(z.looseObject({ alert: z.string() })) })
     const { state, findings } = schema.parse(await get(path))
     expect(state).toBe('critical')
-    expect(findings[0]).toMatchObject({ alert: 'ChainServiceDown', severity: 'critical', state: 'firing' })
+    expect(findings[0]).toMatchObject({ alert: 'ChainServiceDown.failed', severity: 'critical', state: 'firing' })
   },
   '/api/v1/events': async (path) => {
     const { events } = z.object({ events: z.array(z.unknown()) }).parse(await get(path))
@@ -318,7 +318,7 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     throw new Error('the stream has ended')
   },
   '/api/v1/runbooks': async (path) => {
-    const written = readRoot('docs/runbooks/index.md').match(/(?<=\]\()\w+(?=\.md\))/g) ?? []
+    const written = readRoot('docs/runbooks/index.md').match(/(?<=\]\()\w+(?=\.md[)#])/g) ?? []
     expect(await get(path)).toEqual({ runbooks: [...new Set(written)].toSorted() })
   },
   '/api/v1/runbooks/{name}': async (path) => {

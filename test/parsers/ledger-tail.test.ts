@@ -160,3 +160,60 @@ test('a whole recorded minute of every version: nothing is left over', () => {
 test('an unknown message at an unknown level is unparsed', () => {
   expect(() => parseLedgerLine(line({ message: 'voted_block' }, { level: 'NOTICE' }))).toThrow(ParseError)
 })
+
+/** Values of each type, at the limits of each field and beyond them. */
+const VALUES: readonly unknown[] = [
+  undefined,
+  null,
+  true,
+  0,
+  1,
+  -1,
+  1.5,
+  2 ** 53,
+  1772359200160,
+  [],
+  {},
+  ['1'],
+  ...'|x|-1|+1|3.5|1e3|0x10|1_0| 1|1 |1\n|\u0661|0|1|00000000000000000001|000000000000000000001'.split('|'),
+  ...'9223372036854775806|9223372036854775807|18446744073709551614|18446744073709551615|99999999999999999999'.split(
+    '|',
+  ),
+  ...'1420070399999|1420070400000|4102444800000|4102444800001|1772359260160|1772359260161|192.0.2.7:8000'.split('|'),
+  ...`${A.slice(1)}|${A}a|0x${A}|0X${A}|${A.toUpperCase()}|${A}\n|${'x'.repeat(5000)}`.split('|'),
+  ...'proposed_block|finalized_block|timeout|skipped_block|voted_block|toString'.split('|'),
+]
+
+/** The event of a line without a timestamp, which only the schema reads; an error by what was expected. */
+const parsed = (text: string): unknown => {
+  try {
+    const event = parseLedgerLine(text)
+    return event && { ...event, timestamp: null }
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+    return error.summary
+  }
+}
+const withoutTimestamp = (text: string): string => JSON.stringify({ ...JSON.parse(text), timestamp: null })
+
+test.each(['proposed_block', 'finalized_block', 'timeout', 'skipped_block'])(
+  '%s: a line of the usual form is read as the schema reads it, whatever value one of its fields has',
+  (message) => {
+    for (const value of VALUES) {
+      for (const field of [...Object.keys(proposed), 'author_dns', '__proto__']) {
+        const text = line({ ...proposed, message, [field]: value })
+        expect(parsed(text), text).toEqual(parsed(withoutTimestamp(text)))
+      }
+      for (const field of ['level', 'target', 'fields']) {
+        const text = line({ ...proposed, message }, { [field]: value })
+        expect(parsed(text), text).toEqual(parsed(withoutTimestamp(text)))
+      }
+    }
+  },
+)
+
+test('the recorded lines are read as the schema reads them', () => {
+  const text = readFileSync(new URL('../fixtures/ledger-tail/versions.jsonl', import.meta.url), 'utf8')
+  const lines = text.split('\n').filter((one) => one.startsWith('{'))
+  expect(lines.map(parsed)).toEqual(lines.map((one) => parsed(withoutTimestamp(one))))
+})

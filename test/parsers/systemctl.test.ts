@@ -14,6 +14,7 @@ const nothing = {
   exit: null,
   startedAt: null,
   exitedAt: null,
+  controlGroup: null,
   memoryBytes: null,
   cpuSeconds: null,
   tasks: null,
@@ -31,6 +32,7 @@ ExecMainStartTimestamp=Sun 2026-03-01 10:00:00.250000 UTC
 ExecMainExitTimestamp=
 ExecMainCode=0
 ExecMainStatus=0
+ControlGroup=/system.slice/chain-bft.service
 MemoryCurrent=6442450944
 CPUUsageNSec=1500000000
 TasksCurrent=42
@@ -54,6 +56,7 @@ MainPID=4711
       invocation: '0123456789abcdef0123456789abcdef',
       mainPid: 4711,
       startedAt: Date.UTC(2026, 2, 1, 10, 0, 0, 250),
+      controlGroup: '/system.slice/chain-bft.service',
       memoryBytes: 6n * 1024n ** 3n,
       cpuSeconds: 1.5,
       tasks: 42n,

@@ -78,9 +78,8 @@ describe('the pages of the query service', () => {
     expect(asked?.filter((option) => option !== '--now')).toEqual([])
   })
 
-  it('counts its alerts', () => {
+  it('names its alerts', () => {
     const own = new Set(alerts.filter(({ file }) => file === 'query-service').map(({ alert }) => alert))
-    expect(own.size).toBe(9)
-    expect(page).toContain('[nine alerts](../runbooks/index.md#query-service)')
+    for (const alert of own) expect(page).toContain(alert)
   })
 })

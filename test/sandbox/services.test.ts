@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SERVICE_STATES } from '../../src/collectors/services/definition.ts'
+import { parseUnits } from '../../src/parsers/systemctl.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
@@ -127,5 +130,101 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
     const { value } = await node.look()
     expect(value('chain_service_starts_total', { service: 'rpc' })).toBe(1)
     expect(value('chain_service_starts_total', { service: 'bft' })).toBe(0)
+  })
+})
+
+describe('with an hour between two polls, a change is seen by its watch', () => {
+  let node: SandboxedNode
+
+  /** Waits for a state, and returns the one that the agent has then. */
+  const see = async (service: string, wanted: string): Promise<string | undefined> =>
+    node.see(
+      ({ value }) => SERVICE_STATES.find((state) => value('chain_service_state', { service, state }) === 1),
+      (state) => state === wanted,
+    )
+  /** When systemd started the main process, in seconds since the epoch. */
+  const startOf = async (service: string): Promise<number> => {
+    const args = ['show', '--timestamp=us+utc', '--property=ExecMainStartTimestamp', '--value', node.unit(service)]
+    const [unit] = parseUnits(`ActiveState=active\nExecMainStartTimestamp=${await node.systemctl(...args)}`)
+    return (unit?.startedAt ?? Number.NaN) / 1000
+  }
+  const seeLog = async (text: string): Promise<string> => {
+    const args = ['-u', 'chain-agent.service', '-o', 'cat', '--no-pager']
+    return eventually(
+      async () => (await node.exec('journalctl', args)).stdout,
+      (log) => log.includes(text),
+    )
+  }
+
+  beforeAll(async () => {
+    const often = { interval: '500ms' }
+    const rpc = { url: `http://127.0.0.1:${await freePort()}`, ...often }
+    const config = { rpc, services: { interval: '1h' }, lifecycle: often, ledger: often }
+    node = await createNode('chain', { config })
+    await node.systemctl('start', ...['bft', 'execution'].map(node.unit))
+    await node.startAgent()
+    await see('bft', 'active')
+  })
+  afterAll(async () => {
+    await node.down()
+  })
+
+  it('all units are watched', async () => {
+    expect(await seeLog('"subject":"unit changes"')).toContain('"subject":"unit changes","to":"seen at once"')
+  })
+
+  it('a stop and a start', async () => {
+    await node.systemctl('stop', node.unit('bft'))
+    expect(await see('bft', 'inactive')).toBe('inactive')
+    await node.systemctl('start', node.unit('bft'))
+    expect(await see('bft', 'active')).toBe('active')
+  })
+
+  it('a killed process, also of the control group that was created again', async () => {
+    await node.signal('bft', 'KILL')
+    expect(await see('bft', 'failed')).toBe('failed')
+    await node.systemctl('start', node.unit('bft'))
+    expect(await see('bft', 'active')).toBe('active')
+    await node.signal('bft', 'KILL')
+    expect(await see('bft', 'failed')).toBe('failed')
+  })
+
+  it('two restarts in quick succession', async () => {
+    await node.systemctl('restart', node.unit('execution'))
+    await node.systemctl('restart', node.unit('execution'))
+    const startedAt = await startOf('execution')
+    expect(
+      await node.see(
+        ({ value }) => value('chain_service_start_timestamp_seconds', { service: 'execution' }),
+        (at) => at === startedAt,
+      ),
+    ).toBe(startedAt)
+  })
+
+  it('the first start of a unit', async () => {
+    await node.systemctl('start', node.unit('rpc'))
+    expect(await see('rpc', 'active')).toBe('active')
+  })
+
+  it('a unit that is installed, started, removed and masked', async () => {
+    expect(await see('cruft', 'not-found')).toBe('not-found')
+    await node.writeUnit(node.unit('cruft'), '[Service]\nExecStart=/bin/sleep infinity\n')
+    expect(await see('cruft', 'inactive')).toBe('inactive')
+    await node.systemctl('start', node.unit('cruft'))
+    expect(await see('cruft', 'active')).toBe('active')
+    await node.systemctl('stop', node.unit('cruft'))
+    await node.exec('rm', [`/etc/systemd/system/${node.unit('cruft')}`])
+    await node.systemctl('mask', node.unit('cruft'))
+    await seeLog('"to":"masked (not enabled)"')
+  })
+
+  it('a unit that is enabled', async () => {
+    await node.systemctl('enable', node.unit('ledger-tail'))
+    expect(
+      await node.see(
+        ({ value }) => value('chain_service_expected', { service: 'ledger-tail' }),
+        (shown) => shown === 1,
+      ),
+    ).toBe(1)
   })
 })

@@ -14,6 +14,8 @@ import { createSandboxedJournal } from '../support/sandboxed-journal.ts'
 const describe = await requireRealPart('sandbox', probeSandbox)
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/lines.mjs', import.meta.url))
 
+const PROCESSES = '^/usr/bin/journalctl --follow'
+
 /** Lines a second → the name of the unit. */
 const RATES = [
   [0.1, 'tenth'],
@@ -57,7 +59,7 @@ describe('a real journalctl that goes silent', () => {
       while (!stop.signal.aborted) {
         try {
           const context = { clock: systemClock, signal: stop.signal }
-          for await (const { entries, gap } of followed.journal.follow(
+          for await (const { entries, gap } of followed.shared.follow(
             { match: [`_SYSTEMD_UNIT=${unit}.service`], start, ...timing },
             context,
           )) {
@@ -74,17 +76,19 @@ describe('a real journalctl that goes silent', () => {
     return { unit, lines, failures, gaps: () => gaps, reading }
   }
 
+  const processes = async (): Promise<readonly string[]> =>
+    (await sandbox.exec('pgrep', ['-f', PROCESSES])).stdout.split('\n').filter((line) => line !== '')
+
   it('is restarted where it stopped, at 0.1, 3 and 5,000 lines a second', async () => {
     const followers = RATES.map(([, unit]) => follow(unit))
     await eventually(
       () => followers.map(({ lines }) => lines.length),
       (counts) => counts.every((count) => count >= 2),
     )
+    // The one that they share.
+    await eventually(processes, ({ length }) => length === 1)
     const silentAt = Date.now()
-    for (const { unit } of followers) {
-      const pattern = `^/usr/bin/journalctl --follow.*_SYSTEMD_UNIT=${unit}.service`
-      expect(await sandbox.exec('pkill', ['-STOP', '-f', pattern])).toMatchObject({ code: 0 })
-    }
+    expect(await sandbox.exec('pkill', ['-STOP', '-f', PROCESSES])).toMatchObject({ code: 0 })
     await eventually(
       () => followers.map(({ failures }) => failures.length),
       (counts) => counts.every((count) => count >= 1),

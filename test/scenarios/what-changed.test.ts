@@ -41,10 +41,10 @@ const BEGINS: Readonly<Record<string, number>> = { 'upgrade-missed': 30 }
 
 /** When the failure is first read, in seconds after the first fault. */
 const LATER: Readonly<Record<string, number>> = {
-  // Once a minute.
+  // Once a minute, and the oldest entries every ten minutes.
   'disk-filling': 90,
   'timeline-missing': 90,
-  'journal-evicted': 90,
+  'journal-evicted': 690,
   // The followers fail after six heartbeats and the timeout of the reader.
   'journal-frozen': 75,
   'no-journal-permission': 75,

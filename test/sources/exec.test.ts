@@ -22,6 +22,10 @@ const exec = () => createExec({ clock: systemClock, path: path() })
 const never = new AbortController().signal
 const after = (milliseconds: number): AbortSignal => AbortSignal.timeout(milliseconds)
 
+/** Page faults of the children that have ended: a process that was forked has some, whether its program exists or not. */
+const faultsOfChildren = async (): Promise<string | undefined> =>
+  (await readFile('/proc/self/stat', 'utf8')).replace(/^.*\) /, '').split(' ')[8]
+
 const messageOf = async (failing: Promise<unknown>): Promise<string> => {
   const error = await failing.then(
     () => undefined,
@@ -252,4 +256,15 @@ describe('a stream', () => {
     expect((await collect(command, never, 5)).slice(0, 5)).toBe('line\n')
     expect(isAlive(Number(await readFile(pids, 'utf8')))).toBe(false)
   })
+})
+
+test('a program that no directory of PATH has is not forked, and is found when it is there', async () => {
+  const before = await faultsOfChildren()
+  const stream = executor.stream({ command: 'comes-later', args: [] }, never)
+  expect(await messageOf(executor.run({ command: 'comes-later', args: [] }, never))).toContain('no comes-later on PATH')
+  expect(await messageOf(stream.next())).toContain('no comes-later on PATH')
+  expect(await faultsOfChildren()).toBe(before)
+  await program('comes-later', 'echo here')
+  expect((await executor.run({ command: 'comes-later', args: [] }, never)).stdout).toBe('here\n')
+  expect(await faultsOfChildren()).not.toBe(before)
 })

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { createHttpClient } from '../../src/sources/http.ts'
-import { createMetricsEndpoint } from '../../src/sources/endpoints.ts'
+import { createHttpClient, NoResponseError } from '../../src/sources/http.ts'
+import { askRarelyIfNeverThere, createMetricsEndpoint } from '../../src/sources/endpoints.ts'
 
 let close = (): void => undefined
 afterEach(() => {
@@ -43,4 +43,38 @@ test('a refused connection and an HTTP status differ, and no URL shows a key', a
   await expect(native.metrics(never)).rejects.toThrow(
     `Could not request http://${host}/…: no connection (ECONNREFUSED)`,
   )
+})
+
+test('a port that has refused since the start is asked once a minute; one that has answered, each time', async () => {
+  let now = 0
+  let asked = 0
+  let fails: string | undefined = 'ECONNREFUSED'
+  const url = 'http://127.0.0.1:1/metrics'
+  const answer = { status: 200, text: '' }
+  const metrics = () => {
+    asked += 1
+    return fails === undefined
+      ? Promise.resolve(answer)
+      : Promise.reject(new NoResponseError('refused', url, Object.assign(new Error('no'), { code: fails })))
+  }
+  const endpoint = askRarelyIfNeverThere({ metrics }, { elapsed: () => now })
+  const failing = async (times: number): Promise<void> => {
+    await expect(endpoint.metrics(never)).rejects.toThrow(`no connection (${fails})`)
+    expect(asked).toBe(times)
+  }
+  await failing(1)
+  now = 49_999
+  await failing(1)
+  now = 50_000
+  await failing(2)
+  // No answer in time may be of a process that starts: it is asked again at once.
+  now = 100_000
+  fails = 'ECONNRESET'
+  await failing(3)
+  await failing(4)
+  fails = undefined
+  expect(await endpoint.metrics(never)).toBe(answer)
+  fails = 'ECONNREFUSED'
+  await failing(6)
+  await failing(7)
 })

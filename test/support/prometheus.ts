@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { debianPackagesOf, type ReleasePackages } from './debian.ts'
 import { freePort } from './free-port.ts'
 import { instantQuery, type Series } from './instant-query.ts'
-import { must, run, startServer } from './programs.ts'
+import { must, run, type Running, startServer } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
 /** The supported versions, oldest first, each from the release of Debian that has it. */
@@ -99,6 +99,33 @@ export const startPrometheus = async (
         points: values.map(([at, value]) => ({ at, value: Number(value) })),
       }))
     },
+    stop: async () => {
+      await server.stop()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+/** A real Prometheus that scrapes nothing and has these samples, in the format OpenMetrics. */
+export const startPrometheusWithHistory = async (openMetrics: string): Promise<Running & { readonly url: string }> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-prometheus-'))
+  const data = join(directory, 'data')
+  const url = `http://127.0.0.1:${await freePort()}`
+  await writeFile(join(directory, 'history.om'), openMetrics)
+  await writeFile(join(directory, 'prometheus.yml'), '{}')
+  const args = ['tsdb', 'create-blocks-from', '--max-block-duration=1024h', 'openmetrics', '--quiet']
+  await must(await promtool(), [...args, join(directory, 'history.om'), data])
+  const server = await startServer(`${url}/-/ready`, await prometheus(), [
+    `--config.file=${join(directory, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${data}`,
+    // The samples may be of any year.
+    '--storage.tsdb.retention.time=100y',
+    `--web.listen-address=${new URL(url).host}`,
+    '--log.level=warn',
+  ])
+  return {
+    ...server,
+    url,
     stop: async () => {
       await server.stop()
       await rm(directory, { recursive: true })

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { parseJournalEntry } from '../../src/parsers/journal.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { createJournal } from '../../src/sources/journal.ts'
+import { createSharedJournal } from '../../src/sources/journal-sharing.ts'
 import type { Sandbox } from './sandbox.ts'
 
 const SCRIPT = fileURLToPath(new URL('systemd-sandbox.sh', import.meta.url))
@@ -17,5 +18,6 @@ export const createSandboxedJournal = async ({ directory }: Sandbox) => {
   await writeFile(join(bin, 'journalctl'), `#!/bin/sh\nexec ${SCRIPT} exec -n ${name} -- /usr/bin/journalctl "$@"\n`)
   await chmod(join(bin, 'journalctl'), 0o755)
   const exec = createExec({ clock: systemClock, path: `${bin}:/usr/sbin:/usr/bin:/sbin:/bin` })
-  return { journal: createJournal({ exec, parse: parseJournalEntry }), killAll: exec.killAll }
+  const dependencies = { exec, parse: parseJournalEntry }
+  return { journal: createJournal(dependencies), shared: createSharedJournal(dependencies), killAll: exec.killAll }
 }

@@ -24,7 +24,7 @@ export const glance: Row = {
     tile({
       title: 'Agents scraped',
       about: 'Targets that Prometheus scrapes without an error. Fewer than expected: see the discovery of Prometheus.',
-      alerts: ['ChainAgentAbsent', 'ChainNodeNotScraped'],
+      alerts: ['ChainAgentAbsent', 'ChainAgentAbsent.node'],
       expr: 'sum(up)',
       legend: 'answer',
       unit: 'locale',
@@ -49,7 +49,7 @@ export const glance: Row = {
       title: 'Collectors missing',
       about:
         'Enabled collectors without a reading, on all selected nodes. Their values are absent, and the alerts on them cannot fire.',
-      alerts: ['ChainCollectorDown', 'ChainCollectorStale'],
+      alerts: ['ChainCollectorDown', 'ChainCollectorDown.stale'],
       expr: zeroOr(`count(${WITHOUT_READING})`),
       legend: 'collectors',
       unit: 'locale',
@@ -77,7 +77,7 @@ export const glance: Row = {
       title: 'Formats not understood',
       about:
         'Formats with lines that the agent did not understand in the last 15 minutes. The node writes something new: upgrade the agent.',
-      alerts: ['ChainFormatDrift'],
+      alerts: ['ChainLogsIncomplete.format'],
       expr: zeroOr('count(increase(chain_agent_lines_total{result="unparsed"}[15m]) > 0)'),
       legend: 'formats',
       unit: 'locale',
@@ -103,7 +103,7 @@ export const glance: Row = {
       title: MISSING,
       about:
         'Each collector that is enabled and has no reading, and the age of its last one. `chain-agent status agent` on that node shows the reason.',
-      alerts: ['ChainCollectorDown', 'ChainCollectorStale'],
+      alerts: ['ChainCollectorDown', 'ChainCollectorDown.stale'],
       empty: 'none',
       width: 6,
       height: 9,
@@ -136,7 +136,7 @@ export const glance: Row = {
       title: AGENTS,
       about:
         'Each agent: whether it answers, its uptime, what it uses, how long its scrape takes, whether the last load of the configuration succeeded and when, whether it can save its state, the health that it reports, and the time since its last heartbeat. If the health differs from the alerts of Prometheus, see whether both have the same rules.',
-      alerts: ['ChainAgentDown', 'ChainHeartbeatFailing', 'ChainSeriesNearLimit', 'ChainAgentFailing'],
+      alerts: ['ChainAgentDown', 'ChainMonitoringFailing.heartbeat', 'ChainAgentFailing.series', 'ChainAgentFailing'],
       width: 18,
       height: 9,
       sortBy: { title: 'Up', descending: false },
@@ -166,7 +166,7 @@ export const glance: Row = {
           expr: 'max by (job, instance) (scrape_samples_post_metric_relabeling)',
           unit: 'locale',
           limits: limitsBy({
-            alert: 'ChainSeriesNearLimit',
+            alert: 'ChainAgentFailing.series',
             metric: 'scrape_samples_post_metric_relabeling',
           }),
         },
@@ -221,7 +221,7 @@ export const collectors: Row = {
       title: 'Duration of the last poll',
       about:
         'The longest of all selected nodes, for each collector that polls, on a logarithmic scale. Collectors that follow a stream have none. If one rises, its source is slow.',
-      alerts: ['ChainCollectorStale'],
+      alerts: ['ChainCollectorDown.stale'],
       unit: 's',
       width: 8,
       logarithmic: true,
@@ -231,7 +231,7 @@ export const collectors: Row = {
       title: 'Readings of the collectors',
       about:
         'The oldest reading of all selected nodes, and the failures of an hour. An old reading of a collector that is up: a clock is wrong, or an old copy is scraped.',
-      alerts: ['ChainCollectorStale'],
+      alerts: ['ChainCollectorDown.stale'],
       width: 8,
       height: 8,
       keys: { collector: 'Collector' },
@@ -242,7 +242,7 @@ export const collectors: Row = {
           expr: 'time() - min by (collector) (chain_agent_collector_last_success_timestamp_seconds)',
           unit: 's',
           limits: limitsBy({
-            alert: 'ChainCollectorStale',
+            alert: 'ChainCollectorDown.stale',
             metric: 'chain_agent_collector_last_success_timestamp_seconds',
           }),
         },
@@ -256,7 +256,7 @@ export const collectors: Row = {
     graph({
       title: 'CPU of the agents',
       about: 'The agents that use most; 100 % is one CPU. If it rises, see the lines that are read.',
-      alerts: ['ChainCollectorStale'],
+      alerts: ['ChainCollectorDown.stale'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
@@ -280,7 +280,7 @@ export const collectors: Row = {
     graph({
       title: 'Delay of the event loop, 99th percentile',
       about: 'Of the slowest agents. Above some tens of milliseconds, scrapes and polls are late.',
-      alerts: ['ChainAgentFailing', 'ChainCollectorStale'],
+      alerts: ['ChainAgentFailing', 'ChainCollectorDown.stale'],
       unit: 's',
       width: 8,
       min: 0,

@@ -37,12 +37,12 @@ export const journal: Row = {
       title: 'How far the journal reaches back',
       about:
         'The shortest of all services of a node, of the nodes with the shortest. If it shrinks, older entries are deleted: give journald more space before the next incident.',
-      alerts: ['ChainJournalEvicted'],
+      alerts: ['ChainLogsIncomplete.evicted'],
       unit: 's',
       width: 8,
       min: 0,
       limits: limitsBy({
-        alert: 'ChainJournalEvicted',
+        alert: 'ChainLogsIncomplete.evicted',
         metric: 'time() - chain_log_oldest_entry_timestamp_seconds',
       }),
       lines: [
@@ -94,14 +94,14 @@ export const journal: Row = {
       title: 'Lines that were not understood',
       about:
         'Share of the lines of a format, over 15 minutes, of the node with the most. Above the line the node writes something in a new way: upgrade the agent.',
-      alerts: ['ChainFormatDrift'],
+      alerts: ['ChainLogsIncomplete.format'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
       min: 0,
       softMax: 0.1,
       names: FORMATS,
-      limits: limitsBy({ alert: 'ChainFormatDrift', metric: 'chain_agent_lines_total' }),
+      limits: limitsBy({ alert: 'ChainLogsIncomplete.format', metric: 'chain_agent_lines_total' }),
       lines: [
         {
           expr: `
@@ -118,7 +118,7 @@ export const journal: Row = {
       title: 'Heartbeats',
       about:
         'Heartbeats a minute by result, on all selected nodes. If none is configured, no alert is sent when the host fails.',
-      alerts: ['ChainHeartbeatFailing'],
+      alerts: ['ChainMonitoringFailing.heartbeat'],
       empty: 'none configured',
       unit: 'suffix:/min',
       decimals: 1,
@@ -136,7 +136,7 @@ export const journal: Row = {
       title: 'Watched nodes',
       about:
         'Nodes of other hosts, as a watcher sees them: the age of the last heartbeat of their agent, the health in it, whether a maintenance window is set, and their public port.',
-      alerts: ['ChainWatchedNodeSilent', 'ChainWatchedNodeCritical', 'ChainWatchedNodeUnknown'],
+      alerts: ['ChainWatchedNodeSilent', 'ChainWatchedNode.critical', 'ChainWatchedNode.never-heard'],
       empty: 'none',
       width: 24,
       height: 5,

@@ -16,7 +16,7 @@ export const chain: Row = {
       title: 'Propagation and finality',
       about:
         'From the timestamp of a block until the ledger stream has its proposal, and until it reports it as finalized. If both rise, see the clock first, then the network. The scale is logarithmic.',
-      alerts: ['ChainClockDrift', 'ChainVotesLate'],
+      alerts: ['ChainClockDrift', 'ChainNotVoting.late'],
       unit: 's',
       width: 8,
       logarithmic: true,
@@ -31,7 +31,7 @@ export const chain: Row = {
       title: 'Time between blocks',
       about:
         'By the timestamps of consecutive proposed blocks. The median is the block time. If the 99th percentile rises alone, rounds timed out.',
-      alerts: ['ChainConsensusDeadlock'],
+      alerts: ['ChainBlockStalled.deadlock'],
       unit: 's',
       width: 8,
       min: 0,
@@ -108,7 +108,7 @@ export const chain: Row = {
       title: 'Own blocks against all',
       about:
         'Mean of an hour. Interval: from the timestamp of the block before, which another leader set; if that of own blocks is longer, this node proposes late, or its clock is late. To the line: until the ledger stream has the block; own blocks have no way over the network. Whether others receive own blocks late is not visible here.',
-      alerts: ['ChainClockDrift', 'ChainProposalShortfall'],
+      alerts: ['ChainClockDrift', 'ChainLeaderTimeouts.shortfall'],
       empty: 'no own blocks',
       unit: 's',
       width: 12,

@@ -43,7 +43,12 @@ export const consensus: Row = {
       title: 'Exceptional events, in five minutes',
       about:
         'By the counters of consensus. Local timeouts without committed blocks are a deadlock. Blocks of others that are rejected (`bad_state_root`) come from single leaders on a healthy node, too; if nearly every block is rejected, compare the blocks with the references.',
-      alerts: ['ChainConsensusDeadlock', 'ChainBadStateRoot', 'ChainExecutionLagging', 'ChainStatesync'],
+      alerts: [
+        'ChainBlockStalled.deadlock',
+        'ChainStateDiverged.bad-state-root',
+        'ChainExecutionSlow.lagging',
+        'ChainStatesync',
+      ],
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -55,7 +60,7 @@ export const consensus: Row = {
       title: 'Failures of blocksync, rejected messages, in five minutes',
       about:
         '`blocksync_no_peers` and `blocksync_timeout`: the node needs blocks and does not get them. `version_rejected`: peers run another version.',
-      alerts: ['ChainBehind', 'ChainIsolated', 'ChainConsensusFinding'],
+      alerts: ['ChainBehind', 'ChainIsolated', 'ChainLogTrouble.consensus-finding'],
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -67,12 +72,12 @@ export const consensus: Row = {
       title: 'Time until a vote is ready',
       about:
         'From the own vote until the proposal of the next round was accepted. Late leaders increase it, too: if it rises on this node alone, see the drive and the CPU.',
-      alerts: ['ChainVotesLate'],
+      alerts: ['ChainNotVoting.late'],
       empty: 'not voting',
       unit: 's',
       width: 8,
       min: 0,
-      limits: limitsBy({ alert: 'ChainVotesLate', metric: 'chain_native_vote_delay_seconds' }),
+      limits: limitsBy({ alert: 'ChainNotVoting.late', metric: 'chain_native_vote_delay_seconds' }),
       names: ['p50', 'p90', 'p99'],
       lines: [{ expr: 'chain_native_vote_delay_seconds', legend: 'p{{percentile}}' }],
     }),
@@ -80,7 +85,7 @@ export const consensus: Row = {
       title: 'Working time of the parts of consensus',
       about:
         'Seconds of work per second of each part. The one that rises delays votes and proposals. `state` is the state machine itself.',
-      alerts: ['ChainVotesLate', 'ChainLogTrouble'],
+      alerts: ['ChainNotVoting.late', 'ChainLogTrouble'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
@@ -92,7 +97,7 @@ export const consensus: Row = {
       title: 'Latency of block distribution',
       about:
         'From the clock of the sender to that of this node for each message over UDP, 99th percentile of 30 seconds; wrong clocks of senders move it. Validators use the primary channel, full nodes the secondary one. If it rises, see dropped UDP packets.',
-      alerts: ['ChainUdpDrops', 'ChainVotesLate'],
+      alerts: ['ChainUdpDrops', 'ChainNotVoting.late'],
       unit: 's',
       width: 8,
       min: 0,
@@ -102,7 +107,7 @@ export const consensus: Row = {
     graph({
       title: 'Transactions in the pool',
       about: 'Transactions that wait for a block. The number rises when execution is slow, or when demand is high.',
-      alerts: ['ChainExecutionSlow', 'ChainExecutionLagging'],
+      alerts: ['ChainExecutionSlow', 'ChainExecutionSlow.lagging'],
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -112,7 +117,7 @@ export const consensus: Row = {
     graph({
       title: 'Events of a healthy node',
       about: 'By the counters of consensus, per second. A line that ends at 0: that part of consensus has stopped.',
-      alerts: ['ChainConsensusDeadlock', 'ChainBlockStalled'],
+      alerts: ['ChainBlockStalled.deadlock', 'ChainBlockStalled'],
       unit: 'suffix:/s',
       decimals: 2,
       width: 8,
@@ -140,7 +145,7 @@ export const consensus: Row = {
     graph({
       title: 'Own rounds of six hours',
       about: `Rounds that this node led, by result, and the number expected from its stake. ${EXPECTED_ROUNDS_NOTE} The dashboard of duties shows the range that chance allows.`,
-      alerts: ['ChainProposalShortfall', 'ChainBlind'],
+      alerts: ['ChainLeaderTimeouts.shortfall', 'ChainBlind'],
       empty: 'no rounds led',
       unit: 'locale',
       decimals: 0,

@@ -68,7 +68,7 @@ export const execution: Row = {
       title: 'Executed again, and not finalized',
       about:
         'Heights that were executed again with another block, in ten minutes, and blocks that are executed and not finalized yet. If they grow, see the exceptional events, above.',
-      alerts: ['ChainExecutionLagging', 'ChainBadStateRoot'],
+      alerts: ['ChainExecutionSlow.lagging', 'ChainStateDiverged.bad-state-root'],
       unit: 'locale',
       decimals: 0,
       width: 8,

@@ -27,13 +27,13 @@ export const peers: Row = {
       title: 'Upstream validators and downstream nodes',
       about:
         'Validators that send blocks to this full node, and full nodes that it sends blocks to. A full node with fewer than two validators for half an hour is likely to stop in a deadlock of timeouts.',
-      alerts: ['ChainUpstreamThin'],
+      alerts: ['ChainPeersFew.upstream'],
       unit: 'locale',
       decimals: 0,
       width: 8,
       min: 0,
       limits: limitsBy({
-        alert: 'ChainUpstreamThin',
+        alert: 'ChainPeersFew.upstream',
         metric: 'chain_native_upstream_validators',
       }),
       lines: [
@@ -45,14 +45,14 @@ export const peers: Row = {
       title: 'Errors of the network layer, in five minutes',
       about:
         'By kind, and the number of peers that cause them. One peer: the cause is there. Several at once: see the clock and the version of this node.',
-      alerts: ['ChainNetworkNoise'],
+      alerts: ['ChainPeersFew.noise'],
       unit: 'locale',
       decimals: 0,
       width: 8,
       min: 0,
       names: ['decrypt', 'session_timeout', 'timestamp'],
       limits: limitsBy({
-        alert: 'ChainNetworkNoise',
+        alert: 'ChainPeersFew.noise',
         metric: 'chain_consensus_network_errors_total',
       }),
       lines: [
@@ -85,7 +85,7 @@ export const peers: Row = {
       title: 'Rounds by source, relative to the ledger stream',
       about:
         'Difference between the round of each source and the newest round in the ledger stream. A source that falls back has stopped.',
-      alerts: ['ChainLogsIncomplete', 'ChainMetricsZombie'],
+      alerts: ['ChainLogsIncomplete', 'ChainBlind.old-consensus-metrics'],
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -104,7 +104,7 @@ export const peers: Row = {
       title: 'Sync requests, and sources that have stopped',
       about:
         'A start that is not live yet, statesync and blocksync as the node requests them; endpoints without metrics; metrics that do not change, also while the node progresses (zombie). Statesync is no fault; the others are.',
-      alerts: ['ChainStartStalled', 'ChainStatesync', 'ChainMetricsZombie', 'ChainBlind'],
+      alerts: ['ChainStartStalled', 'ChainStatesync', 'ChainBlind.old-consensus-metrics', 'ChainBlind'],
       width: 8,
       height: 8,
       legend: false,

@@ -47,7 +47,7 @@ export const rpc: Row = {
       title: 'Requests without a valid response',
       about:
         'By method and reason. refused: no process listens; timeout: it hangs or is busy; invalid: something else answers there. An RPC that starts before consensus is live does not listen yet, which is no fault.',
-      alerts: ['ChainRpcDown', 'ChainRpcErrors'],
+      alerts: ['ChainRpcDown', 'ChainRpcDown.requests-fail'],
       empty: 'none',
       unit: 'reqps',
       decimals: 2,
@@ -65,7 +65,7 @@ export const rpc: Row = {
     graph({
       title: 'Transactions',
       about: 'Transactions of proposed blocks, and those that execution has run. Over minutes they are equal.',
-      alerts: ['ChainExecutionLagging'],
+      alerts: ['ChainExecutionSlow.lagging'],
       unit: 'suffix:tx/s',
       decimals: 0,
       width: 8,
@@ -88,7 +88,7 @@ export const traffic: Row = {
       title: 'Requests by method',
       about:
         'Executed requests over HTTP and websockets, from the metrics that the RPC pushes to the OpenTelemetry collector. The agent sends two a second itself: eth_blockNumber and eth_getBlockByNumber.',
-      alerts: ['ChainRpcBudget'],
+      alerts: ['ChainRpcSlow.budget'],
       empty: 'the RPC pushes no metrics',
       unit: 'reqps',
       decimals: 1,
@@ -100,7 +100,7 @@ export const traffic: Row = {
     graph({
       title: 'Time of an execution by method',
       about: 'Mean, on a logarithmic scale; waiting for an executor is included.',
-      alerts: ['ChainRpcBudget'],
+      alerts: ['ChainRpcSlow.budget'],
       empty: 'the RPC pushes no metrics',
       unit: 's',
       width: 8,
@@ -112,7 +112,7 @@ export const traffic: Row = {
       title: 'Requests executed within 1 s',
       about:
         'Share of the requests, without methods that take long by nature: the objective of the RPC. A call that the RPC rejects because too many are executed counts as fast: the node does not count rejections.',
-      alerts: ['ChainRpcBudget'],
+      alerts: ['ChainRpcSlow.budget'],
       empty: 'the RPC pushes no metrics',
       unit: 'percentunit',
       decimals: 1,
@@ -122,7 +122,7 @@ export const traffic: Row = {
     graph({
       title: 'HTTP responses that are no success',
       about: 'By class of the status: 4xx are requests that the RPC cannot read. Errors of JSON-RPC are 200.',
-      alerts: ['ChainRpcBudget'],
+      alerts: ['ChainRpcSlow.budget'],
       empty: 'none',
       unit: 'reqps',
       decimals: 2,
@@ -135,7 +135,7 @@ export const traffic: Row = {
       title: 'Requests in work, websockets',
       about:
         'If requests in work rise and stay, executors are busy. One whose client left may stay counted until the RPC restarts.',
-      alerts: ['ChainRpcBudget'],
+      alerts: ['ChainRpcSlow.budget'],
       empty: 'the RPC pushes no metrics',
       unit: 'locale',
       decimals: 0,
@@ -149,7 +149,7 @@ export const traffic: Row = {
     graph({
       title: 'Requests by duration',
       about: 'Each request counts once, in the first duration that it did not exceed; without methods that take long.',
-      alerts: ['ChainRpcBudget'],
+      alerts: ['ChainRpcSlow.budget'],
       empty: 'the RPC pushes no metrics',
       unit: 'reqps',
       decimals: 1,

@@ -57,7 +57,7 @@ export const sync: Row = {
       title: 'Last start',
       about:
         'Time from the last observed start of consensus until the node had caught up. A start that led to statesync does not count. Expect as long for the next restart.',
-      alerts: ['ChainRestartPending', 'ChainBehind'],
+      alerts: ['ChainUpgradeDue.restart', 'ChainBehind'],
       empty: 'none observed',
       unit: 's',
       width: 3,

@@ -9,8 +9,8 @@ import { limitsOf } from '../rules.ts'
 import { inWords } from '../units.ts'
 import { FRESH, FRESH_WITHIN } from '../node-state.ts'
 
-const [objective] = limitsOf('ChainUptimeBudgetSlow', 'instance:chain_available:avg3d')
-if (!objective) throw new Error('ChainUptimeBudgetSlow names no objective')
+const [objective] = limitsOf('ChainUptimeBudget.slow', 'instance:chain_available:avg3d')
+if (!objective) throw new Error('ChainUptimeBudget.slow names no objective')
 const OBJECTIVE = objective.value
 const BUDGET = `(1 - ${OBJECTIVE})`
 const HOURS = 7 * 24
@@ -52,7 +52,7 @@ export const budget: Row = {
     table({
       title: 'Budget of the week',
       about: `Share of time with a newest block of at most ${FRESH_WITHIN}, and the downtime that the objective of each agent (\`health.objective\`) leaves. The agent measures it, and keeps it while Prometheus is down; statesync and maintenance use the budget, unknown time does not. No budget: less than half of the week is known. Differs: the share of the same week in Prometheus minus that of the agent; it is not 0 if one of them missed a part of the week. The windows of the alerts, up to three days, are those of Prometheus. Own rounds: those that had a block, and their own budget.`,
-      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow', 'ChainUptimeBudgetSpent'],
+      alerts: ['ChainUptimeBudget.fast', 'ChainUptimeBudget.slow', 'ChainUptimeBudget.spent'],
       width: 24,
       height: heightOf(8),
       ...NODE,
@@ -67,10 +67,10 @@ export const budget: Row = {
         ratio('Fresh, 7 days', agent('uptime_ratio'), 2),
         ratio('Known of 7 days', 'chain_slo_known_ratio'),
         ratio('Differs', `${IN_PROMETHEUS} - on (job, instance) ${agent('uptime_ratio')}`, 2),
-        share('1h', 'ChainUptimeBudgetFast'),
-        share('6h', 'ChainUptimeBudgetFast'),
-        share('1d', 'ChainUptimeBudgetSlow'),
-        share('3d', 'ChainUptimeBudgetSlow'),
+        share('1h', 'ChainUptimeBudget.fast'),
+        share('6h', 'ChainUptimeBudget.fast'),
+        share('1d', 'ChainUptimeBudget.slow'),
+        share('3d', 'ChainUptimeBudget.slow'),
         {
           ...ratio('Own budget left', agent('budget_remaining_ratio', 'own_rounds')),
           limits: SPENT,
@@ -84,7 +84,7 @@ export const budget: Row = {
       title: 'How fast the budget burns',
       about:
         'Downtime as a multiple of what the objective allows: at 1 the budget lasts exactly a week, at 2 half of one. A peak that is over needs no action; find the cause of one that stays.',
-      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
+      alerts: ['ChainUptimeBudget.fast', 'ChainUptimeBudget.slow'],
       unit: 'suffix:×',
       decimals: 1,
       width: 12,
@@ -100,14 +100,14 @@ export const budget: Row = {
     graph({
       title: 'Share of time with a fresh block, one hour',
       about: 'The nodes with the least; a gap where the agent cannot be scraped. Select nodes above to see others.',
-      alerts: ['ChainUptimeBudgetFast'],
+      alerts: ['ChainUptimeBudget.fast'],
       unit: 'percentunit',
       decimals: 1,
       width: 12,
       height: 7,
       max: 1,
       limits: limitsBy({
-        alert: 'ChainUptimeBudgetFast',
+        alert: 'ChainUptimeBudget.fast',
         metric: 'instance:chain_available:avg1h',
       }),
       lines: [{ expr: lowest(least(FRESH)), legend: '{{instance}}' }],

@@ -16,7 +16,7 @@ export const identity: readonly Placed[] = [
   graph({
     title: 'Own blocks and timeouts in an hour',
     about: 'Rounds that the selected nodes led within an hour, by result. Several timeouts in an hour: see the node.',
-    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow', 'ChainOwnBlocksEmpty'],
+    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeouts.in-a-row', 'ChainOwnBlocksEmpty'],
     unit: 'locale',
     decimals: 0,
     width: 12,

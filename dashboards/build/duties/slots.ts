@@ -20,7 +20,7 @@ const BLOCKS = 'sum by (job, instance) (chain_duty_slots{result="block"})'
 const LED = 'sum by (job, instance) (chain_duty_slots)'
 
 const SHORTFALL = {
-  alert: 'ChainProposalShortfall',
+  alert: 'ChainLeaderTimeouts.shortfall',
   metric: 'chain_duty_shortfall_probability_ratio',
 }
 const CHANCE = limitsBy(SHORTFALL)
@@ -34,7 +34,7 @@ export const slots: Row = {
     table({
       title: 'Rounds led',
       about: `Rounds that each validator led in six hours, and the number expected from its share of the stake. Luck is led divided by expected. ${EXPECTED_ROUNDS_NOTE} A probability below ${NO_LUCK} is not luck: see the node. No row: the agent does not know the key of the node, or reads no ledger stream.`,
-      alerts: ['ChainProposalShortfall', 'ChainLeaderTimeouts', 'ChainBlind'],
+      alerts: ['ChainLeaderTimeouts.shortfall', 'ChainLeaderTimeouts', 'ChainBlind'],
       width: 24,
       height: heightOf(3),
       keys: { instance: 'Node' },
@@ -84,7 +84,7 @@ export const slots: Row = {
           expr: 'max by (job, instance) (chain_ledger_own_consecutive_timeouts)',
           unit: 'locale',
           limits: limitsBy({
-            alert: 'ChainLeaderTimeoutsInARow',
+            alert: 'ChainLeaderTimeouts.in-a-row',
             metric: 'chain_ledger_own_consecutive_timeouts',
           }),
         },
@@ -100,7 +100,7 @@ export const slots: Row = {
     graph({
       title: 'Blocks led, expected, and the range that chance allows',
       about: `Blocks of six hours of all selected nodes together, the number expected from their stake after the timeouts of the network, and two standard deviations around it. Turns are rare and independent: 19 of 20 times the number is in the band. ${EXPECTED_ROUNDS_NOTE} Select one node to judge it.`,
-      alerts: ['ChainProposalShortfall'],
+      alerts: ['ChainLeaderTimeouts.shortfall'],
       unit: 'locale',
       decimals: 0,
       width: 12,
@@ -119,7 +119,7 @@ export const slots: Row = {
       title: 'Probability of so few blocks by chance',
       about:
         'The nodes with the lowest. A line that stays near 0 is not bad luck: the node misses its turns, or its stake is another one than known.',
-      alerts: ['ChainProposalShortfall'],
+      alerts: ['ChainLeaderTimeouts.shortfall'],
       unit: 'percentunit',
       decimals: 2,
       width: 12,

@@ -30,12 +30,12 @@ export const votes: Row = {
       title: 'Time until a vote is ready, 99th percentile',
       about:
         'From the own vote until the proposal of the next round was accepted, of the slowest nodes. Late leaders increase it on every node; on one alone see the drive, the clock and the CPU.',
-      alerts: ['ChainVotesLate'],
+      alerts: ['ChainNotVoting.late'],
       unit: 's',
       width: 12,
       min: 0,
       limits: limitsBy({
-        alert: 'ChainVotesLate',
+        alert: 'ChainNotVoting.late',
         metric: 'chain_native_vote_delay_seconds',
       }),
       lines: [

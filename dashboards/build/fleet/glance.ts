@@ -25,7 +25,7 @@ export const tiles: readonly Placed[] = [
     title: 'Nodes',
     about:
       'Targets of Prometheus that are nodes, and those that were within the time shown. Fewer than you operate: see the discovery of Prometheus.',
-    alerts: ['ChainAgentAbsent', 'ChainNodeNotScraped'],
+    alerts: ['ChainAgentAbsent', 'ChainAgentAbsent.node'],
     expr: `count(${STATE})`,
     legend: 'known to Prometheus',
     to: toPanel('fleet', BY_STATE),
@@ -46,7 +46,7 @@ export const tiles: readonly Placed[] = [
     ...SIZE,
     title: 'With warnings',
     about: 'Nodes with a warning, without those that a maintenance window inhibits. Read them on the same day.',
-    alerts: ['ChainBehind', 'ChainStorageCompacting'],
+    alerts: ['ChainBehind', 'ChainStorageFull'],
     expr: withAlerts('warning'),
     legend: 'nodes',
     words: NONE,
@@ -68,7 +68,7 @@ export const tiles: readonly Placed[] = [
     title: 'Agents gone',
     about:
       'Nodes whose agent cannot be scraped, or that are no longer targets: nothing is known of them. The table below names them.',
-    alerts: ['ChainAgentDown', 'ChainAgentAbsent', 'ChainNodeNotScraped'],
+    alerts: ['ChainAgentDown', 'ChainAgentAbsent', 'ChainAgentAbsent.node'],
     expr: count('>= 8'),
     legend: 'nodes',
     words: NONE,

@@ -98,10 +98,7 @@ export const nodes: Row = {
           expr: 'max by (job, instance) (instance:chain_storage_used_ratio:max)',
           unit: 'percentunit',
           decimals: 1,
-          limits: limitsBy(
-            { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
-            { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
-          ),
+          limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
         },
         {
           title: 'Fresh, 1 h',
@@ -109,7 +106,7 @@ export const nodes: Row = {
           unit: 'percentunit',
           decimals: 2,
           limits: limitsBy({
-            alert: 'ChainUptimeBudgetFast',
+            alert: 'ChainUptimeBudget.fast',
             metric: 'instance:chain_available:avg1h',
           }),
         },

@@ -37,7 +37,7 @@ export const services: Row = {
       title: GONE,
       about:
         'Nodes whose agent cannot be scraped, and those that were targets within the time shown and no longer are. Nothing else on this page is known of them. See whether the host is up, then its network, then the agent.',
-      alerts: ['ChainAgentDown', 'ChainAgentAbsent', 'ChainNodeNotScraped'],
+      alerts: ['ChainAgentDown', 'ChainAgentAbsent', 'ChainAgentAbsent.node'],
       empty: 'none',
       width: 8,
       keys: { instance: 'Node' },
@@ -59,9 +59,9 @@ export const services: Row = {
       about:
         'Each query service: its phase, how far it is behind its node, the age of its newest block, and its responses of five minutes. A click on a name opens its dashboard.',
       alerts: [
-        'ChainQueryServiceStopped',
+        'ChainQueryServiceDown.stopped',
         'ChainQueryServiceBehind',
-        'ChainQueryServiceErrors',
+        'ChainQueryServiceSlow.errors',
         'ChainQueryServiceSlow',
       ],
       empty: 'none',
@@ -95,7 +95,7 @@ export const services: Row = {
           unit: 'percentunit',
           decimals: 1,
           empty: 'none',
-          limits: limitsBy({ alert: 'ChainQueryServiceErrors', metric: REQUESTS }),
+          limits: limitsBy({ alert: 'ChainQueryServiceSlow.errors', metric: REQUESTS }),
         },
         {
           title: 'In time',

@@ -13,7 +13,7 @@ export const versions: Row = {
     bars({
       title: 'Nodes by the version that consensus runs',
       about: 'More than one is normal only during an upgrade. The table below names the nodes.',
-      alerts: ['ChainRestartPending'],
+      alerts: ['ChainUpgradeDue.restart'],
       expr: 'count by (version) (max by (job, instance, version) (chain_node_running_info{source="native"}))',
       legend: '{{version}}',
       unit: 'locale',
@@ -46,7 +46,7 @@ export const versions: Row = {
       title: 'Versions by node',
       about:
         'The version that runs, and whether another one is installed and waits for a restart: an unplanned restart would then be an upgrade.',
-      alerts: ['ChainRestartPending'],
+      alerts: ['ChainUpgradeDue.restart'],
       width: 12,
       height: heightOf(6),
       keys: { instance: 'Node', version: 'Version' },

@@ -84,13 +84,13 @@ export const chainAndDuties: Row = {
       title: 'Fewest sessions',
       about:
         'Sessions with peers over the authenticated transport. A node with few receives blocks late, however many peers it knows.',
-      alerts: ['ChainSessionsLow', 'ChainIsolated'],
+      alerts: ['ChainPeersFew.sessions', 'ChainIsolated'],
       worst: 'least',
       expr: 'chain_native_sessions{state="transport"}',
       unit: 'locale',
       limits: limitsBy(
         { alert: 'ChainIsolated', metric: 'chain_native_sessions{state="transport"}' },
-        { alert: 'ChainSessionsLow', metric: 'chain_native_sessions{state="transport"}' },
+        { alert: 'ChainPeersFew.sessions', metric: 'chain_native_sessions{state="transport"}' },
       ),
     }),
   ],
@@ -101,34 +101,27 @@ export const space: Row = {
   panels: [
     worst({
       title: 'Fullest databases',
-      about: 'Used share of the database. Above the first limit the node deletes old state by itself.',
-      alerts: ['ChainStorageCompacting', 'ChainStorageFull'],
+      about: 'Used share of the database. From 80% on the node deletes old state by itself.',
+      alerts: ['ChainStorageFull'],
       worst: 'most',
       expr: 'instance:chain_storage_used_ratio:max',
       unit: 'percentunit',
       max: 1,
-      limits: limitsBy(
-        { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
-        { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
-      ),
+      limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
     }),
     worst({
       title: 'Soonest to compact',
       about:
         'Time until the database reaches the compaction threshold, by its growth; 0: it has. A database that does not grow has none.',
-      alerts: ['ChainStorageCompactionSoon'],
+      alerts: ['ChainStorageFull'],
       worst: 'least',
       expr: 'chain_storage_compaction_eta_seconds',
       unit: 's',
-      limits: limitsBy({
-        alert: 'ChainStorageCompactionSoon',
-        metric: 'chain_storage_compaction_eta_seconds',
-      }),
     }),
     worst({
       title: 'Least free on a file system',
       about: 'Free share of the fullest file system that the node needs, in addition to its database.',
-      alerts: ['ChainDiskFull', 'ChainDiskFilling'],
+      alerts: ['ChainDiskFull', 'ChainDiskFull.filling'],
       worst: 'least',
       expr: 'chain_host_filesystem_available_bytes / chain_host_filesystem_size_bytes',
       unit: 'percentunit',

@@ -41,7 +41,7 @@ export const chain: Row = {
       title: 'Blocks per second',
       about:
         'Rate of the chain as the agent measures it, of the blocks that the ledger stream reports as finalized, and of the executed ones. Execution above the others catches up; below them it falls behind.',
-      alerts: ['ChainBlockStalled', 'ChainExecutionLagging'],
+      alerts: ['ChainBlockStalled', 'ChainExecutionSlow.lagging'],
       unit: 'suffix:blocks/s',
       decimals: 2,
       width: 8,
@@ -112,14 +112,14 @@ export const chain: Row = {
       title: 'Sessions',
       about:
         'Sessions with peers over the authenticated transport. If they fall while the number of known peers stays, the node is being cut off: see its ports and its address.',
-      alerts: ['ChainIsolated', 'ChainSessionsLow'],
+      alerts: ['ChainIsolated', 'ChainPeersFew.sessions'],
       unit: 'locale',
       decimals: 0,
       width: 8,
       min: 0,
       limits: limitsBy(
         { alert: 'ChainIsolated', metric: 'chain_native_sessions{state="transport"}' },
-        { alert: 'ChainSessionsLow', metric: 'chain_native_sessions{state="transport"}' },
+        { alert: 'ChainPeersFew.sessions', metric: 'chain_native_sessions{state="transport"}' },
       ),
       names: ['transport', 'total', 'initiating'],
       lines: [{ expr: 'chain_native_sessions', legend: '{{state}}' }],

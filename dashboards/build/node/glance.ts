@@ -44,7 +44,7 @@ const tiles: readonly Placed[] = [
     title: 'Services down',
     about:
       'Services that should run and do not. systemd does not restart consensus and execution: see `systemctl status` and the journal, then start them.',
-    alerts: ['ChainServiceDown', 'ChainServiceMissing'],
+    alerts: ['ChainServiceDown', 'ChainServiceDown.missing'],
     expr: `
       count by (job, instance) (chain_service_expected == 1 unless on (job, instance, service) (chain_service_active == 1))
       or on (job, instance)
@@ -59,7 +59,7 @@ const tiles: readonly Placed[] = [
     ...SIZE,
     title: 'Own rounds timed out',
     about: `Share of the rounds that this node led in six hours and that gave no block. If the share of the network is above ${NETWORK_IN_TROUBLE}, the cause is not on this node. ${ABOUT_FEW}`,
-    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
+    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeouts.in-a-row'],
     empty: 'few rounds led',
     expr: OWN_TIMEOUTS,
     unit: 'percentunit',
@@ -88,7 +88,7 @@ const tiles: readonly Placed[] = [
     title: 'Last contact',
     about:
       'Time since Prometheus last scraped the agent, within the time shown. While it grows, all other figures are absent.',
-    alerts: ['ChainAgentDown', 'ChainNodeNotScraped'],
+    alerts: ['ChainAgentDown', 'ChainAgentAbsent.node'],
     expr: 'time() - max by (job, instance) (max_over_time(timestamp(chain_agent_build_info)[$__range:1m]))',
     legend: 'with the agent, ago',
     unit: 's',
@@ -144,26 +144,23 @@ const tiles: readonly Placed[] = [
     ...WITH_TREND,
     title: 'Fresh blocks, last hour',
     about: `Share of the last hour in which the newest block was at most ${FRESH_WITHIN} old; no data while the agent cannot be scraped. The dashboard of duties shows what is left of the budget of the week.`,
-    alerts: ['ChainUptimeBudgetFast'],
+    alerts: ['ChainUptimeBudget.fast'],
     expr: FRESH,
     unit: 'percentunit',
     decimals: 1,
-    limits: limitsBy({ alert: 'ChainUptimeBudgetFast', metric: 'instance:chain_available:avg1h' }),
+    limits: limitsBy({ alert: 'ChainUptimeBudget.fast', metric: 'instance:chain_available:avg1h' }),
     to: toPanel('duties', 'Share of time with a fresh block, one hour'),
   }),
   tile({
     ...WITH_TREND,
     title: 'Database used',
     about:
-      'Used share of the database. Above the first limit the node deletes old state by itself, which is normal. If it still grows there, free space or add a device before execution stops.',
-    alerts: ['ChainStorageCompacting', 'ChainStorageFull', 'ChainBlind'],
+      'Used share of the database. From 80% on the node deletes old state by itself, which is normal. If it still grows there, free space or add a device before execution stops.',
+    alerts: ['ChainStorageFull', 'ChainBlind'],
     expr: 'instance:chain_storage_used_ratio:max',
     unit: 'percentunit',
     decimals: 1,
-    limits: limitsBy(
-      { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
-      { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
-    ),
+    limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
     to: toPanel('node', 'Use of the database'),
   }),
 ]

@@ -36,7 +36,7 @@ export const identity: Row = {
       title: 'Identity and versions',
       about:
         'Network, role, and the versions that run and that are installed. They differ while a restart is pending. Another network than expected: stop the node and find out why.',
-      alerts: ['ChainRestartPending', 'ChainUpgradeAvailable', 'ChainKernelBlocked'],
+      alerts: ['ChainUpgradeDue.restart', 'ChainUpgradeDue.package', 'ChainHostSetUp.kernel'],
       width: 12,
       height: 9,
       keys: { part: 'Part', value: 'Value' },
@@ -47,7 +47,7 @@ export const identity: Row = {
       title: 'Forks and mandatory releases',
       about:
         'What the network requires, from when, and whether the node meets it. Not ready: upgrade or migrate before that time. A fork in the past that is not ready keeps the node from following.',
-      alerts: ['ChainForkNotReady', 'ChainForkListOld', 'ChainBlind'],
+      alerts: ['ChainForkNotReady', 'ChainUpgradeDue.fork-list', 'ChainBlind'],
       empty: 'none',
       width: 12,
       height: 9,

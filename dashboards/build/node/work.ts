@@ -15,7 +15,7 @@ export const work: Row = {
       title: 'Time to execute a block',
       about:
         'Of all phases together. The scale is logarithmic. If it rises, consensus waits for execution next. The dashboard of consensus and execution shows each phase.',
-      alerts: ['ChainExecutionSlow', 'ChainExecutionLagging'],
+      alerts: ['ChainExecutionSlow', 'ChainExecutionSlow.lagging'],
       unit: 's',
       width: 8,
       logarithmic: true,
@@ -28,17 +28,14 @@ export const work: Row = {
     graph({
       title: 'Use of the database',
       about:
-        'Used share as execution logs it, as the report of the tool has it for each device, and as consensus reports it. Above the first line the node deletes old state by itself. If it still grows there, free space before execution stops.',
-      alerts: ['ChainStorageCompacting', 'ChainStorageFull', 'ChainStorageLowForMigration'],
+        'Used share as execution logs it, as the report of the tool has it for each device, and as consensus reports it. From 80% on the node deletes old state by itself, which is normal. If it still grows there, free space before execution stops.',
+      alerts: ['ChainStorageFull', 'ChainStorageFull.migration'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
       min: 0,
       max: 1,
-      limits: limitsBy(
-        { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
-        { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
-      ),
+      limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
       lines: [
         { expr: 'chain_execution_storage_used_ratio', legend: 'by execution' },
         { expr: 'chain_storage_used_ratio', legend: 'report, {{device}}' },
@@ -48,7 +45,7 @@ export const work: Row = {
       title: 'Free on the file systems',
       about:
         'Free share of the file system of each directory that the node needs. If it falls, see the clean-up first, then what else writes there.',
-      alerts: ['ChainDiskFilling', 'ChainDiskFull', 'ChainDirectoryGone'],
+      alerts: ['ChainDiskFull.filling', 'ChainDiskFull', 'ChainBlind.directory'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
@@ -72,7 +69,7 @@ export const findings: Row = {
       title: 'Findings of the log analysis',
       about:
         'Problems that the analysis of the consensus log has found, while they apply. The runbook of the alert explains each.',
-      alerts: ['ChainConsensusFinding', 'ChainConsensusDeadlock', 'ChainNotVoting'],
+      alerts: ['ChainLogTrouble.consensus-finding', 'ChainBlockStalled.deadlock', 'ChainNotVoting'],
       empty: 'none',
       width: 8,
       height: 8,
@@ -82,7 +79,7 @@ export const findings: Row = {
     graph({
       title: 'Log lines that mean trouble, in ten minutes',
       about: 'By the known message. docs/reference/patterns.md explains each, and what to do.',
-      alerts: ['ChainLogTrouble', 'ChainAssertion', 'ChainWalStopped', 'ChainCleanup'],
+      alerts: ['ChainLogTrouble', 'ChainLogTrouble.aborted', 'ChainLogTrouble.wal-stopped', 'ChainCleanup'],
       empty: 'none',
       unit: 'locale',
       decimals: 0,
@@ -100,7 +97,7 @@ export const findings: Row = {
       title: 'Exits that were not clean, in an hour',
       about:
         'By the result that systemd reports. exit-code and core-dump: read the journal of the unit. oom-kill: see the memory.',
-      alerts: ['ChainServiceCrashed', 'ChainAssertion'],
+      alerts: ['ChainServiceCrashed', 'ChainLogTrouble.aborted'],
       empty: 'none',
       unit: 'locale',
       decimals: 0,

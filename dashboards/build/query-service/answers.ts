@@ -17,7 +17,7 @@ export const answers: Row = {
       title: 'Responses by code',
       about:
         'Responses a second. 4xx: invalid input, a wrong key or a limit; 499: the client closed the connection; 5xx: the query service failed, or its store does not respond.',
-      alerts: ['ChainQueryServiceErrors'],
+      alerts: ['ChainQueryServiceSlow.errors'],
       empty: NO_SERVICE,
       unit: 'reqps',
       decimals: 2,
@@ -34,7 +34,7 @@ export const answers: Row = {
     graph({
       title: 'Share of 5xx',
       about: 'Of all responses, over five minutes. Errors of clients are not included. If it rises, see the log.',
-      alerts: ['ChainQueryServiceErrors'],
+      alerts: ['ChainQueryServiceSlow.errors'],
       empty: NO_SERVICE,
       unit: 'percentunit',
       decimals: 1,
@@ -42,7 +42,7 @@ export const answers: Row = {
       min: 0,
       softMax: 0.1,
       limits: limitsBy({
-        alert: 'ChainQueryServiceErrors',
+        alert: 'ChainQueryServiceSlow.errors',
         metric: 'chain_query_service_requests_total',
       }),
       lines: [
@@ -115,7 +115,7 @@ export const answers: Row = {
       title: 'Streams of heights',
       about:
         'Clients that follow the height on `/height/sse`: official clients and indexers. At most 256 in total, and 64 of one client; beyond that a client gets 503.',
-      alerts: ['ChainQueryServiceErrors'],
+      alerts: ['ChainQueryServiceSlow.errors'],
       empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,

@@ -13,7 +13,7 @@ export const ingest: Row = {
       title: 'Phase of the ingest',
       about:
         '`backfill` catches up with the node, `tail` follows it, `waiting` leaves it alone while it is behind or does not respond. `incomplete`: the node returns the next block without its logs. `stopped` needs an operator: see the log.',
-      alerts: ['ChainQueryServiceStopped', 'ChainQueryServiceIncomplete', 'ChainQueryServiceDown'],
+      alerts: ['ChainQueryServiceDown.stopped', 'ChainQueryServiceDown.incomplete', 'ChainQueryServiceDown'],
       empty: NO_SERVICE,
       unit: 'none',
       width: 4,
@@ -23,7 +23,7 @@ export const ingest: Row = {
       title: 'Indexed blocks',
       about:
         'The last finalized block of the node, the last indexed block and the first one. All blocks between the last two are indexed.',
-      alerts: ['ChainQueryServiceStalled'],
+      alerts: ['ChainQueryServiceBehind.stalled'],
       empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,
@@ -37,7 +37,7 @@ export const ingest: Row = {
     figures({
       title: 'Blocks and logs in the store',
       about: 'A store with a limit deletes the oldest blocks, and keeps about as many.',
-      alerts: ['ChainQueryServiceStoreOverLimit'],
+      alerts: ['ChainQueryServiceBehind'],
       empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,
@@ -67,7 +67,7 @@ export const ingest: Row = {
       title: 'Age of the last indexed block',
       about:
         'By its timestamp: how old the newest answer is. If the node is stalled it rises, too, and the number of blocks behind stays. The scale is logarithmic.',
-      alerts: ['ChainQueryServiceStalled', 'ChainQueryServiceBehind'],
+      alerts: ['ChainQueryServiceBehind.stalled', 'ChainQueryServiceBehind'],
       empty: NO_SERVICE,
       unit: 's',
       width: 8,
@@ -83,7 +83,7 @@ export const ingest: Row = {
       title: 'Failed steps of the ingest',
       about:
         'In a quarter of an hour, by kind. unreachable and overload: the node is away or busy. Of the other kinds, more than the line needs an operator.',
-      alerts: ['ChainQueryServiceIngestFailing'],
+      alerts: ['ChainQueryServiceBehind.ingest-failing'],
       empty: NO_SERVICE,
       unit: 'locale',
       decimals: 0,
@@ -92,7 +92,7 @@ export const ingest: Row = {
       softMax: 10,
       names: [...KINDS, 'blocks corrected', 'filters ignored'],
       limits: limitsBy({
-        alert: 'ChainQueryServiceIngestFailing',
+        alert: 'ChainQueryServiceBehind.ingest-failing',
         metric: 'chain_query_service_ingest_errors_total',
       }),
       lines: [
@@ -111,7 +111,7 @@ export const ingest: Row = {
       title: 'Blocks indexed',
       about:
         'Blocks a second. A backfill is as fast as the node and the store allow; after it, the rate is that of the chain.',
-      alerts: ['ChainQueryServiceBehind', 'ChainQueryServiceStalled'],
+      alerts: ['ChainQueryServiceBehind', 'ChainQueryServiceBehind.stalled'],
       empty: NO_SERVICE,
       unit: 'suffix:blocks/s',
       decimals: 2,
@@ -148,7 +148,7 @@ export const ingest: Row = {
       title: 'Space of the store',
       about:
         'Disk usage of the store, and its limit. A full store stays at the limit. A tenth above it, old blocks are not deleted: see the log.',
-      alerts: ['ChainQueryServiceStoreOverLimit'],
+      alerts: ['ChainQueryServiceBehind'],
       empty: NO_SERVICE,
       unit: 'bytes',
       width: 8,

@@ -23,18 +23,18 @@ const FIXED: ValueLabels = { 0: ['not fixed', 'good'], 1: ['fixed', 'good'] }
 /** An operator has few. */
 const VALIDATORS = 3
 
-const MARGIN = limitsBy({ alert: 'ChainStakeMarginLow', metric: 'chain_staking_margin_ratio' })
+const MARGIN = limitsBy({ alert: 'ChainStakeLow.margin', metric: 'chain_staking_margin_ratio' })
 
 const validators = table({
   title: 'Validators: set and stake',
   about:
     'Whether each validator is in the set, now and in the next epoch, and its stake in tokens. The current stake decides on the next set, the consensus view is frozen at the boundary block, the snapshot is the view before that. The margin is the current stake above the threshold, which is the minimum, or in a full set the stake of its weakest member; a flagged validator has neither margin nor rank. Of several flags the worst is shown. No row: the key of the node is no validator, or is not known.',
   alerts: [
-    'ChainOutsideActiveSet',
-    'ChainLeavesActiveSet',
+    'ChainLeftActiveSet.staking',
+    'ChainStakeLow.next-epoch',
     'ChainValidatorFlagged',
-    'ChainStakeMarginLow',
-    'ChainStakeViewsDiffer',
+    'ChainStakeLow.margin',
+    'ChainLeftActiveSet.views-differ',
   ],
   empty: 'no validators',
   width: 24,
@@ -73,7 +73,7 @@ const amounts = table({
   title: 'Commission and amounts',
   about:
     'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected commission and beneficiary: `staking.expected` in the configuration; the beneficiary is that of the newest own block. Balance: of the authority, which pays for staking transactions.',
-  alerts: ['ChainCommissionChanged', 'ChainStakingMismatch', 'ChainSelfStakeLow'],
+  alerts: ['ChainStakingMismatch.commission-changed', 'ChainStakingMismatch', 'ChainStakeLow.self-stake'],
   empty: 'no validators',
   width: 24,
   height: heightOf(VALIDATORS),
@@ -104,8 +104,8 @@ const amounts = table({
 const epoch = table({
   title: 'Epoch',
   about:
-    'The epoch that each node reports. The boundary block fixes the set of the next epoch, which starts some minutes later; both times are estimates by the pace of the blocks, the start of the epoch at the latest. Age is that of the block of the readings. An old one: see the RPC of the node.',
-  alerts: ['ChainEpochOverdue', 'ChainRpcDown'],
+    'The epoch that each node reports. The boundary block fixes the set of the next epoch, which starts some minutes later; both times are estimates by the pace of the blocks, the start of the epoch at the latest. If it has passed by minutes, the network is late: do not restart consensus until the epoch has started. Age is that of the block of the readings. An old one: see the RPC of the node.',
+  alerts: ['ChainRpcDown'],
   width: 18,
   height: 8,
   ...NODE,
@@ -137,7 +137,7 @@ const withdrawals = table({
   title: 'Withdrawal requests',
   about:
     'The requests in `staking.withdrawals`, until they are withdrawn. One that is ready earns nothing: withdraw it.',
-  alerts: ['ChainWithdrawalReady'],
+  alerts: ['ChainStakeLow'],
   empty: 'none',
   width: 6,
   height: 8,
@@ -168,7 +168,7 @@ export const stake: Row = {
       title: 'Margin above the threshold',
       about:
         'Current stake above that which a member needs, as a ratio of it, of the validators with the least. A line ends where a flag is set.',
-      alerts: ['ChainStakeMarginLow', 'ChainStakeMarginShrinking'],
+      alerts: ['ChainStakeLow.margin'],
       empty: 'no validators',
       unit: 'percentunit',
       decimals: 1,
@@ -181,7 +181,7 @@ export const stake: Row = {
       title: 'Rewards in an hour',
       about:
         'Tokens that the selected validators earned within an hour, without priority fees. None: the validator leads no rounds, or they time out.',
-      alerts: ['ChainLeaderTimeouts', 'ChainOutsideActiveSet'],
+      alerts: ['ChainLeaderTimeouts', 'ChainLeftActiveSet.staking'],
       empty: 'no validators',
       unit: 'locale',
       decimals: 0,

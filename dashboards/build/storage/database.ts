@@ -4,10 +4,7 @@ import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { figures } from '../panels/tile.ts'
 
-const USE = limitsBy(
-  { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
-  { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
-)
+const USE = limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' })
 
 export const database: Row = {
   title: 'Database of the node',
@@ -16,14 +13,14 @@ export const database: Row = {
       title: 'Free share of the chunks',
       about:
         'The database is written in chunks. Without a free one execution cannot write a block: free space while some are left. The used share is on the dashboard of the node.',
-      alerts: ['ChainStorageFreeChunksLow', 'ChainStorageFull'],
+      alerts: ['ChainStorageFull.free-chunks', 'ChainStorageFull'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
       min: 0,
       max: 1,
       limits: limitsBy({
-        alert: 'ChainStorageFreeChunksLow',
+        alert: 'ChainStorageFull.free-chunks',
         metric: 'instance:chain_storage_free_chunks:ratio',
       }),
       lines: [{ expr: 'instance:chain_storage_free_chunks:ratio', legend: 'free' }],
@@ -32,7 +29,7 @@ export const database: Row = {
       title: 'Chunks by list',
       about:
         'Chunks of 256 MiB in each list, as execution logs them and as the report of the tool has them. See the free ones.',
-      alerts: ['ChainStorageFreeChunksLow'],
+      alerts: ['ChainStorageFull.free-chunks'],
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -70,22 +67,18 @@ export const database: Row = {
       title: 'Until compaction',
       about:
         'Time until the database reaches the compaction threshold, by its growth; 0: it has. A database that does not grow has none.',
-      alerts: ['ChainStorageCompactionSoon'],
+      alerts: ['ChainStorageFull'],
       empty: 'not growing',
       unit: 's',
       decimals: 1,
       width: 6,
-      limits: limitsBy({
-        alert: 'ChainStorageCompactionSoon',
-        metric: 'chain_storage_compaction_eta_seconds',
-      }),
       lines: [{ expr: 'chain_storage_compaction_eta_seconds', legend: 'by its growth' }],
     }),
     figures({
       title: 'Blocks whose state is retained',
       about:
         'The number of blocks for each timeline, and the limit, which the node lowers by itself when space runs out. Older state cannot be queried.',
-      alerts: ['ChainStorageCompacting'],
+      alerts: ['ChainStorageFull'],
       unit: 'locale',
       width: 18,
       lines: [
@@ -103,7 +96,7 @@ export const database: Row = {
     table({
       title: 'Lists of chunks',
       about: 'Capacity and use of the chunks in each list, as the report of the tool has them.',
-      alerts: ['ChainStorageFreeChunksLow'],
+      alerts: ['ChainStorageFull.free-chunks'],
       width: 8,
       height: 7,
       keys: { list: 'List' },
@@ -121,7 +114,7 @@ export const database: Row = {
       title: 'Timelines',
       about:
         'The kind of state machine in each timeline, and the range of blocks that it retains. A fork may require a kind: see the forks on the dashboard of the node.',
-      alerts: ['ChainTimelineMissing', 'ChainStorageLowForMigration'],
+      alerts: ['ChainLogTrouble.timeline-missing', 'ChainStorageFull.migration'],
       width: 8,
       height: 7,
       keys: { timeline: 'Timeline', kind: 'Kind' },
@@ -141,7 +134,7 @@ export const database: Row = {
     table({
       title: 'Newest block in the database',
       about: 'By state. What is voted or finalized must not fall behind what is proposed by more than a few blocks.',
-      alerts: ['ChainExecutionLagging'],
+      alerts: ['ChainExecutionSlow.lagging'],
       width: 8,
       height: 7,
       keys: { state: 'State' },
@@ -151,7 +144,7 @@ export const database: Row = {
       title: 'Nodes of the trie, read and written',
       about:
         'Per second, by execution. Compaction and the expiry of history compete with the execution of blocks for the drives. These statistics need two options of the node: see the reference of the metrics.',
-      alerts: ['ChainExecutionSlow', 'ChainStorageCompacting'],
+      alerts: ['ChainExecutionSlow'],
       empty: 'not reported',
       unit: 'locale',
       decimals: 0,
@@ -167,7 +160,7 @@ export const database: Row = {
       title: 'Bytes copied by compaction',
       about:
         'Per second, by lists of chunks. Copying within the slow list frees chunks. If it rises with the time of a block, compaction slows execution down.',
-      alerts: ['ChainExecutionSlow', 'ChainStorageCompacting'],
+      alerts: ['ChainExecutionSlow'],
       empty: 'not reported',
       unit: 'Bps',
       decimals: 1,
@@ -180,7 +173,7 @@ export const database: Row = {
       title: 'Cache of consensus for the trie',
       about:
         'Share of requests that the cache answers and of those that remove an entry, and how full it is. A low share of hits while it is full means more reads from the drives.',
-      alerts: ['ChainVotesLate'],
+      alerts: ['ChainNotVoting.late'],
       empty: 'no cache',
       unit: 'percentunit',
       decimals: 1,

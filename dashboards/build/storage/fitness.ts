@@ -34,14 +34,14 @@ export const fitness: Row = {
       about:
         'Properties that break or slow down such nodes, those that apply first. Most change only with a reboot or a restart. The agent does not see a firewall in front of a port.',
       alerts: [
-        'ChainKernelBlocked',
-        'ChainClockUnsynchronised',
-        'ChainSmtActive',
+        'ChainHostSetUp.kernel',
+        'ChainClockDrift.unsynchronised',
+        'ChainHostSetUp.smt',
         'ChainPortExposed',
-        'ChainHugePagesMissing',
-        'ChainGovernor',
+        'ChainHostSetUp.huge-pages',
+        'ChainHostSetUp.governor',
         'ChainPartialRestart',
-        'ChainRestartPending',
+        'ChainUpgradeDue.restart',
       ],
       width: 8,
       height: 8,
@@ -61,7 +61,7 @@ export const fitness: Row = {
       title: 'Drives',
       about:
         'What each drive reports. Any bit of the critical warning: replace it. Errors that it could not correct: prepare to replace it. Its endurance lasts that long at the mean rate of its life so far.',
-      alerts: ['ChainDriveFailing', 'ChainDriveErrors', 'ChainDriveWorn', 'ChainDriveGone'],
+      alerts: ['ChainDriveFailing', 'ChainDriveFailing.errors', 'ChainDriveFailing.worn', 'ChainDriveGone'],
       width: 8,
       height: 8,
       keys: { device: 'Drive', model: 'Model', firmware: 'Firmware' },
@@ -82,7 +82,7 @@ export const fitness: Row = {
           expr: describedDrive('round(increase(chain_host_nvme_media_errors_total[24h]))'),
           unit: 'locale',
           limits: limitsBy({
-            alert: 'ChainDriveErrors',
+            alert: 'ChainDriveFailing.errors',
             metric: 'chain_host_nvme_media_errors_total',
             whole: true,
           }),
@@ -92,7 +92,7 @@ export const fitness: Row = {
           expr: describedDrive('chain_host_nvme_used_ratio'),
           unit: 'percentunit',
           decimals: 0,
-          limits: limitsBy({ alert: 'ChainDriveWorn', metric: 'chain_host_nvme_used_ratio' }),
+          limits: limitsBy({ alert: 'ChainDriveFailing.worn', metric: 'chain_host_nvme_used_ratio' }),
         },
         {
           title: 'Endurance lasts',
@@ -109,7 +109,7 @@ export const fitness: Row = {
     table({
       title: 'File systems',
       about: 'Size and free space of the file system of each directory that the node needs.',
-      alerts: ['ChainDiskFull', 'ChainDiskFilling'],
+      alerts: ['ChainDiskFull', 'ChainDiskFull.filling'],
       width: 8,
       height: 8,
       keys: { directory: 'Directory' },

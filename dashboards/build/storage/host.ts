@@ -23,7 +23,7 @@ export const host: Row = {
       title: 'Waiting for CPU, drives and memory',
       about:
         'Share of the time in which at least one task, or all tasks, waited for the resource (pressure stall information of the kernel). If it rises, blocks are executed and votes are sent late.',
-      alerts: ['ChainVotesLate', 'ChainExecutionSlow', 'ChainMemoryLow', 'ChainOomKill'],
+      alerts: ['ChainNotVoting.late', 'ChainExecutionSlow', 'ChainMemoryLow', 'ChainMemoryLow.oom-kill'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
@@ -41,7 +41,7 @@ export const host: Row = {
       title: 'Offset of the clock',
       about:
         'Positive: the clock is ahead of the time service. Peers reject blocks whose timestamp is too far off. Repair the time service; the offset then returns to 0.',
-      alerts: ['ChainClockDrift', 'ChainClockUnsynchronised'],
+      alerts: ['ChainClockDrift', 'ChainClockDrift.unsynchronised'],
       unit: 's',
       width: 8,
       limits: limitsBy({ alert: 'ChainClockDrift', metric: 'chain_host_clock_offset_seconds' }),
@@ -75,17 +75,17 @@ export const host: Row = {
     graph({
       title: 'Temperature of the drives',
       about: 'Drives slow themselves down from about 80 °C. Above the lines, see the cooling.',
-      alerts: ['ChainDriveHot'],
+      alerts: ['ChainHeat.drive'],
       unit: 'celsius',
       width: 8,
-      limits: limitsBy({ alert: 'ChainDriveHot', metric: 'chain_host_nvme_temperature_celsius' }),
+      limits: limitsBy({ alert: 'ChainHeat.drive', metric: 'chain_host_nvme_temperature_celsius' }),
       lines: [{ expr: 'chain_host_nvme_temperature_celsius', legend: '{{device}}' }],
     }),
     graph({
       title: 'Lost packets, kills, throttling, in ten minutes',
       about:
         'UDP packets that the kernel dropped because a socket buffer was full (blocks and votes arrive over UDP), packets that the network card lost or found damaged, processes that it killed for lack of memory, and times that the CPUs were slowed down by heat.',
-      alerts: ['ChainUdpDrops', 'ChainOomKill', 'ChainThrottled'],
+      alerts: ['ChainUdpDrops', 'ChainMemoryLow.oom-kill', 'ChainHeat.cpu'],
       unit: 'locale',
       decimals: 0,
       width: 8,
@@ -103,7 +103,7 @@ export const host: Row = {
     graph({
       title: 'Space of directories',
       about: 'Disk usage of the files of each directory. If it grows, see the timers of the clean-up.',
-      alerts: ['ChainDiskFilling'],
+      alerts: ['ChainDiskFull.filling'],
       unit: 'bytes',
       width: 8,
       min: 0,
@@ -112,7 +112,7 @@ export const host: Row = {
     graph({
       title: 'Available memory',
       about: 'Memory that programs can still get. Near 0 the kernel kills the largest process, which is execution.',
-      alerts: ['ChainServiceCrashed', 'ChainOomKill'],
+      alerts: ['ChainServiceCrashed', 'ChainMemoryLow.oom-kill'],
       unit: 'bytes',
       width: 8,
       min: 0,

@@ -13,7 +13,7 @@ export const security: Row = {
       title: 'Key files',
       about:
         'State of each keystore, its password and their backups. missing or invalid: it cannot be restored from; exposed: other users can read it and sign; unverified: it exists, and the agent may not read it; off_node: a backup that is recorded as kept elsewhere. Age is no fault.',
-      alerts: ['ChainKeyFileMissing', 'ChainKeyFileInvalid', 'ChainKeyFileExposed'],
+      alerts: ['ChainKeyFile.missing', 'ChainKeyFile.invalid', 'ChainKeyFile.exposed'],
       width: 12,
       height: 8,
       keys: { key: 'Key', kind: 'File', state: 'State' },
@@ -30,7 +30,7 @@ export const security: Row = {
     table({
       title: 'Backups of keys',
       about: 'When each backup was last written, and the number of older copies next to it.',
-      alerts: ['ChainKeyFileMissing', 'ChainBlind'],
+      alerts: ['ChainKeyFile.missing', 'ChainBlind'],
       width: 12,
       height: 8,
       keys: { key: 'Key' },
@@ -72,7 +72,7 @@ export const security: Row = {
       title: 'Files of the configuration',
       about:
         'When each was last written. The forkpoint is written every few blocks: a restart begins at the block of the last one.',
-      alerts: ['ChainForkpointStale', 'ChainValidatorsFileStale', 'ChainNodeConfigChanged'],
+      alerts: ['ChainStartFiles.forkpoint', 'ChainStartFiles.validators', 'ChainStartFiles.node-config'],
       width: 12,
       height: 6,
       keys: { file: 'File' },

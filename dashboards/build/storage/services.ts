@@ -19,7 +19,7 @@ export const services: Row = {
       title: 'Services',
       about:
         'The state of each unit, as systemd reports it; idle is one that need not run, such as the clean-up (cruft) between its runs. systemd does not restart consensus and execution.',
-      alerts: ['ChainServiceDown', 'ChainServiceMissing'],
+      alerts: ['ChainServiceDown', 'ChainServiceDown.missing'],
       width: 10,
       height: 8,
       words: RUNS_OR_IDLE,
@@ -29,7 +29,7 @@ export const services: Row = {
       title: 'Units',
       about:
         'Each unit: its state, whether it should run, the time of its start, the exit status of its last process, and the restarts by systemd within a day. not-found: it is not installed, or the agent has a wrong name. An exit status other than 0: read its journal.',
-      alerts: ['ChainServiceDown', 'ChainServiceMissing', 'ChainServiceRestarting', 'ChainPartialRestart'],
+      alerts: ['ChainServiceDown', 'ChainServiceDown.missing', 'ChainServiceCrashed.restarts', 'ChainPartialRestart'],
       width: 14,
       height: 8,
       keys: { service: 'Service', state: 'State' },
@@ -61,7 +61,7 @@ export const services: Row = {
               unit: 'percentunit',
               decimals: 1,
               limits: limitsBy({
-                alert: 'ChainFileDescriptorsUsed',
+                alert: 'ChainHostSetUp.open-files',
                 metric: 'chain_service_max_file_descriptors',
               }),
             },
@@ -69,7 +69,7 @@ export const services: Row = {
               title: 'Files allowed',
               expr: FILES_ALLOWED,
               unit: 'locale',
-              limits: limitsBy({ alert: 'ChainFileDescriptorLimit', metric: FILES_ALLOWED }),
+              limits: limitsBy({ alert: 'ChainHostSetUp.open-file-limit', metric: FILES_ALLOWED }),
             },
           ] as const
         ).map((column) => ({
@@ -83,14 +83,14 @@ export const services: Row = {
       title: 'Starts in an hour',
       about:
         'Starts of each unit that the agent saw within the hour before. More than the line is no planned restart: see the exits on the dashboard of the node.',
-      alerts: ['ChainServiceRestarting', 'ChainServiceCrashed'],
+      alerts: ['ChainServiceCrashed.restarts', 'ChainServiceCrashed'],
       unit: 'locale',
       decimals: 0,
       width: 6,
       min: 0,
       names: SERVICES,
       limits: limitsBy({
-        alert: 'ChainServiceRestarting',
+        alert: 'ChainServiceCrashed.restarts',
         metric: 'chain_service_starts_total',
         whole: true,
       }),
@@ -105,7 +105,7 @@ export const services: Row = {
       title: 'Memory of the services',
       about:
         'As systemd accounts it, and the resident memory as execution logs it. Growth over days ends with an out-of-memory kill.',
-      alerts: ['ChainServiceCrashed', 'ChainOomKill'],
+      alerts: ['ChainServiceCrashed', 'ChainMemoryLow.oom-kill'],
       unit: 'bytes',
       width: 6,
       min: 0,

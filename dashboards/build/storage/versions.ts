@@ -55,7 +55,7 @@ export const versions: Row = {
       title: 'Uptime',
       about:
         'Of consensus, as it reports it itself, as the status report has it and as systemd reports it, and of the host. They differ if one of them is not about the process that runs.',
-      alerts: ['ChainServiceRestarting', 'ChainRebootedNotSyncing'],
+      alerts: ['ChainServiceCrashed.restarts', 'ChainBlockStalled.rebooted'],
       unit: 's',
       width: 12,
       lines: [
@@ -71,7 +71,7 @@ export const versions: Row = {
     figures({
       title: 'Migration of the database',
       about: 'The phase of the migration to another kind of timeline. A fork may require a later one.',
-      alerts: ['ChainStorageLowForMigration', 'ChainTimelineMissing', 'ChainPromotionDue'],
+      alerts: ['ChainStorageFull.migration', 'ChainLogTrouble.timeline-missing', 'ChainUpgradeDue.promotion'],
       unit: 'none',
       words: fact('current'),
       width: 8,
@@ -80,7 +80,7 @@ export const versions: Row = {
     figures({
       title: 'Huge pages',
       about: 'Without those of 2 MiB execution and the tool of the database do not start.',
-      alerts: ['ChainHugePagesMissing'],
+      alerts: ['ChainHostSetUp.huge-pages'],
       unit: 'locale',
       width: 8,
       lines: [

@@ -26,7 +26,7 @@ export interface Finding {
   /** The name in metrics. */
   readonly finding: string
   readonly severity: 'info' | 'warning' | 'critical'
-  /** The alert on the same condition, which has a runbook; null if there is none. */
+  /** The address of the alert on the same condition, which has a runbook; null if there is none. */
   readonly alert: string | null
   /** Whether it applies; null if the log does not contain what decides it. */
   readonly when: (reading: ConsensusValues) => boolean | null
@@ -68,7 +68,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'timeout_deadlock',
     severity: 'critical',
-    alert: 'ChainConsensusFinding',
+    alert: 'ChainLogTrouble.consensus-finding',
     when: ({ committing, messages: { local_timeout: timeouts } }) =>
       committing === null || timeouts === null ? null : !committing && timeouts > 0,
     text: ({ messages, localTimeoutRounds }) =>
@@ -79,7 +79,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'rounds_closed_by_timeout',
     severity: 'warning',
-    alert: 'ChainConsensusFinding',
+    alert: 'ChainLogTrouble.network-timeouts',
     when: (reading) => {
       const ratio = timeoutRatio(reading)
       return ratio === null ? null : roundsClosed(reading) >= MIN_ROUNDS && ratio > TIMEOUT_RATIO
@@ -92,7 +92,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'local_timeouts',
     severity: 'warning',
-    alert: 'ChainConsensusFinding',
+    alert: 'ChainLogTrouble.consensus-finding',
     // In rounds: while no round ends, the node logs one timeout after the other for the same round.
     when: ({ isWhole, localTimeoutRounds: local, messages: { round_timed_out: network } }) =>
       isWhole && local !== null && network !== null ? local >= network + 3 : null,
@@ -104,7 +104,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'not_voting',
     severity: 'warning',
-    alert: 'ChainConsensusFinding',
+    alert: 'ChainLogTrouble.consensus-finding',
     when: (reading) => {
       const { votedAt, isWhole, seen, messages, at } = reading
       const { vote_created: votes } = messages
@@ -154,7 +154,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'blocksync_without_peers',
     severity: 'warning',
-    alert: 'ChainConsensusFinding',
+    alert: 'ChainLogTrouble.consensus-finding',
     when: counted('blocksync_no_peers'),
     text: () => 'The node needs blocks and has no peers to request them from.',
     suggestion: 'Check peers, firewall and the list of bootstrap peers in the configuration of the node.',
@@ -162,7 +162,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'network_errors',
     severity: 'warning',
-    alert: 'ChainNetworkNoise',
+    alert: 'ChainPeersFew.noise',
     when: ({ networkErrors, networkErrorPeers }) =>
       networkErrorPeers === null ? null : networkErrors > 25 && networkErrorPeers >= 2,
     text: ({ networkErrors, networkErrorPeers }) =>
@@ -182,7 +182,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'execution_lagging',
     severity: 'warning',
-    alert: 'ChainConsensusFinding',
+    alert: 'ChainLogTrouble.consensus-finding',
     when: counted('execution_lagging', 6),
     text: ({ seen }) => `Execution was not ready ${seen.execution_lagging} times.`,
     suggestion: 'Check the execution service: CPU, disk latency and database usage.',
@@ -199,7 +199,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'wal_stopped',
     severity: 'warning',
-    alert: 'ChainWalStopped',
+    alert: 'ChainLogTrouble.wal-stopped',
     // 50 a second, the limit of the alert: fewer lines harm nothing.
     when: counted('wal_thread_stopped', 3000),
     text: () => 'The trace of events has stopped, which the node does not need, and each event logs a line.',
@@ -216,7 +216,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'panic',
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     when: ({ seen, isWhole }) => seen.panic + seen.crash > 0 || (isWhole ? false : null),
     text: ({ panic }) => `The node has crashed${panic === null ? '.' : `: ${panic}`}`,
     suggestion:
@@ -225,7 +225,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'too_far_behind',
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     when: counted('too_far_behind'),
     text: () => 'The node exited: the network is too far ahead of its root, 900 blocks by default.',
     suggestion:
@@ -234,7 +234,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'suppressed_messages',
     severity: 'warning',
-    alert: 'ChainLogsIncomplete',
+    alert: 'ChainLogsIncomplete.dropped',
     when: ({ seen, isCovered }) => seen.suppressed > 0 || (isCovered ? false : null),
     text: ({ seen }) => `journald dropped ${seen.suppressed} messages: the absence of a message proves nothing.`,
     suggestion: 'Set LogRateLimitIntervalSec=0 for the unit, or reduce its log level (RUST_LOG).',

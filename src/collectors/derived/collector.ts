@@ -22,7 +22,7 @@ import { definition } from './definition.ts'
 
 interface DerivedCollectorOptions {
   /** Returns the samples of the other collectors. */
-  readonly published: () => Iterable<Sample>
+  readonly published: () => readonly Sample[]
   readonly rounds: RoundCounter
   /** The duties from these rounds; like them, they are kept when the collector is replaced. */
   readonly duties: Duties

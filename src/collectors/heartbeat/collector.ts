@@ -15,7 +15,7 @@ import { deliveryState, isAcceptedHeartbeat, requestTimeout } from '../shared/re
 interface HeartbeatCollectorOptions {
   readonly send: SendHeartbeat
   /** Returns the samples of the other collectors. */
-  readonly published: () => Iterable<Sample>
+  readonly published: () => readonly Sample[]
   /** Returns the health of the node by its diagnosis. */
   readonly health: () => HealthSummary
   readonly recorder: Recorder

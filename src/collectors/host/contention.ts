@@ -6,7 +6,7 @@ import {
   parseNamedCount,
   parsePressure,
 } from '../../parsers/kernel-files.ts'
-import { inSeconds } from '../../core/units.ts'
+import { inSeconds, minute } from '../../core/units.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type DROP_KINDS, RESOURCES } from './definition.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
@@ -98,6 +98,7 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
   createHostCheck({
     name: 'socket buffers',
     timeout,
+    every: minute,
     read: async () => {
       const all = BUFFERS.map(async ([direction, file]): Promise<readonly Sample[]> => {
         const text = await procfs.read(`sys/net/core/${file}`)

@@ -2,6 +2,7 @@ import { type Context, linkAbort, withDeadline } from '../../core/clock.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
 import { attempt } from '../../core/collector.ts'
 import type { Sample } from '../../core/metric.ts'
+import { minute } from '../../core/units.ts'
 
 /** The result of one check of the host, independent of the other checks. */
 export interface CheckResult {
@@ -19,18 +20,24 @@ export const KNOWN = 'known'
 /** May be followed by `: ` and the reason. */
 export const NOT_AVAILABLE = 'not available on this host'
 
+/** A tool that fails, fails at each start, and costs as much as one that works. */
+const REPEAT_AFTER_MS = minute
+
 interface HostCheckOptions {
   readonly name: string
   /** In milliseconds. */
   readonly timeout: number
-  /** Minimum interval for expensive checks, in milliseconds; the last result is returned in between. */
+  /**
+   * Minimum interval for expensive checks, in milliseconds; the last result is returned in between. A check that failed
+   * is repeated after a minute at most.
+   */
   readonly every?: number
   read(context: Context): Promise<CheckResult | readonly Sample[]>
 }
 
 /** One check. If it fails, the state is the error, and its samples are absent. */
 export const createHostCheck = ({ name, timeout, every = 0, read }: HostCheckOptions): HostCheck => {
-  let last: { readonly result: CheckResult; readonly at: number } | undefined
+  let last: { readonly result: CheckResult; readonly dueAt: number } | undefined
   /** A read from a failing drive may block for minutes; a second one would block, too. */
   let isWaiting = false
   const readOnce = async (context: Context): Promise<CheckResult> => {
@@ -46,11 +53,16 @@ export const createHostCheck = ({ name, timeout, every = 0, read }: HostCheckOpt
     run: async (context) => {
       const { clock } = context
       if (isWaiting) return { samples: [], state: 'not known: the previous read has not completed' }
-      if (last && clock.elapsed() - last.at < every) return last.result
       const at = clock.elapsed()
+      if (last && at < last.dueAt) return last.result
       const outcome = await attempt(clock, () => withDeadline(context, timeout, readOnce))
-      last = outcome.ok ? { result: outcome.value, at } : undefined
-      return last ? last.result : { samples: [], state: `not known: ${outcome.ok ? '' : failureText(outcome.error)}` }
+      last = outcome.ok
+        ? { result: outcome.value, dueAt: at + every }
+        : {
+            result: { samples: [], state: `not known: ${failureText(outcome.error)}` },
+            dueAt: at + Math.min(every, REPEAT_AFTER_MS),
+          }
+      return last.result
     },
   }
 }

@@ -185,7 +185,7 @@ export const driveChecks = (options: DriveCheckOptions): readonly HostCheck[] =>
   ]
 }
 
-/** As in the alert ChainDriveHot. */
+/** As in the alert ChainHeat.drive. */
 const HOT_CELSIUS = 70
 
 /** If a sample of any drive is a problem, the state lists these drives. */

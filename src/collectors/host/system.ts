@@ -39,6 +39,7 @@ export const kernelChecks = ({ procfs, boot, timeout }: KernelCheckOptions): rea
   createHostCheck({
     name: 'kernel after a reboot',
     timeout,
+    every: minute,
     read: async () => {
       const release = newestKernel((await boot.list('.')) ?? [])
       return release === null ? [] : kernelResult('pending', release)
@@ -88,6 +89,13 @@ const CPUS = 'devices/system/cpu'
 
 export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly HostCheck[] => {
   let before: KernelStat | undefined
+  /** The package of each CPU, which stays the same. */
+  const packageOf = new Map<string, string>()
+  const readPackage = async (cpu: string): Promise<string> => {
+    const id = packageOf.get(cpu) ?? (await sysfs.read(`${CPUS}/${cpu}/topology/physical_package_id`)) ?? ''
+    packageOf.set(cpu, id)
+    return id
+  }
   return [
     createHostCheck({
       name: 'load',
@@ -110,6 +118,7 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
     createHostCheck({
       name: 'multithreading',
       timeout,
+      every: minute,
       read: async () => {
         const text = await sysfs.read(`${CPUS}/smt/active`)
         if (text === null) return []
@@ -121,6 +130,7 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
     createHostCheck({
       name: 'frequency governor',
       timeout,
+      every: minute,
       read: async () => {
         const governors = await ofEachCpu(sysfs, 'cpufreq/scaling_governor')
         const cpus = new Map<string, number>()
@@ -143,7 +153,7 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
         const packages = new Map<string, bigint>()
         for (const { cpu, text } of counts) {
           const count = parseCount('the throttle count of a CPU', text)
-          const id = (await sysfs.read(`${CPUS}/${cpu}/topology/physical_package_id`)) ?? ''
+          const id = await readPackage(cpu)
           if (count !== null && count >= (packages.get(id) ?? 0n)) packages.set(id, count)
         }
         const total = [...packages.values()].reduce((sum, count) => sum + count, 0n)
@@ -203,6 +213,7 @@ export const memoryChecks = ({ procfs, sysfs, readMemory, timeout }: MemoryCheck
   createHostCheck({
     name: 'huge pages',
     timeout,
+    every: minute,
     read: async () => {
       const read = async (directory: string, file: string): Promise<bigint | null> => {
         const text = await sysfs.read(`kernel/mm/hugepages/${directory}/${file}`)
@@ -223,13 +234,16 @@ interface ClockCheckOptions {
   readonly timeout: number
 }
 
-/** The clock, from chrony; without chrony from systemd. A host without it is asked less often: each read starts a service. */
+/**
+ * The clock, from chrony; without chrony, for which it looks every minute, from systemd every five minutes: each read
+ * starts two programs and a service. By default systemd measures its server after 32 s to 34 min.
+ */
 export const clockCheck = ({ exec, recorder, timeout }: ClockCheckOptions): HostCheck => {
   const unknownValues = createUnknownValues(recorder, 'chrony')
   const systemd = createHostCheck({
     name: 'clock',
     timeout,
-    every: minute,
+    every: 5 * minute,
     read: async ({ signal }) => clockResult(await readSystemd(exec, signal), 'systemd'),
   })
   /** Until then chrony is not asked again; by `clock.elapsed()`. */

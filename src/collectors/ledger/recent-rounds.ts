@@ -23,13 +23,17 @@ export const createRecentRounds = (): RecentRounds => {
     for (let round = oldestFrom(from); round < to; round += 1n)
       if (!rounds.has(round)) rounds.set(round, { round, state: 'skipped', leader: null, at, isOwn: null })
   }
+  /** Ends with the rounds up to this one. */
+  const moveTo = (round: bigint): void => {
+    const oldest = round - BigInt(KEPT_ROUNDS)
+    if (oldest >= newest) rounds.clear()
+    else for (let old = newest - BigInt(KEPT_ROUNDS); old <= oldest; old += 1n) rounds.delete(old)
+    newest = round
+  }
   return {
     add: (event, isOwn) => {
       const { event: kind, round, author: leader, writtenAt } = event
-      if (round > newest) {
-        newest = round
-        for (const old of rounds.keys()) if (!isKept(old)) rounds.delete(old)
-      }
+      if (round > newest) moveTo(round)
       ignored = isKept(round) ? 0 : ignored + 1
       if (ignored > KEPT_ROUNDS) {
         rounds.clear()

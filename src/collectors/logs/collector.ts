@@ -76,7 +76,9 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
       initialize: initializeCounters,
       onEntry: (entry, isOld) => {
         const service = services.get(entry.unit ?? '')
-        if (service !== undefined) counters.on(service, entry, isOld)
+        if (service === undefined) return
+        counters.on(service, entry, isOld)
+        survey.noticeEntry(service, entry.at)
       },
       snapshot: counters.snapshot,
       restore: counters.restore,

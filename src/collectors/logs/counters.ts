@@ -55,15 +55,19 @@ const createRecentFailures = (services: readonly string[]) => {
     },
     read: (clock: Pick<Clock, 'now' | 'elapsed'>): RecentFailures => {
       moveWithClock(clock)
+      const now = clock.now()
       return Object.fromEntries(
-        services.map((service) => [
-          service,
-          patternsOf(service).flatMap(({ name, severity }) => {
-            const failure = failures.get(service)?.get(name)
-            if (severity === 'info' || !failure || clock.now() - failure.at > WINDOW_MS) return []
-            return [severity === 'critical' ? `${name}: ${failure.text}` : name]
-          }),
-        ]),
+        services.map((service) => {
+          const seen = failures.get(service)
+          const recent = seen?.size
+            ? patternsOf(service).flatMap(({ name, severity }) => {
+                const failure = seen.get(name)
+                if (severity === 'info' || !failure || now - failure.at > WINDOW_MS) return []
+                return [severity === 'critical' ? `${name}: ${failure.text}` : name]
+              })
+            : []
+          return [service, recent]
+        }),
       )
     },
     snapshot: () => Object.fromEntries([...failures].map(([name, all]) => [name, Object.fromEntries(all)])),

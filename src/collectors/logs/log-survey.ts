@@ -20,6 +20,16 @@ interface LogSurveyOptions extends LogSources {
   readonly timeout: number
 }
 
+/** The state of the log of a service since its last start. */
+interface FoundState {
+  readonly startedAt: number
+  readonly isActive: boolean
+  /** Whether it was too early to expect an entry. */
+  readonly isEarly: boolean
+  /** Undefined: unknown, as it does not run, or has only just started. */
+  readonly state: LogState | undefined
+}
+
 /** What the journal has of each service. */
 export interface LogSurvey {
   readonly states: LogStates
@@ -28,11 +38,11 @@ export interface LogSurvey {
 }
 
 /**
- * Intervals between two surveys: one minute by default. Every tenth reads the oldest entries again, and each until every
- * running service has one.
+ * Intervals between two surveys: one minute by default. Every tenth is complete: it reads the oldest entries again, and
+ * looks again for entries of services that had none.
  */
 const SURVEY_EVERY = 12
-const OLDEST_EVERY = 10
+const COMPLETE_EVERY = 10
 
 /** The programs of the node print a line for every block, or some lines at their start. */
 const NO_ENTRIES_AFTER_MS = 5 * minute
@@ -43,12 +53,11 @@ const IN_JOURNAL = ['journal', 'journal+console', 'syslog', 'syslog+console']
 /** Surveys the logs independently of the follower, so that a read that hangs does not block it. */
 export const createLogSurvey = (options: LogSurveyOptions) => {
   const { readOldest, readNewest, unitLogs, interval, timeout } = options
-  /** Service → the start after which an entry was found. */
-  const readSince = new Map<string, number>()
+  const found = new Map<string, FoundState>()
   let survey: LogSurvey = { states: new Map(), oldestEntryAt: new Map() }
   let surveys = 0
-  let isReading = false
-  let [dueAt, oldestDueAt] = [-Infinity, 0]
+  let [isComplete, isOldestDue, isReading] = [true, true, false]
+  let dueAt = -Infinity
   let failure: Error | undefined
 
   // Not `-u`: it also selects the entries of systemd about the unit, which may be in another file of the journal, and
@@ -62,16 +71,24 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
     const log = await unitLogs.of(unit, signal)
     if (!log || log.startedAt === null) return undefined
     const { startedAt, isActive, output } = log
-    if (readSince.get(service) === startedAt) return 'read'
+    const isEarly = clock.now() - startedAt <= NO_ENTRIES_AFTER_MS
+    const last = found.get(service)
+    // What was printed stays printed. A service without entries is seen when it prints one (`noticeEntry`).
+    const isSame = last?.isActive === isActive && last.isEarly === isEarly
+    if (last?.startedAt === startedAt && (last.state === 'read' || (!isComplete && isSame))) return last.state
     const newest = await readNewest(await matchOf(unit, signal), signal)
+    const keep = (state: LogState | undefined): LogState | undefined => {
+      found.set(service, { startedAt, isActive, isEarly, state })
+      return state
+    }
     if (newest && newest.at >= startedAt - second) {
-      readSince.set(service, startedAt)
-      return 'read'
+      if (!survey.oldestEntryAt.has(service)) isOldestDue = true
+      return keep('read')
     }
     // A service that has stopped may have had nothing to print.
-    if (!isActive) return undefined
-    if (output !== null && !IN_JOURNAL.includes(output)) return 'other output'
-    return clock.now() - startedAt > NO_ENTRIES_AFTER_MS ? 'no entries' : undefined
+    if (!isActive) return keep(undefined)
+    if (output !== null && !IN_JOURNAL.includes(output)) return keep('other output')
+    return keep(isEarly ? undefined : 'no entries')
   }
 
   const oldestOf = async (_: string, unit: string, { signal }: Context): Promise<number> =>
@@ -82,18 +99,18 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
     read: (service: string, unit: string, context: Context) => Promise<Value | undefined>,
     context: Context,
   ): Promise<ReadonlyMap<string, Value>> => {
-    const found = new Map<string, Value>()
+    const values = new Map<string, Value>()
     const readEach = async (within: Context): Promise<void> => {
       const units = await options.units(within.signal)
       // One systemctl for all of them.
       await unitLogs.scope([...units.values()], within.signal)
       for (const [service, unit] of units) {
         const value = await read(service, unit, within).catch(ifUnreadable)
-        if (value !== undefined) found.set(service, value)
+        if (value !== undefined) values.set(service, value)
       }
     }
     await withDeadline(context, timeout, readEach).catch(ifUnreadable)
-    return new Map(found)
+    return new Map(values)
   }
 
   const readStates = async (context: Context): Promise<void> => {
@@ -101,16 +118,18 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
   }
 
   const readOldestEntries = async (context: Context): Promise<void> => {
-    if (surveys < oldestDueAt) return
+    if (!isOldestDue) return
     const oldestEntryAt = await ofEach(oldestOf, context)
     survey = { ...survey, oldestEntryAt }
-    const isComplete = oldestEntryAt.size > 0 && [...survey.states.keys()].every((one) => oldestEntryAt.has(one))
-    if (isComplete) oldestDueAt = surveys + OLDEST_EVERY
+    // None at all though there are entries: the read has failed.
+    isOldestDue = oldestEntryAt.size === 0 && [...survey.states.values()].includes('read')
   }
 
   const start = async (context: Context): Promise<void> => {
     isReading = true
     dueAt = context.clock.elapsed() + SURVEY_EVERY * interval
+    isComplete = surveys % COMPLETE_EVERY === 0
+    isOldestDue ||= isComplete
     surveys += 1
     const states = readStates(context)
     void states
@@ -129,6 +148,13 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
     refresh: (context: Context): Promise<void> => {
       if (failure) throw failure
       return isReading || context.clock.elapsed() < dueAt ? Promise.resolve() : start(context)
+    },
+    /** The follower has read an entry of this time: a service without entries has one, and is surveyed at once. */
+    noticeEntry: (service: string, at: number): void => {
+      const last = found.get(service)
+      if (!last || last.state === 'read' || at < last.startedAt - second) return
+      found.delete(service)
+      dueAt = -Infinity
     },
     read: (): LogSurvey => survey,
   }

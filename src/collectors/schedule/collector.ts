@@ -31,7 +31,7 @@ interface ScheduleCollectorOptions {
   readonly readsChain: boolean
   readonly epochs: EpochLengths
   /** Returns the samples of the other collectors. */
-  readonly published: () => Iterable<Sample>
+  readonly published: () => readonly Sample[]
   readonly checkpoint: Checkpoint
   readonly roundLog: RoundLog
   /** Of the classes of missed rounds. */
@@ -43,7 +43,7 @@ type Reading = ReadingOf<typeof definition>
 
 /** In the directory of the node. */
 export const FILES = { sets: 'config/validators/validators.toml', starts: 'config/forkpoint/forkpoint.toml' } as const
-/** The files change with the epoch. */
+/** The files change with the epoch: they are read when it changes, and at this interval. */
 const READ_EVERY_MS = minute
 /** Own rounds in the reading. */
 const MAX_SLOTS = 500
@@ -100,10 +100,11 @@ const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files
 
 /** The duration of a round in the last minutes. */
 const createPace = () => {
-  let recent: readonly { readonly round: bigint; readonly blockAt: number }[] = []
+  const recent: { readonly round: bigint; readonly blockAt: number }[] = []
   return {
     add: (round: bigint, blockAt: number): void => {
-      recent = [...recent.filter((one) => blockAt - one.blockAt <= PACE_MS), { round, blockAt }]
+      recent.push({ round, blockAt })
+      while (blockAt - (recent[0]?.blockAt ?? blockAt) > PACE_MS) recent.shift()
     },
     /** Milliseconds per round; null with too few rounds. */
     read: (): number | null => {
@@ -134,6 +135,8 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
   let used: readonly (readonly ValidatorSet[])[] = []
   let members: ReadonlyMap<bigint, number> = new Map()
   let readAt: number | undefined
+  /** The epoch of the newest block when the files were read. */
+  let readIn: bigint | undefined
   let last: {
     readonly round: bigint
     readonly epoch: bigint
@@ -195,11 +198,12 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     const isDue = readAt === undefined || clock.elapsed() - readAt >= READ_EVERY_MS
     const rounds = feed.take()
     const newest = rounds.findLast(({ block }) => block?.epoch)?.block?.epoch ?? last?.epoch
-    if (isDue || (newest !== undefined && !members.has(newest))) {
+    if (isDue || newest !== readIn) {
       readAt = clock.elapsed()
+      readIn = newest
       await setFiles.read(signal)
-      useSets()
     }
+    useSets()
     for (const [index, round] of rounds.entries()) {
       follow(round, clock.now())
       if (index % SLICE === SLICE - 1) await nextTurn()

@@ -1,4 +1,4 @@
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll, type Subscribe, type Timing } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { type Recorder, sample, sampleIfKnown } from '../../core/metric.ts'
@@ -9,7 +9,10 @@ import type { Exec } from '../../sources/exec.ts'
 import type { MainPids, UnitNames } from '../shared/node-state.ts'
 import { createPartialRestart, type LifecycleCounters } from '../lifecycle/restarts.ts'
 import type { OfferCollector } from '../dependencies.ts'
-import { inSeconds } from '../../core/units.ts'
+import type { UnitWatch, WatchUnits } from '../../sources/unit-watch.ts'
+import { LOG_PROPERTIES, type UnitLogs } from '../shared/unit-logs.ts'
+import { inSeconds, minute, renderDuration, second } from '../../core/units.ts'
+import { readUsages, type Usages, withUsage } from './usage.ts'
 
 export interface ServicesReading {
   readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]
@@ -21,6 +24,7 @@ export interface ServicesReading {
 interface ServicesCollectorOptions {
   readonly exec: Exec
   readonly unitNames: UnitNames
+  readonly unitLogs: Pick<UnitLogs, 'take'>
   /** Label → unit, with `{prefix}` for the name prefix. */
   readonly units: Readonly<Record<string, string>>
   readonly timers: Readonly<Record<string, string>>
@@ -28,21 +32,73 @@ interface ServicesCollectorOptions {
   readonly lifecycle: LifecycleCounters
   readonly mainPids: MainPids
   readonly recorder: Recorder
+  /** Null: a change is seen at the next poll. */
+  readonly watchUnits: WatchUnits | null
   readonly timing: Timing
 }
 
-/** The node's systemd units and timers, by one `systemctl show`. */
+/** Between two runs of systemctl if nothing changes. */
+const SHOW_EVERY_MS = minute
+const USAGE_EVERY_MS = 15 * second
+
+const PROPERTIES = [...new Set<string>([...UNIT_PROPERTIES, ...LOG_PROPERTIES])]
+
+/**
+ * The node's systemd units and timers, by one `systemctl show`: when one of them has changed, and every minute. It runs
+ * in each interval while a unit starts or stops, which nothing reports, and if units cannot be watched. In the other
+ * intervals the last reading is reported again, so that it does not become stale.
+ */
 export const services = (options: ServicesCollectorOptions): Collector<ServicesReading> => {
-  const { exec, unitNames, units, timers, required, lifecycle, mainPids, recorder, timing } = options
+  const { exec, unitNames, unitLogs, units, timers, required, lifecycle, mainPids, recorder, watchUnits, timing } =
+    options
   const unknownValues = createUnknownValues(recorder, 'systemctl')
   const partialRestart = createPartialRestart()
   /** The last exit of each service: systemd clears it when the unit is started again. */
   const exits = new Map<string, Unit['exit']>()
 
+  let watch: UnitWatch | null = null
+  let isChanged = false
+  /** Why a change may not be noticed; null if it will be. */
+  let whyPolled: string | null = null
+  /** The last answer of systemctl, with what the units used then, and that reading with what they use now. */
+  let kept: KeptReading | undefined
+
+  const subscribe: Subscribe = (wake) => {
+    kept = undefined
+    watch =
+      watchUnits?.(() => {
+        isChanged = true
+        wake()
+      }) ?? null
+    return () => watch?.close()
+  }
+
   const read = async (context: Context): Promise<ServicesReading> => {
+    const now = context.clock.elapsed()
+    if (!watch || !kept || isChanged || whyPolled !== null || now - kept.shownAt >= SHOW_EVERY_MS) return show(context)
+    if (!kept.shown.services.every(isSettled)) return show(context)
+    if (now - kept.usedAt >= USAGE_EVERY_MS) {
+      const { shown, used } = kept
+      const usages = readUsages(shown.services, watch)
+      const reading = { ...shown, services: shown.services.map((unit) => withUsage(unit, used, usages)) }
+      kept = { ...kept, reading, usedAt: now }
+    }
+    return kept.reading
+  }
+
+  const show = async (context: Context): Promise<ServicesReading> => {
+    const now = context.clock.elapsed()
+    kept = undefined
+    isChanged = false
     try {
+      watch?.renew()
       const reading = await readUnits(context)
       mainPids.set(pidsOf(reading))
+      if (watch) {
+        whyPolled = watch.cover(reading.services.map(toWatch))
+        const used = readUsages(reading.services, watch)
+        kept = { shown: reading, used, reading, shownAt: now, usedAt: now }
+      }
       return reading
     } catch (error) {
       mainPids.set(new Map())
@@ -55,11 +111,12 @@ export const services = (options: ServicesCollectorOptions): Collector<ServicesR
     const resolvedTimers = await unitNames.all(timers, signal)
     const requested = [...resolvedUnits.values(), ...resolvedTimers.values()]
     // Select properties by name: ExecStart and the environment contain the password of the keystores.
-    const args = ['show', '--timestamp=us+utc', `--property=${UNIT_PROPERTIES.join(',')}`, ...requested]
+    const args = ['show', '--timestamp=us+utc', `--property=${PROPERTIES.join(',')}`, ...requested]
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const shown = parseUnits(stdout)
     if (shown.length !== requested.length) throw unitCountError(requested.length, shown.length)
     unknownValues.add(shown.flatMap((unit) => unit.unknownValues))
+    unitLogs.take(new Map(shown.flatMap((unit, at) => (requested[at] === undefined ? [] : [[requested[at], unit]]))))
 
     const found = [...resolvedUnits.keys()].flatMap((service, at) => {
       const unit = shown[at] // systemctl prints the units in the order of the arguments
@@ -92,15 +149,38 @@ export const services = (options: ServicesCollectorOptions): Collector<ServicesR
     name: definition.name,
     help: definition.help,
     timing,
-    run: poll(timing, read),
+    run: poll(timing, read, subscribe),
     samples,
     states: (reading) => ({
       ...Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
+      ...(watch === null ? {} : { 'unit changes': whyPolled === null ? WATCHED : polled(whyPolled, timing.interval) }),
       ...unknownValues.states(),
       ...lifecycle.unknownResults(),
     }),
   }
 }
+
+interface KeptReading {
+  readonly shown: ServicesReading
+  readonly used: Usages
+  readonly reading: ServicesReading
+  /** By `clock.elapsed()`. */
+  readonly shownAt: number
+  readonly usedAt: number
+}
+
+const WATCHED = 'seen at once'
+const polled = (why: string, interval: number): string => `seen after ${renderDuration(interval)} at most: ${why}`
+
+/** Nothing reports how a start, a stop or a reload continues. */
+const isSettled = ({ activeState }: Unit): boolean =>
+  ['active', 'inactive', 'failed', 'maintenance'].includes(activeState)
+
+const toWatch = ({ unit, activeState, invocation, controlGroup }: Unit) => ({
+  unit: unit ?? '',
+  invocation: activeState === 'active' ? invocation : null,
+  controlGroup,
+})
 
 const pidsOf = ({ services: found }: ServicesReading): ReadonlyMap<string, number> =>
   new Map(found.flatMap(({ service, mainPid }) => (mainPid === null ? [] : [[service, mainPid]])))
@@ -161,7 +241,8 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
 
 export const offer: OfferCollector<typeof definition> = (
   { units, timers, required },
-  { exec, unitNames, lifecycle, mainPids, recorder },
+  { exec, unitNames, unitLogs, lifecycle, mainPids, recorder, watchUnits },
 ) => ({
-  create: (timing) => services({ exec, unitNames, units, timers, required, lifecycle, mainPids, recorder, timing }),
+  create: (timing) =>
+    services({ exec, unitNames, unitLogs, units, timers, required, lifecycle, mainPids, recorder, watchUnits, timing }),
 })

@@ -48,10 +48,14 @@ const unit = {
 export const definition = {
   name: 'services',
   help: "the node's systemd units and timers",
-  introduction: 'systemd units and timers, from `systemctl show` every `services.interval`.',
+  introduction:
+    "systemd units and timers, from `systemctl show`. The agent watches `/run/systemd/units`, the control groups of the units (`cgroup.events`) and the loads of unit files: it runs systemctl when a unit has started, ended or crashed, within a second, and otherwise every minute. Memory, CPU time and tasks are then read from the control group every 15 s. systemctl runs every `services.interval` while a unit starts, stops or reloads, and where units cannot be watched: with cgroup v1, in a container without the host's `/run/systemd` and `/sys/fs/cgroup`, or if the limits of the kernel for file watches are reached. The log of the agent has the reason, as `unit changes`. No watch sees that a unit begins to stop or reload, or fails before its first program: these are up to a minute late.",
   settings: z
     .strictObject({
-      ...timing('4s', '5s', POLL),
+      ...timing('4s', '5s', [
+        'how often it runs systemctl while a unit starts, stops or reloads, and if units cannot be watched',
+        POLL[1],
+      ]),
       units: z
         .record(label, serviceUnit)
         .default({
@@ -62,7 +66,9 @@ export const definition = {
           otelcol: 'otelcol.service',
           cruft: '{prefix}-cruft.service',
         })
-        .describe('the units to monitor: label → unit'),
+        .describe(
+          "the units to monitor: label → unit; of a coming release of the node also archiver: '{prefix}-chain-data-archiver.service'",
+        ),
       required: z
         .array(label)
         .default(['bft', 'execution', 'rpc'])

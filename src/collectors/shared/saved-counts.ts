@@ -33,8 +33,8 @@ export const createSavedCounts = (recorder: Recorder): SavedCounts => {
 
   return {
     recorder: {
-      count: (name, by, ...[labels]) => pending.add(name, Number(by), { ...labels }),
-      countByName: (...count) => pending.add(...count),
+      count: (name, by, ...labels) => pending.add(name, Number(by), { ...labels[0] }),
+      countByName: (name, by, labels) => pending.add(name, by, labels),
       observe: (...observation) => observations.push(() => recorder.observe(...observation)),
     },
     take: () => {
@@ -47,7 +47,8 @@ export const createSavedCounts = (recorder: Recorder): SavedCounts => {
         for (const observe of observed) observe()
       }
     },
-    snapshot: () => ({ version, counts: totals.all() }),
+    // A total of 0, as most are, is created again without being saved.
+    snapshot: () => ({ version, counts: totals.all().filter(([, total]) => total !== 0) }),
     restore: (saved) => {
       if (isStarted) return
       isStarted = true
@@ -64,8 +65,10 @@ type Count = Parameters<Recorder['countByName']>
 const createSums = () => {
   const sums = new Map<string, Count>()
   return {
-    add: (...[name, by, labels]: Count): void => {
-      const key = [name, ...Object.values(labels)].join('\0')
+    add: (name: Count[0], by: number, labels: Count[2]): void => {
+      let key: string = name
+      for (const label in labels) key += `\0${labels[label]}`
+      // Not changed in place: what was taken is saved later.
       sums.set(key, [name, (sums.get(key)?.[1] ?? 0) + by, labels])
     },
     all: (): readonly Count[] => [...sums.values()],

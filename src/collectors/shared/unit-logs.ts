@@ -1,7 +1,7 @@
 import { type Clock, withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import { parseUnits } from '../../parsers/systemctl.ts'
+import { parseUnits, type Unit } from '../../parsers/systemctl.ts'
 import type { Exec } from '../../sources/exec.ts'
 
 /** Where systemd sends the output of a unit. */
@@ -20,29 +20,30 @@ export interface UnitLogs {
   of(unit: string, signal: AbortSignal): Promise<UnitLog | undefined>
   /** The arguments of journalctl without which it does not read the entries of these units. */
   scope(units: readonly string[], signal: AbortSignal): Promise<readonly string[]>
+  /** Takes what another reader of systemd has read with `LOG_PROPERTIES`: they are not read again until its next one is late. */
+  take(units: ReadonlyMap<string, Unit>): void
 }
 
-const PROPERTIES = ['Id', 'ActiveState', 'ExecMainStartTimestamp', 'LogNamespace', 'StandardOutput']
+export const LOG_PROPERTIES = ['Id', 'ActiveState', 'ExecMainStartTimestamp', 'LogNamespace', 'StandardOutput'] as const
 /** Between two reads of a unit. */
 const READ_EVERY_MS = 50 * second
+/** The other reader reads every minute. */
+const TAKEN_FOR_MS = 70 * second
 const RETRY_AFTER_MS = 10 * second
 /** Readers of the journal wait for the answer, and read the default journal without it. */
 const TIMEOUT_MS = 2 * second
 
-/** Reads the settings of each unit from systemd at most once in 50 s, those of several units with one systemctl. */
+/** Reads the settings of each unit from systemd at most once in 50 s, those of all units with one systemctl. */
 export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly clock: Clock }): UnitLogs => {
   const reads = new Map<string, { readonly log: Promise<UnitLog | undefined>; dueAt: number }>()
 
   /** In the order of the units, as systemctl prints them. */
   const show = async (units: readonly string[], signal: AbortSignal): Promise<readonly UnitLog[]> => {
-    const args = ['show', '--timestamp=us+utc', `--property=${PROPERTIES.join(',')}`, ...units]
+    const args = ['show', '--timestamp=us+utc', `--property=${LOG_PROPERTIES.join(',')}`, ...units]
     const { stdout } = await withDeadline({ clock, signal }, TIMEOUT_MS, (context) =>
       exec.run({ command: 'systemctl', args }, context.signal),
     )
-    return parseUnits(stdout).map(({ activeState, startedAt, logNamespace, standardOutput }) => {
-      const isActive = activeState === 'active' || activeState === 'reloading'
-      return { namespace: logNamespace, output: standardOutput, startedAt, isActive }
-    })
+    return parseUnits(stdout).map(logOf)
   }
 
   const refresh = (units: readonly string[], signal: AbortSignal): void => {
@@ -62,8 +63,8 @@ export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly 
   }
 
   const readAll = async (units: readonly string[], signal: AbortSignal): Promise<readonly (UnitLog | undefined)[]> => {
-    const due = units.filter((unit) => (reads.get(unit)?.dueAt ?? -Infinity) <= clock.elapsed())
-    if (due.length > 0) refresh(due, signal)
+    const isDue = units.some((unit) => (reads.get(unit)?.dueAt ?? -Infinity) <= clock.elapsed())
+    if (isDue) refresh([...new Set([...reads.keys(), ...units])], signal)
     return Promise.all(units.map(async (unit) => reads.get(unit)?.log))
   }
 
@@ -76,11 +77,24 @@ export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly 
       // `+`: in addition to the default journal, which has the entries of systemd about the unit.
       return [others.length === 0 ? `--namespace=+${one}` : '--namespace=*']
     },
+    take: (units) => {
+      const dueAt = clock.elapsed() + TAKEN_FOR_MS
+      for (const [unit, shown] of units) reads.set(unit, { log: Promise.resolve(logOf(shown)), dueAt })
+    },
   }
 }
 
+const logOf = ({ activeState, startedAt, logNamespace, standardOutput }: Unit): UnitLog => {
+  const isActive = activeState === 'active' || activeState === 'reloading'
+  return { namespace: logNamespace, output: standardOutput, startedAt, isActive }
+}
+
 /** For a journal without namespaces: a recording. */
-export const NO_UNIT_LOGS: UnitLogs = { of: () => Promise.resolve(undefined), scope: () => Promise.resolve([]) }
+export const NO_UNIT_LOGS: UnitLogs = {
+  of: () => Promise.resolve(undefined),
+  scope: () => Promise.resolve([]),
+  take: () => undefined,
+}
 
 /** For a source that is read again: an answer that did not come or cannot be parsed is unknown. */
 export const ifUnreadable = (error: unknown): undefined => {

@@ -11,7 +11,7 @@ import { addToHours, parseSloHours, type SloHour, sumOfHours } from './hours.ts'
 
 interface SloCollectorOptions {
   /** Returns the samples of the other collectors. */
-  readonly published: () => Iterable<Sample>
+  readonly published: () => readonly Sample[]
   readonly rounds: RoundCounter
   readonly objective: number
   readonly checkpoint: Checkpoint

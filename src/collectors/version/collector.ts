@@ -6,6 +6,7 @@ import { second } from '../../core/units.ts'
 import { createSampleIndex, type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { isDifferentVersion, versionIn, type InstalledPackage, type NodeVersion } from '../../parsers/version.ts'
 import {
+  createKeptResult,
   hasPageTimeline,
   hasSlotPrimary,
   readKernelHeld,
@@ -24,6 +25,7 @@ import { createUnknownValues } from '../../core/unknown-values.ts'
 import { type Exec } from '../../sources/exec.ts'
 import { type ReadPrefix } from '../../sources/prefix.ts'
 import { type OfferCollector } from '../dependencies.ts'
+import { type InstalledFiles } from '../../sources/installed-files.ts'
 import { type PackageLists } from '../../sources/package-lists.ts'
 import { readUpgrade, type Upgrade } from './upgrade.ts'
 
@@ -53,8 +55,9 @@ interface VersionCollectorOptions {
   readonly recorder: Recorder
   readonly readPrefix: ReadPrefix
   readonly packageLists: PackageLists
+  readonly installedFiles: InstalledFiles
   /** Returns the samples of the other collectors: running versions, chain, database. */
-  readonly published: () => Iterable<Sample>
+  readonly published: () => readonly Sample[]
   /** Programs without the name prefix. */
   readonly programs: readonly string[]
   /** The package; null: the name prefix. */
@@ -67,25 +70,31 @@ interface VersionCollectorOptions {
 
 /** Installed and running versions, and whether they meet the requirements of the next forks. */
 export const version = (options: VersionCollectorOptions): Collector<VersionReading> => {
-  const { exec, recorder, published, timing } = options
+  const { exec, recorder, published, installedFiles, timing } = options
   const unknownValues = createUnknownValues(recorder, 'chain-mpt')
   /** A node does not change its chain: the chain id is kept while the RPC is down. */
   let chainId: string | null = null
+  const keptPackage = createKeptResult<InstalledPackage | null>()
+  const keptKernel = createKeptResult<boolean | null>()
+  const programs = options.programs.map((name) => ({ name, kept: createKeptResult<NodeVersion>() }))
 
   const read = async (context: Context): Promise<VersionReading> => {
     const { word, from } = await options.readPrefix(context.signal)
     const versionContext = { exec, recorder, context, timeout: timing.timeout * 0.75 }
+    const packages = await installedFiles.packages()
+    const packageName = options.package ?? word
+    const readProgram = async ({ name, kept }: (typeof programs)[number]) => {
+      const command = `${word}-${name}`
+      const file = await installedFiles.program(command)
+      return kept(file, context.clock, () => readProgramVersion(command, versionContext))
+    }
     const [package_, kernelHeld, ...results] = await Promise.all([
-      readPackageVersion(options.package ?? word, versionContext),
-      readKernelHeld(versionContext),
-      ...options.programs.map((name) => readProgramVersion(`${word}-${name}`, versionContext)),
+      keptPackage(packages && `${packageName} ${packages}`, context.clock, () =>
+        readPackageVersion(packageName, versionContext),
+      ),
+      keptKernel(packages, context.clock, () => readKernelHeld(versionContext)),
+      ...programs.map(readProgram),
     ])
-    const programs = new Map(
-      results.flatMap((result, index) => {
-        const name = options.programs[index]
-        return name === undefined ? [] : [[name, result] as const]
-      }),
-    )
     // After the programs, so that the first reading has the samples of the other collectors.
     const known = createSampleIndex(published())
     // Without a node the prefix, which is also the name of a kind, is unknown.
@@ -107,7 +116,12 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
       hasSlotPrimary: hasSlotPrimary(known),
     }
     return {
-      programs,
+      programs: new Map(
+        results.flatMap((result, index) => {
+          const name = options.programs[index]
+          return name === undefined ? [] : [[name, result] as const]
+        }),
+      ),
       package: package_,
       upgrade: await readUpgrade(options.packageLists, found, { context, timeout: timing.timeout * 0.2 }),
       isKernelHeld: kernelHeld.ok ? kernelHeld.value : null,
@@ -227,9 +241,20 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
 
 export const offer: OfferCollector<typeof definition> = (
   settings,
-  { exec, recorder, readPrefix, packageLists, published, forks, forksReviewedAt },
+  { exec, recorder, readPrefix, packageLists, installedFiles, published, forks, forksReviewedAt },
 ) => ({
   role: 'derived',
   create: (timing) =>
-    version({ ...settings, exec, recorder, readPrefix, packageLists, published, forks, forksReviewedAt, timing }),
+    version({
+      ...settings,
+      exec,
+      recorder,
+      readPrefix,
+      packageLists,
+      installedFiles,
+      published,
+      forks,
+      forksReviewedAt,
+      timing,
+    }),
 })

@@ -23,7 +23,7 @@ export const definition = {
   name: 'version',
   help: 'installed and running versions, and whether the node is ready for the next fork',
   introduction:
-    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. It is unknown if a pin that the agent does not evaluate may decide: by release or origin, with another pattern than `*`, or of all packages below priority 500. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
+    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. It is unknown if a pin that the agent does not evaluate may decide: by release or origin, with another pattern than `*`, or of all packages below priority 500. The package and the programs are read again if `var/lib/dpkg/status` below `version.rootDirectory`, or the file of the program, has changed, and every ten minutes. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
   settings: z
     .strictObject({
       ...timing('1m', '20s', POLL),
@@ -105,7 +105,7 @@ export const definition = {
       ...gauge(
         'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of the own list; absent if the shipped list does not have the chain and there is no own one.',
       ),
-      noPanel: 'it changes with an upgrade of the agent; ChainForkListOld compares it',
+      noPanel: 'it changes with an upgrade of the agent; ChainUpgradeDue.fork-list compares it',
       noScenario: 'a constant of the configuration',
     },
     chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', {

@@ -1,4 +1,4 @@
-import { type Context, withDeadline } from '../../core/clock.ts'
+import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError } from '../../core/errors.ts'
 import { type Recorder, type SampleIndex } from '../../core/metric.ts'
 import {
@@ -9,7 +9,7 @@ import {
   parseNodeVersion,
   versionIn,
 } from '../../parsers/version.ts'
-import { second } from '../../core/units.ts'
+import { minute, second } from '../../core/units.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 import { type RUNNING_SOURCES } from './definition.ts'
 import { type Exec } from '../../sources/exec.ts'
@@ -23,6 +23,27 @@ interface VersionContext {
   readonly context: Context
   /** Timeout of each program, in milliseconds: a program that hangs does not affect the others. */
   readonly timeout: number
+}
+
+const READ_EVERY_MS = 10 * minute
+
+/**
+ * Keeps a result while the text that `InstalledFiles` returns does not change, for ten minutes: a program may be a script
+ * that runs another one. A failed read is repeated at each call, as is one without such a text.
+ */
+export const createKeptResult = <Value>() => {
+  let kept: { readonly result: VersionResult<Value>; readonly from: string; readonly dueAt: number } | undefined
+  return async (
+    from: string | null,
+    clock: Clock,
+    read: () => Promise<VersionResult<Value>>,
+  ): Promise<VersionResult<Value>> => {
+    const now = clock.elapsed()
+    if (kept?.from === from && now < kept.dueAt) return kept.result
+    const result = await read()
+    kept = result.ok && from !== null ? { result, from, dueAt: now + READ_EVERY_MS } : undefined
+    return result
+  }
 }
 
 /** The version that a program prints for --version. */

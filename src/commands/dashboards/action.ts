@@ -76,7 +76,7 @@ const readDashboard = async (name: string, runbooks: string): Promise<string> =>
   try {
     const text = await readFile(join(DIRECTORY, `${name}.json`), 'utf8')
     // Within a JSON string.
-    return text.replaceAll(LINK, (_, alert: string) => JSON.stringify(runbookLink(runbooks, alert)).slice(1, -1))
+    return text.replaceAll(LINK, (_, alert: string) => JSON.stringify(runbookLink(runbooks, { alert })).slice(1, -1))
   } catch (error) {
     throw new SourceError({
       doing: 'find the dashboards',

@@ -85,7 +85,7 @@ const ownTimeouts = (ownKey: string | null): MinuteFinding => {
     name: 'own_timeouts',
     severity: 'warning',
     when: (one) =>
-      own(one) >= limitOf('ChainLeaderTimeoutsInARow', 'critical') &&
+      own(one) >= limitOf('ChainLeaderTimeouts.in-a-row', 'critical') &&
       own(one) > all(one) / 2 &&
       !hasManyTimeouts(one.found, own(one)),
     text: (one) =>

@@ -1,14 +1,12 @@
-import type { Readable } from 'node:stream'
 import { Argument } from 'commander'
 import { defineCommand } from '../../terminal/define-command.ts'
 import type { ActionContext, Io } from '../../terminal/io.ts'
 import { jsonText } from '../../terminal/output.ts'
-import { describeFileError, ParseError, SourceError } from '../../core/errors.ts'
-import { openStream } from '../../core/files.ts'
-import { size as sizeOf } from '../../core/format.ts'
+import { ParseError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { type Format, formats } from '../../parsers/formats.ts'
 import { withoutPrintedPrefix } from '../../parsers/journal.ts'
+import { readInput } from '../shared/read-input.ts'
 
 /** `chain-agent parse`: prints the parsed content of a file. */
 export const parseCommand = defineCommand({
@@ -38,8 +36,7 @@ const parseInput = async ({
   const { format: name, file } = options
   const format = formats.find((candidate) => candidate.name === name)
   if (!format) return
-  const isStdin = file === undefined || file === '-'
-  const text = await (isStdin ? readAll(io.stdin, 'standard input') : readAll(openStream(file, io.signal), file))
+  const text = await readInput(io, file ?? '-')
   const parse = await format.load()
   const parsed = format.shape === 'lines' ? parseLines(io, { ...format, parse }, text) : parseWhole(io, parse, text)
   exit(parsed ? 0 : 1)
@@ -81,29 +78,4 @@ const parseLines = (io: Io, format: Format & { readonly parse: Parse }, text: st
     io.stderr.write(`${count} in the format ${format.name}.\n`)
   }
   return parsed > 0
-}
-
-/** For files that an operator inspects; the agent itself reads with lower limits. */
-const MAX_BYTES = 256 * 1024 * 1024
-
-const readAll = async (input: Readable, name: string): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    const stream: AsyncIterable<Uint8Array> = input
-    for await (const bytes of stream) {
-      size += bytes.length
-      if (size > MAX_BYTES) {
-        throw new SourceError({
-          doing: `read ${name}`,
-          happened: `it is larger than ${sizeOf(MAX_BYTES)}`,
-        })
-      }
-      chunks.push(bytes)
-    }
-  } catch (error) {
-    if (error instanceof SourceError) throw error
-    throw new SourceError({ doing: `read ${name}`, ...describeFileError(error) }, { cause: error })
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -28,7 +28,7 @@ interface ReplayCollectorsOptions {
   readonly clock: Clock
   readonly journal: Journal<JournalEntry>
   /** Returns the samples of the other collectors. */
-  readonly published: () => Iterable<Sample>
+  readonly published: () => readonly Sample[]
   readonly recorder: Recorder
   readonly serviceRuns: ServiceRuns
   /** The name prefix of the units. */

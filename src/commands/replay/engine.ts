@@ -86,7 +86,7 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   const board = new Board(clock, tracker.notice)
   const timers = Object.keys(config.services.timers)
   const samples = (): readonly Sample[] => {
-    const ofCollectors = [...board.samples()]
+    const ofCollectors = board.samples()
     const known = createSampleIndex(ofCollectors)
     return [
       ...ofCollectors.filter(isCurrent(known)),

@@ -4,7 +4,7 @@ import { keyOf, type Labels, type StoredSample } from '../../health/promql/serie
 import type { ruleSet } from '../../health/rules/index.ts'
 import { renderTemplate } from '../../health/promql/template.ts'
 import { descriptionOf } from '../../health/rules/render.ts'
-import type { RuleSeverity } from '../../health/rules/rule.ts'
+import { addressOf, type RuleSeverity } from '../../health/rules/rule.ts'
 
 /** An alert that would have fired. Times are milliseconds since the epoch, on a clock that only increases. */
 export interface Firing {
@@ -82,7 +82,7 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
         excess,
         order: rules.alerts.indexOf(rule),
         firing: {
-          alert: row.alert,
+          alert: addressOf(row),
           severity: row.severity,
           subject: subjectOf(labels),
           beganAt: activeAt,
@@ -98,7 +98,7 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
     evaluate: (at, samples, { lineOf = () => undefined, clockOffset = 0 } = {}) => {
       evaluator.evaluate(at, withTarget(samples), { clockOffset })
       for (const [rule, { message }] of evaluator.failures()) {
-        failures.add(`${'alert' in rule ? rule.alert : rule.record}: ${message}`)
+        failures.add(`${'alert' in rule ? addressOf(rule.row) : rule.record}: ${message}`)
       }
       update(at, lineOf)
     },
@@ -125,7 +125,7 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
 }
 
 /** Labels that every alert has. */
-const COMMON_LABELS = new Set([...Object.keys(TARGET), 'alertname', 'severity', 'component'])
+const COMMON_LABELS = new Set([...Object.keys(TARGET), 'alertname', 'severity', 'component', 'why'])
 
 const subjectOf = (labels: Labels): string =>
   Object.entries(labels)

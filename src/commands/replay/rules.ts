@@ -3,6 +3,7 @@ import type { CounterName, MetricDefinition, ReadingName } from '../../core/metr
 import { compilePromql, type SeriesRange } from '../../health/promql/evaluate.ts'
 import type { Labels } from '../../health/promql/series.ts'
 import { ruleSet } from '../../health/rules/index.ts'
+import { addressOf } from '../../health/rules/rule.ts'
 import { agentMetrics, chapters } from '../../metrics.ts'
 
 interface ProvidedSeries {
@@ -121,7 +122,7 @@ export const selectReplayRules = () => {
       ),
     ),
     notEvaluated: {
-      alerts: [...new Set(others.map(([{ alert }]) => alert))].toSorted(),
+      alerts: [...new Set(others.map(([{ row }]) => addressOf(row)))].toSorted(),
       /** The collectors and other parts that have the missing metrics. */
       needs: [...new Set(others.flatMap(([, ranges]) => ranges.flatMap(chaptersOf)))]
         .filter((name) => REPLAYED.every((replayed) => replayed !== name))

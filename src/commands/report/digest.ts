@@ -62,6 +62,11 @@ const dueIn = (snapshot: NodeSnapshot): readonly string[] => {
     ...(window ? [`maintenance (${window.reason}) ends in ${window.left}`] : []),
     ...(forksAhead(snapshot) ?? ['forks unknown']),
     ...countedCauses(diagnose(snapshot)),
+    ...snapshot.known
+      .series('chain_staking_withdrawal_ready')
+      .flatMap(({ labels, value }) =>
+        value === 1 ? [`withdrawal request ${labels['request']} can be withdrawn`] : [],
+      ),
   ]
 }
 

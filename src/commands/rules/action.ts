@@ -3,7 +3,16 @@ import { stringify } from 'yaml'
 import { describeFileError, SourceError } from '../../core/errors.ts'
 import { packageFile } from '../../core/package.ts'
 import { loadFor } from '../../terminal/config.ts'
-import { type ActionContext, UsageError, writeAll } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, UsageError, writeAll } from '../../terminal/io.ts'
+import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import { createProgress } from '../../terminal/progress.ts'
+import { day } from '../../core/units.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { authoritiesOf } from '../shared/alert-request.ts'
+import { estimateFirings } from './estimate.ts'
+import { estimateAsJson, estimatePage } from './estimate-page.ts'
+import { createPrometheusApi } from './prometheus.ts'
+import { listRenamed } from './renamed.ts'
 import type { Config } from '../../config/schema.ts'
 import { ruleFiles } from '../../health/rules/index.ts'
 import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../health/rules/render.ts'
@@ -12,7 +21,7 @@ import type { Tuning } from '../../health/rules/tuning.ts'
 import { alertProblem, readLimits, type WrittenLimits } from '../../health/rules/read-limits.ts'
 import { writeFiles } from '../shared/write-files.ts'
 
-interface RulesOptions {
+interface RulesOptions extends OutputOptions {
   readonly config?: string
   readonly output?: string
   readonly format: 'prometheus' | 'prometheusrule' | 'template'
@@ -23,9 +32,50 @@ interface RulesOptions {
   readonly disable: readonly string[]
   readonly labels?: readonly string[]
   readonly resourceLabel: readonly string[]
+  readonly estimate?: string
+  readonly days?: number
+  readonly renamed?: string
 }
 
-export const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): Promise<void> => {
+/** `chain-agent rules`: writes the rules, or with an option reports what they would do or replace. */
+export const runRules = async (context: ActionContext<RulesOptions>): Promise<void> => {
+  const { estimate, renamed, json, days } = context.options
+  if (days !== undefined && estimate === undefined) throw new UsageError('--days is for --estimate')
+  if (json && estimate === undefined && renamed === undefined)
+    throw new UsageError('--json is for --estimate and --renamed')
+  if (estimate !== undefined) await estimateRules(context, estimate)
+  else if (renamed !== undefined) await listRenamed(context, renamed)
+  else await writeRules(context)
+}
+
+const DEFAULT_DAYS = 30
+
+const estimateRules = async ({ io, exit, options }: ActionContext<RulesOptions>, url: string): Promise<void> => {
+  const { config } = loadFor(io, options.config)
+  const { job = RENDER_DEFAULTS.job, labels: targetLabels = RENDER_DEFAULTS.targetLabels } = options
+  const files = ruleFiles(tuningOf(config.health, options))
+  const to = io.clock.now()
+  const progress = createProgress(io)
+  const estimate = await unlessInterrupted(io, exit, async () => {
+    const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
+    return estimateFirings({
+      api: createPrometheusApi(ask, url, io.signal),
+      files,
+      from: to - (options.days ?? DEFAULT_DAYS) * day,
+      to,
+      targets: { job, targetLabels },
+      onProgress: progress.show,
+    })
+  }).finally(progress.end)
+  if (!estimate) return
+  printResult(
+    { io, options },
+    { document: () => estimateAsJson(estimate), lines: (style) => estimatePage(estimate, style) },
+  )
+  exit(estimate.rules.some(({ state }) => state === 'fired' || state === 'silent') ? 0 : 1)
+}
+
+const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): Promise<void> => {
   const { output, format, runbooks, dashboards, job, labels: targetLabels, resourceLabel } = options
   const { health, prefix } = loadFor(io, options.config).config
   const files = ruleFiles(tuningOf(health, options))
@@ -93,7 +143,8 @@ const tuningOf = (health: Config['health'], { set, disable }: RulesOptions): Tun
   const written: Record<string, Record<string, string | number>> = {}
   for (const text of set) {
     const [target, value] = splitAt(text, '=')
-    const [alert, setting] = splitAt(target, '.')
+    const dot = target.lastIndexOf('.')
+    const [alert, setting] = [target.slice(0, dot), target.slice(dot + 1)]
     written[alert] = { ...health.limits[alert], ...written[alert], [setting]: value }
   }
   const { limits, problems } = readLimits(written satisfies WrittenLimits)

@@ -20,18 +20,31 @@ export const rulesCommand = defineCommand({
       .option('--dashboards <url>', 'the address of Grafana', readPageUrl)
       .option('--job <name>', 'the scrape job of the agents (default: chain-agent)', readJob)
       .option(
-        '--set <rule.setting=value>',
-        'a limit: RULE.limit, .warning, .critical or .for; repeatable',
+        '--set <alert.setting=value>',
+        'a limit: ALERT.limit, .warning, .critical or .for; repeatable',
         addSetting,
         NONE,
       )
-      .option('--disable <alert>', 'leave out an alert; repeatable', addWord, NONE)
+      .option('--disable <alert>', 'leave out an alert, NAME or NAME.why; repeatable', addWord, NONE)
       .option(
         '--labels <names>',
         'labels of your targets that every rule keeps, separated by commas (default: cluster)',
         readLabels,
       )
-      .option('--resource-label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE),
+      .option('--resource-label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE)
+      .addOption(
+        new Option('--estimate <url>', 'write nothing: how often each rule would have fired, by this Prometheus')
+          .argParser(readPageUrl)
+          .conflicts(['output', 'format', 'renamed']),
+      )
+      .option('--days <number>', 'the days of --estimate before now (default: 30)', readDays)
+      .addOption(
+        new Option(
+          '--renamed <file>',
+          'write nothing: list the alert names of version 0.2.0 in a file, - for standard input',
+        ).conflicts(['output', 'format']),
+      )
+      .option('--json', 'the result of --estimate or --renamed as JSON'),
   help: `The rules are those of alerts/*.rules.yaml. The keys health.limits,
 health.disable and health.objective of the configuration change them, and
 --set and --disable override the configuration. The running agent evaluates the
@@ -50,14 +63,26 @@ group_by and equal of alertmanager.yaml.
 An installation runs the command again after each upgrade. Files of the same
 name are replaced.
 
-Exit codes: 0 the rules were written, 1 they were not, 2 usage error.
+--estimate evaluates each rule on the samples that a Prometheus has, with the
+limits of the configuration, --set, --disable, --job and --labels, and lists the
+loudest first. Recorded series that it does not have are computed from their
+expressions. It sends one query at a time; a month of many nodes takes minutes.
+
+--renamed reads a configuration of Alertmanager, silences (amtool silence query
+-o json), a dashboard, a rule test or any other text.
+
+Exit codes: 0 the rules were written, 1 they were not, 2 usage error; with
+--estimate 0 estimated, 1 not; with --renamed 0 nothing old is named, 1
+something is.
 
 Examples:
   chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
-  chain-agent rules --set ChainExecutionSlow.limit=400ms --set ChainBehind.for=1m --disable ChainSmtActive
+  chain-agent rules --set ChainExecutionSlow.limit=400ms --set ChainBehind.for=1m --disable ChainHostSetUp.smt
   chain-agent rules --format template > /etc/prometheus/chain.tmpl
+  chain-agent rules --estimate http://localhost:9090 --set ChainExecutionSlow.limit=400ms
+  chain-agent rules --renamed /etc/alertmanager/alertmanager.yaml
   chain-agent rules --format prometheusrule --resource-label release=prometheus | kubectl apply --server-side -f -`,
-  load: async () => (await import('./action.ts')).writeRules,
+  load: async () => (await import('./action.ts')).runRules,
 })
 
 const NONE: readonly string[] = []
@@ -65,8 +90,8 @@ const NONE: readonly string[] = []
 const addWord = (word: string, before: readonly string[]): readonly string[] => [...before, word]
 
 const addSetting = (text: string, before: readonly string[]): readonly string[] => {
-  if (/^\w+\.\w+=./.test(text)) return [...before, text]
-  throw new InvalidArgumentError('expected RULE.SETTING=VALUE, like ChainExecutionSlow.limit=400ms')
+  if (/^\w+(\.[\w-]+)?\.\w+=./.test(text)) return [...before, text]
+  throw new InvalidArgumentError('expected ALERT.SETTING=VALUE, like ChainExecutionSlow.limit=400ms')
 }
 
 const addLabel = (text: string, before: readonly string[]): readonly string[] => {
@@ -78,6 +103,14 @@ const readLabels = (text: string): readonly string[] => {
   const names = text.split(',').map((name) => name.trim())
   if (names.every((name) => /^[a-zA-Z_]\w*$/.test(name))) return names
   throw new InvalidArgumentError('expected names of labels separated by commas, like cluster,region')
+}
+
+const MAX_DAYS = 365
+
+const readDays = (text: string): number => {
+  const days = Number(text)
+  if (/^[1-9]\d*$/.test(text) && days <= MAX_DAYS) return days
+  throw new InvalidArgumentError(`expected a number of days from 1 to ${MAX_DAYS}`)
 }
 
 const readJob = (text: string): string => {

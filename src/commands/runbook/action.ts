@@ -6,7 +6,7 @@ import { ConfigError, SourceError } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { second } from '../../core/units.ts'
 import { createPrefix, type Prefix } from '../../sources/prefix.ts'
-import { createRunbooks } from '../../sources/runbooks.ts'
+import { createRunbooks, whysIn, withOnly } from '../../sources/runbooks.ts'
 
 interface RunbookOptions {
   readonly alert?: string
@@ -15,22 +15,33 @@ interface RunbookOptions {
 }
 
 export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookOptions>): Promise<void> => {
-  const { alert: name } = options
+  // As rules/rule.ts, whose rules are not loaded for a name.
+  const [name, why] = options.alert?.split('.') ?? []
   const runbooks = createRunbooks()
   const names = await runbooks.list()
+  const fail = (wanted: string, meant: string | undefined, is?: string): void => {
+    const hint = is === undefined ? (meant === undefined ? '' : `\n(Did you mean ${meant}?)`) : `\n(It is ${is} now.)`
+    io.stderr.write(`error: no runbook for '${wanted}'.${hint}\n`)
+    exit(2)
+  }
   if (name === undefined) {
     io.stdout.write(names.map((one) => `${one}\n`).join(''))
     exit(0)
   } else if (names.includes(name)) {
     const { word, from } = await findPrefix(io, await configuredPrefix(io, options))
+    const page = await runbooks.read(name, word)
+    const whys = whysIn(page).map((one) => `${name}.${one}`)
+    if (why !== undefined && !whys.includes(`${name}.${why}`)) {
+      fail(`${name}.${why}`, closestMatch(`${name}.${why}`, whys) ?? name)
+      return
+    }
     if (from === 'default')
       io.stderr.write(`No node was found on this host: names have the prefix ${word}. Set another one with --prefix.\n`)
-    io.stdout.write(createStyle(io).plain(await runbooks.read(name, word)))
+    io.stdout.write(createStyle(io).plain(why === undefined ? page : withOnly(why, page)))
     exit(0)
   } else {
-    const meant = closestMatch(name, names)
-    io.stderr.write(`error: no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`)
-    exit(2)
+    const { renamedTo } = await import('../../health/rules/renamed.ts')
+    fail(name, closestMatch(name, names), renamedTo(name))
   }
 }
 

@@ -2,6 +2,7 @@ import { eventAsJson } from '../../domain/event.ts'
 import { toApiJson } from '../../core/json.ts'
 import type { OverviewResponse } from '../../parsers/agent-api.ts'
 import type { Overview } from './overview.ts'
+import { runbookPath } from './runbook-pages.ts'
 
 const iso = (at: number): string => new Date(at).toISOString()
 
@@ -35,7 +36,7 @@ export const renderOverview = ({
   findings: diagnosis.causes.map(({ explainedBy: _explainedBy, name, ...finding }) => ({
     name,
     ...finding,
-    runbook: name.startsWith('Chain') ? `/runbooks/${name}` : null,
+    runbook: name.startsWith('Chain') ? runbookPath(name) : null,
   })),
   rounds: (rounds ?? []).map(({ round, state, leader, at: seenAt, isOwn }) => ({
     round: round.toString(),

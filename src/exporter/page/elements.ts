@@ -1,4 +1,4 @@
-import { utc } from '../../core/format.ts'
+import { figure, utc } from '../../core/format.ts'
 import type { Tone } from '../../domain/health.ts'
 import { html, type Html } from './html.ts'
 
@@ -87,7 +87,7 @@ const renderSparkline = (values: readonly (number | null)[], label: string): Htm
   </svg>`
 }
 
-const rounded = (value: number): string => Number(value.toPrecision(4)).toLocaleString('en-US')
+const rounded = (value: number): string => figure(Number(value.toPrecision(4)))
 
 /** A value with its name. */
 interface LabelledText {

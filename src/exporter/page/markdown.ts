@@ -1,6 +1,13 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked'
 import { html, type Html } from './html.ts'
 
+/** The anchor of a heading, as Git hosts make it: `OOM kill` is `oom-kill`. */
+export const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-')
+
 /** Renders a Markdown file of this package. Its parts are values of templates, so that HTML in it is shown as text. */
 export const renderMarkdown = (text: string, linkOf: (target: string) => string | undefined): Html => {
   const blocks = (tokens: readonly Token[] | undefined): readonly Html[] => (tokens ?? []).filter(isMarked).map(block)
@@ -32,10 +39,10 @@ export const renderMarkdown = (text: string, linkOf: (target: string) => string 
     }
   }
 
-  const heading = ({ depth, tokens }: Tokens.Heading): Html => {
+  const heading = ({ depth, text: title, tokens }: Tokens.Heading): Html => {
     const content = inlines(tokens)
     if (depth === 1) return html`<h1>${content}</h1> `
-    return depth === 2 ? html`<h2>${content}</h2> ` : html`<h3>${content}</h3> `
+    return depth === 2 ? html`<h2 id="${anchorOf(title)}">${content}</h2> ` : html`<h3>${content}</h3> `
   }
 
   const list = ({ ordered, items }: Tokens.List): Html => {

@@ -58,10 +58,13 @@ export const createRunbookPages = ({ source, version, prefix }: RunbookPagesOpti
   }
 }
 
+/** The path of the runbook of an alert, at the section of its row: of `ChainDiskFull.filling`. */
+export const runbookPath = (address: string): string => `/runbooks/${address.replace('.', '#')}`
+
 /** Other pages of the documentation are not served. */
 const linkOf = (target: string): string | undefined => {
-  const [, name] = /^(Chain\w+)\.md$/.exec(target) ?? []
-  return name === undefined ? undefined : `/runbooks/${name}`
+  const [, name, section = ''] = /^(Chain\w+)\.md(#.*)?$/.exec(target) ?? []
+  return name === undefined ? undefined : `/runbooks/${name}${section}`
 }
 
 const cached = async (

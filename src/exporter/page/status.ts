@@ -7,6 +7,7 @@ import { renderFact, renderFigure, renderHeadline, sign, SIGNS, time } from './e
 import { html, type Html } from './html.ts'
 import type { Overview } from './overview.ts'
 import { renderRounds } from './rounds.ts'
+import { runbookPath } from './runbook-pages.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
@@ -109,7 +110,7 @@ const renderFinding = (finding: HealthFinding): Html => {
               ${consequences.map((one) => html`<li>${one.severity}: ${one.summary}</li>`)}
             </ul>`
     }
-    ${name.startsWith('Chain') ? html`<p><a href="/runbooks/${name}">Runbook ${name}</a></p>` : null}
+    ${name.startsWith('Chain') ? html`<p><a href="${runbookPath(name)}">Runbook ${name}</a></p>` : null}
   </article>`
 }
 

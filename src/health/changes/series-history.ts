@@ -45,10 +45,16 @@ export interface SeriesHistory {
 interface Stored {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  /** A ring: the value of the time with number n is at n modulo the capacity. */
-  readonly values: Float64Array
+  /** The index of its values in the columns. */
+  readonly index: number
   /** The number of the time of the newest value. */
   newest: number
+}
+
+/** The values of all series at one time: at each time few pages of memory are written, not one for each series. */
+interface Column {
+  readonly at: number
+  readonly values: Float64Array
 }
 
 /** Buckets of histograms are not kept: sum and count have the mean. */
@@ -56,55 +62,55 @@ const isKept = ({ name }: StoredSample): boolean => !name.endsWith('_bucket')
 
 export const createSeriesHistory = (capacity = HISTORY_SPAN / INTERVAL): SeriesHistory => {
   const all = new Map<string, Stored>()
-  const times = new Float64Array(capacity)
+  /** Indexes of series that were removed. No column has a value there. */
+  let free: number[] = []
+  let columns: Column[] = []
   /** The number of times so far. */
   let count = 0
-  const first = (): number => Math.max(0, count - capacity)
-  const timeOf = (number: number): number => times[number % capacity] ?? Number.NaN
+  const next = new Float64Array(MAX_SERIES)
 
   const seriesOf = (key: string, { name, labels }: StoredSample): Stored | undefined => {
     const known = all.get(key)
     if (known || all.size >= MAX_SERIES) return known
-    const created = { name, labels, values: new Float64Array(capacity).fill(Number.NaN), newest: count }
+    const created = { name, labels, index: free.pop() ?? all.size, newest: count }
     all.set(key, created)
     return created
   }
 
   return {
     record: (samples, at) => {
-      const last = count === 0 ? Number.NEGATIVE_INFINITY : timeOf(count - 1)
+      const last = columns.at(-1)?.at ?? Number.NEGATIVE_INFINITY
       if (at === last) return
       if (at < last) {
         all.clear()
-        count = 0
+        free = []
+        columns = []
       }
-      const slot = count % capacity
-      times[slot] = at
-      for (const [key, { values, newest }] of all) {
-        if (newest + capacity <= count) all.delete(key)
-        else values[slot] = Number.NaN
+      if (columns.length === capacity) columns.shift()
+      for (const [key, { index, newest }] of all) {
+        if (newest + capacity <= count && all.delete(key)) free.push(index)
       }
+      next.fill(Number.NaN)
       for (const one of samples) {
         if (!isKept(one)) continue
         const series = seriesOf(`${one.name}\0${keyOf(one.labels)}`, one)
         if (!series) continue
-        series.values[slot] = one.value
+        next[series.index] = one.value
         series.newest = count
       }
+      columns.push({ at, values: next.slice(0, all.size + free.length) })
       count += 1
     },
-    oldestAt: () => (count === 0 ? undefined : timeOf(first())),
+    oldestAt: () => columns[0]?.at,
     read: ({ beforeFrom, from, to }) => {
-      const numbers = Array.from({ length: count - first() }, (_, index) => first() + index).filter(
-        (number) => timeOf(number) > beforeFrom && timeOf(number) <= to,
-      )
+      const inRange = columns.filter(({ at }) => at > beforeFrom && at <= to)
       return {
-        times: numbers.map(timeOf),
-        before: numbers.filter((number) => timeOf(number) <= from).length,
-        series: [...all.values()].map(({ name, labels, values }) => ({
+        times: inRange.map(({ at }) => at),
+        before: inRange.filter(({ at }) => at <= from).length,
+        series: [...all.values()].map(({ name, labels, index }) => ({
           name,
           labels,
-          values: Float64Array.from(numbers, (number) => values[number % capacity] ?? Number.NaN),
+          values: Float64Array.from(inRange, ({ values }) => values[index] ?? Number.NaN),
         })),
       }
     },

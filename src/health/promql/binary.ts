@@ -1,5 +1,5 @@
 import type { Element, Evaluation, Expression } from './functions.ts'
-import { keyOf, type Labels } from './series.ts'
+import { keyOf, type Labels, perLabels } from './series.ts'
 
 interface Matching {
   /** `on (labels)`; otherwise all labels but these. */
@@ -40,10 +40,20 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
 /** Undefined for operands or an operator that are not supported. */
 export const compileBinary = ({ left, right, operator, isBool, matching }: Binary): Expression | undefined => {
   if (left.type === 'vector' && right.type === 'vector') {
-    const key = (labels: Labels): string => signature(labels, matching)
+    const key = perLabels((labels) => signature(labels, matching))
     const sides = (context: Evaluation) => [left.evaluate(context), right.evaluate(context)] as const
     const setOperator = SET_OPERATORS[operator]
-    if (setOperator) return { type: 'vector', evaluate: (context) => setOperator(...sides(context), key) }
+    if (setOperator) {
+      return {
+        type: 'vector',
+        evaluate: (context) => {
+          const elements = left.evaluate(context)
+          // Most conditions are false: what would exclude elements of an empty side is not evaluated.
+          if (elements.length === 0 && operator !== 'or') return elements
+          return setOperator(elements, right.evaluate(context), key)
+        },
+      }
+    }
     const apply = valueOf(operator, isBool)
     return apply && { type: 'vector', evaluate: (context) => matchOneSide(...sides(context), { key, matching, apply }) }
   }

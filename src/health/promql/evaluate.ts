@@ -11,7 +11,7 @@ import {
   type RangeSamples,
   SCALAR_FUNCTIONS,
 } from './functions.ts'
-import type { Labels, Matcher, Point, SeriesSource } from './series.ts'
+import { type Labels, type Matcher, perLabels, type Point, type SeriesSource } from './series.ts'
 
 /** An expression outside the part of PromQL that the rules use, or no PromQL. */
 class PromqlError extends Error {
@@ -36,16 +36,22 @@ export interface SeriesRange {
 
 /** Compiles an expression. Throws a PromqlError. */
 export const compilePromql = (expression: string): CompiledPromql => {
+  const top = parsePromql(expression)
+  const root = top.firstChild
+  const compiled = root && compile(root, expression)
+  if (compiled?.type !== 'vector') throw new PromqlError(`not an instant vector: ${expression}`)
+  return { evaluate: compiled.evaluate, reads: readsOf(top, expression) }
+}
+
+/** The top node of an expression. Throws a PromqlError. */
+export const parsePromql = (expression: string): SyntaxNode => {
   const tree = parser.configure({ top: 'PromQL' }).parse(expression)
   tree.iterate({
     enter: ({ type, from }) => {
       if (type.isError) throw new PromqlError(`not PromQL at character ${from}: ${expression}`)
     },
   })
-  const root = tree.topNode.firstChild
-  const compiled = root && compile(root, expression)
-  if (compiled?.type !== 'vector') throw new PromqlError(`not an instant vector: ${expression}`)
-  return { evaluate: compiled.evaluate, reads: readsOf(tree.topNode, expression) }
+  return tree.topNode
 }
 
 /** The metrics that an expression selects; the ranges around a selector add up. */
@@ -99,7 +105,7 @@ const compile = (node: SyntaxNode, text: string): Expression => {
       const select = selectorOf(node, text)
       return {
         type: 'vector',
-        evaluate: (context) => lastPoints(select, context).map(({ labels, value }) => ({ labels, value })),
+        evaluate: (context) => lastPoints(select, context, (labels, { value }) => ({ labels, value })),
       }
     }
     case 'MatrixSelector': {
@@ -108,7 +114,7 @@ const compile = (node: SyntaxNode, text: string): Expression => {
       return {
         type: 'range',
         evaluate: ({ source, at: to }) =>
-          [...select(source)].flatMap((series) => {
+          select(source).flatMap((series) => {
             const points = series.within(to - length, to)
             return points.length === 0 ? [] : [{ labels: series.labels, points, from: to - length, to }]
           }),
@@ -165,7 +171,14 @@ const selectorOf = (node: SyntaxNode, text: string): Select => {
   return (source) => source.select(name, matchers)
 }
 
-const partsOf = (selector: SyntaxNode, text: string) => {
+/** A matcher of a selector as it is written. */
+export interface WrittenMatcher extends Matcher {
+  readonly operator: string
+  readonly value: string
+}
+
+/** The metric and the matchers of a VectorSelector in an expression. */
+export const partsOf = (selector: SyntaxNode, text: string) => {
   const identifier = selector.getChild('Identifier')
   return {
     name: identifier ? text.slice(identifier.from, identifier.to) : undefined,
@@ -175,13 +188,15 @@ const partsOf = (selector: SyntaxNode, text: string) => {
   }
 }
 
-const matcherOf = (text: string): Matcher => {
+const matcherOf = (text: string): WrittenMatcher => {
   const [, label = '', operator = '', quoted = ''] = /^(\w+)\s*(=~|!~|!=|=)\s*(.*)$/s.exec(text) ?? []
   const expected = unquote(quoted)
   const isNegated = operator.startsWith('!')
   const pattern = operator.endsWith('~') ? new RegExp(`^(?:${expected})$`, 's') : undefined
   return {
     label,
+    operator,
+    value: expected,
     matches: (value) => (pattern ? pattern.test(value) : value === expected) !== isNegated,
   }
 }
@@ -195,11 +210,19 @@ const equalities = (selector: SyntaxNode, text: string): Labels =>
     }),
   )
 
-const lastPoints = (select: Select, { source, at }: Evaluation): readonly (Point & { readonly labels: Labels })[] =>
-  [...select(source)].flatMap((series) => {
+/** An element for each selected series that has a sample in the last minutes. */
+const lastPoints = (
+  select: Select,
+  { source, at }: Evaluation,
+  elementOf: (labels: Labels, point: Point) => Element,
+): readonly Element[] => {
+  const found: Element[] = []
+  for (const series of select(source)) {
     const point = series.last(at - LOOKBACK_MS, at)
-    return point ? [{ ...point, labels: series.labels }] : []
-  })
+    if (point) found.push(elementOf(series.labels, point))
+  }
+  return found
+}
 
 /** Evaluates an expression at the multiples of the step within (at - length, at], as Prometheus 3. */
 const subquery = (
@@ -263,7 +286,7 @@ const callOf = (
     return {
       type: 'vector',
       evaluate: (context) =>
-        lastPoints(select, context).map(({ labels, at }) => ({
+        lastPoints(select, context, (labels, { at }) => ({
           labels,
           value: (at + (context.clockOffset ?? 0)) / second,
         })),
@@ -298,16 +321,19 @@ const aggregationOf = (node: SyntaxNode, text: string): Expression => {
     throw new PromqlError(`not supported (aggregation): ${slice(node)}`)
   }
   const by = [...slice(modifier?.getChild('GroupingLabels') ?? null).matchAll(/\w+/g)].map(([label]) => label)
+  const groupOf = perLabels((labels) => ({
+    key: by.map((label) => labels[label] ?? '').join('\0'),
+    kept: Object.fromEntries(by.flatMap((label) => (labels[label] ? [[label, labels[label]]] : []))),
+  }))
   return {
     type: 'vector',
     evaluate: (context) => {
       const groups = new Map<string, { labels: Labels; values: number[] }>()
       for (const { labels, value } of operand.evaluate(context)) {
-        const kept = Object.fromEntries(by.flatMap((label) => (labels[label] ? [[label, labels[label]]] : [])))
-        const key = by.map((label) => labels[label] ?? '').join('\0')
-        const group = groups.get(key) ?? { labels: kept, values: [] }
-        groups.set(key, group)
-        group.values.push(value)
+        const { key, kept } = groupOf(labels)
+        const group = groups.get(key)
+        if (group) group.values.push(value)
+        else groups.set(key, { labels: kept, values: [value] })
       }
       return [...groups.values()].map(({ labels, values }) => ({ labels, value: fold(values) }))
     },

@@ -24,7 +24,7 @@ export interface Series {
 
 export interface SeriesSource {
   /** The series of a metric; of all metrics whose name a matcher of `__name__` accepts if the name is undefined. */
-  select(name: string | undefined, matchers: readonly Matcher[]): Iterable<Series>
+  select(name: string | undefined, matchers: readonly Matcher[]): readonly Series[]
 }
 
 export interface StoredSample {
@@ -61,6 +61,8 @@ interface StoredMetric {
   /** How long samples are kept, in milliseconds; negative for a metric that is not needed. */
   readonly retention: number
   readonly all: Map<string, Stored>
+  /** What each selector has selected, until a series begins or is removed. */
+  selected: WeakMap<readonly Matcher[], readonly Stored[]>
 }
 
 /** `retentionOf` returns how far back the samples of a metric are read, in milliseconds; negative if they are not. */
@@ -68,36 +70,47 @@ export const createSampleHistory = (retentionOf: (name: string) => number): Samp
   const names = new Map<string, StoredMetric>()
   let now = 0
 
+  const metricOf = (name: string): StoredMetric => {
+    const known = names.get(name)
+    if (known) return known
+    const created = { all: new Map<string, Stored>(), retention: retentionOf(name), selected: new WeakMap() }
+    names.set(name, created)
+    return created
+  }
+  const remove = (metric: StoredMetric, key: string): void => {
+    metric.all.delete(key)
+    metric.selected = new WeakMap()
+  }
   const write = (name: string, labels: Labels, value: number): void => {
-    const { all, retention } = names.get(name) ?? { all: new Map<string, Stored>(), retention: retentionOf(name) }
-    names.set(name, { all, retention })
-    if (retention < 0) return
+    const metric = metricOf(name)
+    if (metric.retention < 0) return
     const key = keyOf(labels)
-    const series = all.get(key) ?? createSeries(name, labels)
-    all.set(key, series)
+    let series = metric.all.get(key)
+    if (!series) {
+      series = createSeries(name, labels)
+      metric.all.set(key, series)
+      metric.selected = new WeakMap()
+    }
     series.points.push({ at: now, value })
   }
   /** Ends the series that have no sample at this time, and removes old samples. */
-  const sweep = (isPartOf: (name: string) => boolean): void => {
-    for (const [name, { all, retention }] of names) {
-      if (!isPartOf(name)) continue
-      for (const [key, { points }] of all) {
-        const last = points.at(-1)
-        if (last && last.at < now && !Number.isNaN(last.value)) points.push({ at: now, value: ENDED })
-        const old = indexAfter(points, now - retention)
-        if (old === points.length) all.delete(key)
-        // Not at each call: removing from the front copies the rest.
-        else if (old > 64) points.splice(0, old)
-      }
+  const sweep = (metric: StoredMetric): void => {
+    const oldest = now - metric.retention
+    for (const [key, { points }] of metric.all) {
+      const last = points.at(-1)
+      if (last && last.at < now && !Number.isNaN(last.value)) points.push({ at: now, value: ENDED })
+      if ((points.at(-1)?.at ?? -Infinity) <= oldest) remove(metric, key)
+      // Not at each call: removing from the front copies the rest.
+      else if ((points[64]?.at ?? Infinity) <= oldest) points.splice(0, indexAfter(points, oldest))
     }
   }
   const recorded = new Set<string>()
   let extraAt: number | undefined
   const removeExtra = (): void => {
-    for (const { all } of extraAt === undefined ? [] : names.values()) {
-      for (const [key, { points }] of all) {
+    for (const metric of extraAt === undefined ? [] : names.values()) {
+      for (const [key, { points }] of metric.all) {
         while (points.at(-1)?.at === extraAt) points.pop()
-        if (points.length === 0) all.delete(key)
+        if (points.length === 0) remove(metric, key)
       }
     }
   }
@@ -108,32 +121,52 @@ export const createSampleHistory = (retentionOf: (name: string) => number): Samp
       extraAt = isExtra ? at : undefined
       now = at
       for (const { name, labels, value } of samples) write(name, labels, value)
-      if (!isPart) sweep((name) => !recorded.has(name))
+      for (const [name, metric] of isPart ? [] : names) if (!recorded.has(name)) sweep(metric)
     },
     record: (name, samples) => {
       recorded.add(name)
       for (const { labels, value } of samples) write(name, labels, value)
-      sweep((other) => other === name)
+      sweep(metricOf(name))
     },
-    *select(name, matchers) {
-      const candidates =
-        name === undefined
-          ? [...names].filter(([one]) => matchers.every((by) => by.label !== '__name__' || by.matches(one)))
-          : [[name, names.get(name)] as const]
-      for (const [, metric] of candidates) {
-        for (const series of metric?.all.values() ?? []) {
-          if (matchers.every((by) => by.label === '__name__' || by.matches(series.labels[by.label] ?? ''))) yield series
-        }
+    select: (name, matchers) => {
+      const isNamed = (one: string): boolean => matchers.every((by) => by.label !== '__name__' || by.matches(one))
+      if (name === undefined) {
+        return [...names].flatMap(([one, metric]) => (isNamed(one) ? selectFrom(metric, matchers) : []))
       }
+      const metric = names.get(name)
+      return metric ? selectFrom(metric, matchers) : []
     },
   }
 }
 
-export const keyOf = (labels: Labels): string =>
+const selectFrom = (metric: StoredMetric, matchers: readonly Matcher[]): readonly Stored[] => {
+  const known = metric.selected.get(matchers)
+  if (known) return known
+  const found = [...metric.all.values()].filter(({ labels }) =>
+    matchers.every((by) => by.label === '__name__' || by.matches(labels[by.label] ?? '')),
+  )
+  metric.selected.set(matchers, found)
+  return found
+}
+
+/** Computes the function once for each object of labels: those of a series are the same object at each evaluation. */
+export const perLabels = <T extends string | object>(compute: (labels: Labels) => T): ((labels: Labels) => T) => {
+  const known = new WeakMap<Labels, T>()
+  return (labels) => {
+    const last = known.get(labels)
+    if (last !== undefined) return last
+    const result = compute(labels)
+    known.set(labels, result)
+    return result
+  }
+}
+
+export const keyOf = perLabels((labels) =>
   Object.keys(labels)
     .toSorted()
     .map((label) => `${label}\0${labels[label] ?? ''}`)
-    .join('\0')
+    .join('\0'),
+)
 
 const createSeries = (name: string, labels: Labels): Stored => {
   const points: Point[] = []
@@ -145,8 +178,10 @@ const createSeries = (name: string, labels: Labels): Stored => {
       const point = points[indexAfter(points, to) - 1]
       return point === undefined || point.at <= from || Number.isNaN(point.value) ? undefined : point
     },
-    within: (from, to) =>
-      points.slice(indexAfter(points, from), indexAfter(points, to)).filter(({ value }) => !Number.isNaN(value)),
+    within: (from, to) => {
+      const found = points.slice(indexAfter(points, from), indexAfter(points, to))
+      return found.some(({ value }) => Number.isNaN(value)) ? found.filter(({ value }) => !Number.isNaN(value)) : found
+    },
   }
 }
 
@@ -154,6 +189,7 @@ const createSeries = (name: string, labels: Labels): Stored => {
 const indexAfter = (points: readonly Point[], time: number): number => {
   let low = 0
   let high = points.length
+  if ((points.at(-1)?.at ?? Infinity) <= time) return high
   while (low < high) {
     const middle = (low + high) >> 1
     if ((points[middle]?.at ?? Infinity) <= time) low = middle + 1

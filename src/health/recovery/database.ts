@@ -117,7 +117,7 @@ const OLD_DATABASE: Readonly<Record<string, (situation: Situation) => DatabasePl
     summary: 'migrate the database: execution does not start without the page-encoded timeline',
     steps: migration(situation),
     notNow: migrationCautions(situation),
-    runbook: 'ChainTimelineMissing',
+    runbook: 'ChainLogTrouble.timeline-missing',
   }),
 }
 
@@ -150,7 +150,7 @@ const metadataUpgrade = (situation: Situation): DatabasePlan => ({
     'If execution then requires a page-encoded timeline, see the next step: `chain-agent recover`',
   ],
   notNow: [`Do not reset the database: a start without the upgrade damages nothing${cite('v0.15.0')}.`],
-  runbook: 'ChainTimelineMissing',
+  runbook: 'ChainLogTrouble.timeline-missing',
 })
 
 const otherRelease = (situation: Situation): DatabasePlan => ({
@@ -163,7 +163,7 @@ const otherRelease = (situation: Situation): DatabasePlan => ({
     `If the database is older than the previous version of the format, it cannot be upgraded${cite('database-metadata')}: ask the developers of the node before you reset it.`,
   ],
   notNow: noDowngrade(situation),
-  runbook: 'ChainTimelineMissing',
+  runbook: 'ChainLogTrouble.timeline-missing',
 })
 
 /** Since the fork the primary timeline must be page-encoded, before it slot-encoded. */
@@ -177,7 +177,7 @@ const otherEncoding = (situation: Situation): DatabasePlan => {
       summary: `migrate the database: ${OTHER_ENCODING}`,
       steps: migration(situation),
       notNow: migrationCautions(situation),
-      runbook: 'ChainTimelineMissing',
+      runbook: 'ChainLogTrouble.timeline-missing',
     }
   }
   return {
@@ -193,7 +193,7 @@ const otherEncoding = (situation: Situation): DatabasePlan => {
       `Do not promote if the primary timeline is of kind ${situation.prefix} already, or before the fork MIP-8 is active on your network: the storage tool does not check the fork, and execution would end at its next commit${cite('migration-runbook')}.`,
       ...noDowngrade(situation),
     ],
-    runbook: 'ChainTimelineMissing',
+    runbook: 'ChainLogTrouble.timeline-missing',
   }
 }
 
@@ -208,14 +208,14 @@ const unknownEncoding = (situation: Situation): DatabasePlan => ({
     'If they are the same, send the report and the log to the developers of the node: its documentation has no procedure for this.',
   ],
   notNow: migrationCautions(situation),
-  runbook: 'ChainTimelineMissing',
+  runbook: 'ChainLogTrouble.timeline-missing',
 })
 
 /** The database is full: a start would fail like the last run. */
 export const fullDatabase: RecoveryRule = (situation) => {
   const { known, execution } = situation
   const free = freeChunks(known)
-  if (free === undefined || free >= limitOf('ChainStorageFreeChunksLow', 'critical')) return undefined
+  if (free === undefined || free >= limitOf('ChainStorageFull.free-chunks', 'critical')) return undefined
   return {
     path: 'make room',
     summary: `make room for the database: ${free === 0 ? 'it has no free chunk left' : `only ${percent(free)} of its chunks are free`}`,
@@ -237,7 +237,7 @@ export const fullDatabase: RecoveryRule = (situation) => {
       `Do not remove files to free space: the database is on a device of its own.`,
       ...hardResetCautions(situation),
     ],
-    runbook: 'ChainStorageFreeChunksLow',
+    runbook: 'ChainStorageFull.free-chunks',
   }
 }
 

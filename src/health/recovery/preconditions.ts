@@ -41,7 +41,7 @@ export const lostKeys: RecoveryRule = (situation) => {
       ...(runs ? ['Do not restart the node: it uses the keys in its memory, and would not start again.'] : []),
       'Do not create new keys: the stake of the node is bound to these.',
     ],
-    runbook: lost.some(({ state }) => state === 'missing') ? 'ChainKeyFileMissing' : 'ChainKeyFileInvalid',
+    runbook: lost.some(({ state }) => state === 'missing') ? 'ChainKeyFile.missing' : 'ChainKeyFile.invalid',
   }
 }
 
@@ -92,7 +92,7 @@ export const hostNotReady: RecoveryRule = (situation) => {
       `Then start the services together: \`${restartAll(situation)}\``,
     ],
     notNow: ['Do not start it again before that: it fails the same way each time.', NEVER_ALONE],
-    runbook: name === 'event_ring' ? 'ChainHugePagesMissing' : 'ChainKernelBlocked',
+    runbook: name === 'event_ring' ? 'ChainHostSetUp.huge-pages' : 'ChainHostSetUp.kernel',
   }
 }
 

@@ -65,7 +65,7 @@ export const stalled: RecoveryRule = (situation) => {
     why,
     steps: [...before, start, 'Check within two minutes that blocks arrive: `chain-agent recover`'],
     notNow,
-    runbook: 'ChainConsensusDeadlock',
+    runbook: 'ChainBlockStalled.deadlock',
   }
 }
 
@@ -142,7 +142,7 @@ export const executionStalled: RecoveryRule = (situation) => {
       `Restart the services together: \`${restartAll(situation)}\``,
     ],
     notNow: [NEVER_ALONE, NO_REBOOT],
-    runbook: 'ChainExecutionLagging',
+    runbook: 'ChainExecutionSlow.lagging',
   }
 }
 

@@ -49,10 +49,10 @@ export const wrongState: RecoveryRule = (situation) => {
         keepLog(situation),
         compare,
         `Restart the services together, once: \`${restartAll(situation)}\``,
-        `If the same line comes again with the right version, send the log to the developers of the node, then see the hard reset${cite('hard-reset')}: \`chain-agent runbook ChainBadStateRoot\``,
+        `If the same line comes again with the right version, send the log to the developers of the node, then see the hard reset${cite('hard-reset')}: \`chain-agent runbook ChainStateDiverged.bad-state-root\``,
       ],
       notNow: [...cautions, NEVER_ALONE],
-      runbook: 'ChainBadStateRoot',
+      runbook: 'ChainStateDiverged.bad-state-root',
     }
   }
   return {
@@ -61,7 +61,7 @@ export const wrongState: RecoveryRule = (situation) => {
     why: [`The state with this result is committed already${cite('execution-result')}.`],
     steps: [keepLog(situation), compare, ...hardReset(situation)],
     notNow: ['Do not restart: it does not fix a wrong state.', ...cautions],
-    runbook: 'ChainBadStateRoot',
+    runbook: 'ChainStateDiverged.bad-state-root',
   }
 }
 

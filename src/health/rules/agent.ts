@@ -4,7 +4,6 @@ const FAILING = {
   alert: 'ChainAgentFailing',
   severity: 'warning',
   component: 'agent',
-  summary: 'a part of the agent fails: {{ $labels.problem }}',
 } as const
 
 export const agent: RuleFile = {
@@ -33,7 +32,7 @@ export const agent: RuleFile = {
         },
         {
           comment:
-            'No agent is scraped: the target was removed from the configuration, or another program answers there. If a target exists and is down, ChainAgentDown fires instead.',
+            'No agent of a cluster is scraped: the targets were removed from the configuration, or another program answers there. If a target exists and is down, ChainAgentDown fires instead. Six hours, so that a cluster that was removed on purpose is reported once, and not for ever. With no target in that time, the cluster is not known.',
           alert: 'ChainAgentAbsent',
           severity: 'critical',
           page: 'Until a target is back, no failure of any node is reported.',
@@ -44,20 +43,27 @@ export const agent: RuleFile = {
             'See which targets Prometheus has: `promtool check config /etc/prometheus/prometheus.yml`.',
             'Check which program answers at the address of the agent: `curl -s HOST:9843/metrics | head`.',
           ],
-          expr: `absent(chain_agent_build_info{job="chain-agent"})
-unless on (job)
-  (up{job="chain-agent"} == 0)`,
-          summary: 'no agent is scraped at all',
+          expr: `(
+    group by (job, cluster) (last_over_time(up{job="chain-agent"}[6h]))
+  unless on (job, cluster)
+    chain_agent_build_info{job="chain-agent"}
+  unless on (job, cluster)
+    (up{job="chain-agent"} == 0)
+)
+or (absent(up{job="chain-agent"}) unless on (job) last_over_time(up{job="chain-agent"}[6h]))`,
+          summary: 'no agent is scraped',
           description:
-            'Prometheus has had no metrics of any agent for five minutes, and no target of job {{ $labels.job }} is down: the target is missing, or another program answers at its address. No node is monitored.',
+            'Prometheus has had no metrics of an agent of job {{ $labels.job }}, in this cluster if it has one, for five minutes, and none of these targets is down: the targets are missing, or another program answers at their addresses. None of these nodes is monitored.',
         },
         {
           comment:
             'One node of several is no longer a target. Six hours, so that a node that was removed on purpose is reported once, and not for ever.',
-          alert: 'ChainNodeNotScraped',
+          alert: 'ChainAgentAbsent',
+          why: 'node',
           severity: 'warning',
           component: 'agent',
           for: '10m',
+          explainedBy: [{ alerts: ['ChainAgentAbsent'], scope: 'fleet' }],
           advice: [
             'Compare the targets of Prometheus with your nodes: `/etc/prometheus/targets/*.yaml`.',
             'If you removed the node on purpose, silence this alert for it: `amtool silence add instance=NODE`.',
@@ -71,7 +77,8 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
         {
           comment:
             'A scrape with more than 2000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 1000, and one more for each holder of a token.',
-          alert: 'ChainSeriesNearLimit',
+          alert: 'ChainAgentFailing',
+          why: 'series',
           severity: 'warning',
           component: 'agent',
           limit: 1500,
@@ -101,7 +108,8 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
         {
           comment:
             'The agent reports fresh readings, but by the clock of Prometheus they are old: the scraped data is an old copy, or a clock is wrong. The slowest collector, status, may be 11 minutes old.',
-          alert: 'ChainCollectorStale',
+          alert: 'ChainCollectorDown',
+          why: 'stale',
           severity: 'warning',
           component: 'agent',
           limit: 900,
@@ -121,7 +129,8 @@ and on (instance, job, cluster, collector)
           ...FAILING,
           comment:
             'Agent and query service. They would not start with it: a reboot of the host would leave the node without an agent.',
-          labels: { problem: 'configuration' },
+          why: 'configuration',
+          summary: 'the agent rejected its configuration, and uses the previous one',
           for: '5m',
           expr: 'chain_agent_config_last_reload_successful == 0',
           advice: [
@@ -134,7 +143,8 @@ and on (instance, job, cluster, collector)
         {
           ...FAILING,
           comment: 'Nothing is lost yet: it is at the next restart.',
-          labels: { problem: 'state' },
+          why: 'state',
+          summary: 'the agent cannot save its state',
           for: '5m',
           expr: 'chain_agent_state_saved == 0',
           advice: [
@@ -148,7 +158,8 @@ and on (instance, job, cluster, collector)
           ...FAILING,
           comment:
             'Three quarters of the MemoryMax of the unit, at which the kernel kills the agent. It uses about 140 MB (docs/reference/benchmarks.md).',
-          labels: { problem: 'memory' },
+          why: 'memory',
+          summary: 'the agent uses too much memory',
           limit: 402653184,
           for: '15m',
           expr: (limit) => `process_resident_memory_bytes{job="chain-agent"} > ${limit}`,
@@ -163,7 +174,8 @@ and on (instance, job, cluster, collector)
           ...FAILING,
           comment:
             'The agent polls each second, and a delay of more than a second makes its readings late. One moment in a hundred: a short pause is normal on a busy host.',
-          labels: { problem: 'event loop' },
+          why: 'event-loop',
+          summary: 'the agent is too slow: its readings and alerts are late',
           limit: 1.5,
           limits: [0.01, 0.1, 0.5, 1.5],
           for: '10m',
@@ -181,7 +193,8 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
           ...FAILING,
           comment:
             'Killed at MemoryMax or by the watchdog, or ended with an error, it is started again within five seconds, before a scrape fails. Three starts: an update and a correction of it are two.',
-          labels: { problem: 'restarts' },
+          why: 'restarts',
+          summary: 'the agent restarts again and again',
           limit: 2,
           expr: (limit) => `changes(process_start_time_seconds{job="chain-agent"}[1h]) > ${limit}`,
           advice: ['See why it ended: `journalctl -u chain-agent --since -1h | grep -v info`.'],
@@ -192,7 +205,7 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
           ...FAILING,
           comment:
             'The listener, and the servers that the agent requests. Most authorities renew 30 days before the end: a fortnight is a renewal that failed, and time for another.',
-          labels: { problem: 'certificate' },
+          why: 'certificate',
           summary: 'the TLS certificate of {{ $labels.endpoint }} ends soon',
           limit: 1209600,
           for: '5m',
@@ -206,7 +219,8 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
         },
         {
           comment: 'One is due every minute. changes(), because it also covers a heartbeat that was never accepted.',
-          alert: 'ChainHeartbeatFailing',
+          alert: 'ChainMonitoringFailing',
+          why: 'heartbeat',
           severity: 'warning',
           component: 'agent',
           for: '2m',
@@ -223,7 +237,8 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
         {
           comment:
             "If consensus is down there is nothing to push. chain_native_up of otel is exported only while the node's own endpoint does not answer.",
-          alert: 'ChainPushDown',
+          alert: 'ChainServiceDown',
+          why: 'push',
           severity: 'warning',
           component: 'services',
           for: '15m',
@@ -259,7 +274,9 @@ unless on (instance, job, cluster)
           severity: 'none',
           component: 'agent',
           dashboard: 'd/chain-fleet',
-          expr: 'vector(1)',
+          comment: 'One for each cluster, so that each can have a receiver of its own.',
+          expr: `group by (job, cluster) (up{job="chain-agent"})
+or on () vector(1)`,
           summary: 'Prometheus and Alertmanager work',
           description: 'This alert always fires (value {{ $value }}). Its receiver raises an alarm when it stops.',
         },

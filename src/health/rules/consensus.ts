@@ -1,9 +1,36 @@
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
-import { NETWORK_HALTED, NODE_DOWN, type RuleFile } from './rule.ts'
+import { type AlertRow, NETWORK_HALTED, NODE_DOWN, RPC_DOWN, type RuleFile } from './rule.ts'
 
-const ALERT_ON_FINDINGS = 'ChainConsensusFinding'
-/** The findings of the consensus log that no other alert reports from the journal. */
-const REPORTED = FINDINGS.filter(({ alert }) => alert === ALERT_ON_FINDINGS).map(({ finding }) => finding)
+/** The findings of the consensus log that no other alert reports from the journal, as alternatives of an expression. */
+const reported = (address: string): string =>
+  FINDINGS.filter(({ alert }) => alert === address)
+    .map(({ finding }) => finding)
+    .join('|')
+
+const CONSENSUS_FINDING = {
+  alert: 'ChainLogTrouble',
+  severity: 'warning',
+  component: 'consensus',
+  for: '5m',
+  explainedBy: [
+    NODE_DOWN,
+    {
+      alerts: [
+        'ChainBlockStalled',
+        'ChainBlockStalled.deadlock',
+        'ChainStartStalled',
+        'ChainIsolated',
+        'ChainClockDrift',
+        'ChainExecutionSlow.lagging',
+        'ChainNotVoting',
+      ],
+    },
+  ],
+  advice: ['See the evidence, and what to do: `chain-agent monlog`.'],
+  summary: 'the log of consensus shows {{ $labels.finding }}',
+  description:
+    'The analysis of the last minute of the consensus log on {{ $labels.instance }} has found {{ $labels.finding }} for five minutes.',
+} as const satisfies Partial<AlertRow>
 
 export const consensus: RuleFile = {
   name: 'consensus',
@@ -29,7 +56,7 @@ export const consensus: RuleFile = {
             NETWORK_HALTED,
             {
               alerts: [
-                'ChainConsensusDeadlock',
+                'ChainBlockStalled.deadlock',
                 'ChainStatesync',
                 'ChainStartStalled',
                 'ChainIsolated',
@@ -78,6 +105,7 @@ export const consensus: RuleFile = {
           comment:
             'The proof of a halt needs two kinds of observers at one height: nodes whose newest block is old and whose height does not change, and a majority of their references that has no more than ten blocks, four seconds, more. References that are broken while the network continues would have another height, or the node would advance. A node of the same job and cluster that advances disproves it. The age of the block alone would be a clock that is ahead; hence `rate`, which needs two samples, also in VictoriaMetrics: at a scrape interval of a minute those of two minutes.',
           alert: 'ChainNetworkHalted',
+          causedBy: 'network',
           severity: 'critical',
           page: 'The operators of the network must act together, and restarting a node would harm it.',
           component: 'consensus',
@@ -107,11 +135,11 @@ export const consensus: RuleFile = {
           comment:
             'A restart of the node is finished within five minutes; an unreachable RPC has its own alert before that.',
           alert: 'ChainBlind',
-          labels: { reading: 'block' },
+          why: 'block',
           severity: 'warning',
           component: 'consensus',
           for: '5m',
-          explainedBy: [NODE_DOWN, { alerts: ['ChainRpcDown', 'ChainStatesync', 'ChainStartStalled'] }],
+          explainedBy: [NODE_DOWN, { alerts: [...RPC_DOWN, 'ChainStatesync', 'ChainStartStalled'] }],
           advice: [
             'See whether the RPC answers: `chain-agent status rpc`.',
             'See which collectors fail, and why: `chain-agent status agent`.',
@@ -127,7 +155,8 @@ export const consensus: RuleFile = {
         {
           comment:
             'A working node commits several blocks a second: none in two minutes together with local timeouts was never observed on a healthy node. A restart also changes the counter, so it has three minutes again.',
-          alert: 'ChainConsensusDeadlock',
+          alert: 'ChainBlockStalled',
+          why: 'deadlock',
           severity: 'critical',
           page: 'The node commits nothing and does not recover by itself.',
           component: 'consensus',
@@ -148,34 +177,23 @@ export const consensus: RuleFile = {
         {
           comment:
             'Of one minute of the log: five minutes exclude a short problem of the network. Other findings have their own alert. Some have one that needs the metrics of consensus: without them this is the only one.',
-          alert: ALERT_ON_FINDINGS,
-          severity: 'warning',
-          component: 'consensus',
-          for: '5m',
-          explainedBy: [
-            NODE_DOWN,
-            {
-              alerts: [
-                'ChainBlockStalled',
-                'ChainConsensusDeadlock',
-                'ChainStartStalled',
-                'ChainIsolated',
-                'ChainClockDrift',
-                'ChainExecutionLagging',
-                'ChainNotVoting',
-              ],
-            },
-          ],
-          advice: ['See the evidence, and what to do: `chain-agent monlog`.'],
-          expr: `chain_consensus_finding{finding=~"${REPORTED.join('|')}"} == 1
+          ...CONSENSUS_FINDING,
+          why: 'consensus-finding',
+          expr: `chain_consensus_finding{finding=~"${reported('ChainLogTrouble.consensus-finding')}"} == 1
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
-          summary: 'the log of consensus shows {{ $labels.finding }}',
-          description:
-            'The analysis of the last minute of the consensus log on {{ $labels.instance }} has found {{ $labels.finding }} for five minutes.',
+        },
+        {
+          comment: 'A timeout closes a round with the signatures of a quorum: no single node causes it.',
+          ...CONSENSUS_FINDING,
+          why: 'network-timeouts',
+          causedBy: 'network',
+          expr: `chain_consensus_finding{finding="${reported('ChainLogTrouble.network-timeouts')}"} == 1
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
         },
         {
           comment: 'Two sources disagree, so the cause is the endpoint and not the node: no page is needed.',
-          alert: 'ChainMetricsZombie',
+          alert: 'ChainBlind',
+          why: 'old-consensus-metrics',
           severity: 'warning',
           component: 'consensus',
           for: '1m',
@@ -194,7 +212,7 @@ export const consensus: RuleFile = {
           comment:
             'The uptime is exported while the metrics are live, from any endpoint. A restart is finished within five minutes. If the collector is disabled, the alert does not fire.',
           alert: 'ChainBlind',
-          labels: { reading: 'consensus metrics' },
+          why: 'consensus-metrics',
           severity: 'warning',
           component: 'consensus',
           for: '5m',
@@ -214,7 +232,7 @@ export const consensus: RuleFile = {
         {
           comment: 'Usually an old version, or one that has renamed them: it does not get worse by the hour.',
           alert: 'ChainBlind',
-          labels: { reading: 'some consensus metrics' },
+          why: 'some-consensus-metrics',
           severity: 'info',
           component: 'consensus',
           for: '15m',

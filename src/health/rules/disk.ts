@@ -7,31 +7,6 @@ export const disk: RuleFile = {
       name: 'chain-disk',
       rules: [
         {
-          comment:
-            'F20. A forecast alone flaps; the share of free space keeps it from firing while there is plenty. A new ledger grows for the 600 minutes that the node keeps it, which is no trend: the range is longer, 11 of its 12 hours must have data, and the last hour must show the same. No forecast pages: ChainDiskFull does.',
-          alert: 'ChainDiskFilling',
-          severity: 'warning',
-          component: 'host',
-          limit: 0.4,
-          for: '1h',
-          advice: [
-            'Find what grows: `du -xh --max-depth=2 DIRECTORY | sort -h | tail`.',
-            'Check the clean-up: `systemctl list-timers`.',
-          ],
-          expr: (
-            limit,
-          ) => `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}
-  and on (instance, job, cluster, directory)
-(predict_linear(chain_host_filesystem_available_bytes[12h], 86400) < 0)
-  and on (instance, job, cluster, directory)
-(predict_linear(chain_host_filesystem_available_bytes[1h], 86400) < 0)
-  and on (instance, job, cluster, directory)
-(count_over_time(chain_host_filesystem_available_bytes[12h:1h]) > 10)`,
-          summary: 'the file system of {{ $labels.directory }} will be full within a day',
-          description:
-            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 12 hours will be full within 24 hours.',
-        },
-        {
           alert: 'ChainDiskFull',
           severity: 'critical',
           page: 'Minutes to hours later consensus cannot write its files, and exits.',
@@ -64,8 +39,35 @@ export const disk: RuleFile = {
         },
         {
           comment:
+            'F20. A forecast alone flaps; the share of free space keeps it from firing while there is plenty. A new ledger grows for the 600 minutes that the node keeps it, which is no trend: the range is longer, 11 of its 12 hours must have data, and the last hour must show the same. No forecast pages: ChainDiskFull does.',
+          alert: 'ChainDiskFull',
+          why: 'filling',
+          severity: 'warning',
+          component: 'host',
+          limit: 0.4,
+          for: '1h',
+          advice: [
+            'Find what grows: `du -xh --max-depth=2 DIRECTORY | sort -h | tail`.',
+            'Check the clean-up: `systemctl list-timers`.',
+          ],
+          expr: (
+            limit,
+          ) => `chain_host_filesystem_available_bytes / on (instance, job, cluster, directory) chain_host_filesystem_size_bytes < ${limit}
+  and on (instance, job, cluster, directory)
+(predict_linear(chain_host_filesystem_available_bytes[12h], 86400) < 0)
+  and on (instance, job, cluster, directory)
+(predict_linear(chain_host_filesystem_available_bytes[1h], 86400) < 0)
+  and on (instance, job, cluster, directory)
+(count_over_time(chain_host_filesystem_available_bytes[12h:1h]) > 10)`,
+          summary: 'the file system of {{ $labels.directory }} will be full within a day',
+          description:
+            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 12 hours will be full within 24 hours.',
+        },
+        {
+          comment:
             'It existed within the hour and does not now: the space of a missing directory is unknown, not full.',
-          alert: 'ChainDirectoryGone',
+          alert: 'ChainBlind',
+          why: 'directory',
           severity: 'warning',
           component: 'host',
           for: '5m',
@@ -83,7 +85,7 @@ export const disk: RuleFile = {
         {
           comment: 'F21. The timer fires every hour: one missed run can be chance, two are not.',
           alert: 'ChainCleanup',
-          labels: { why: 'late' },
+          why: 'late',
           severity: 'warning',
           component: 'host',
           limit: 7200,
@@ -99,7 +101,7 @@ export const disk: RuleFile = {
         {
           comment: 'A timer that is disabled has no next time; after a reboot it has no last one either.',
           alert: 'ChainCleanup',
-          labels: { why: 'not scheduled' },
+          why: 'not-scheduled',
           severity: 'warning',
           component: 'host',
           for: '15m',
@@ -114,7 +116,7 @@ export const disk: RuleFile = {
           comment:
             'F21. It skips when the ledger has no new file, as during statesync. round(), because increase() extrapolates.',
           alert: 'ChainCleanup',
-          labels: { why: 'deletes nothing' },
+          why: 'deletes-nothing',
           severity: 'warning',
           component: 'host',
           limit: 2,

@@ -37,7 +37,8 @@ export const drives: RuleFile = {
             'The drive {{ $labels.device }} of {{ $labels.instance }} was present within the last hour, and the kernel no longer lists it.',
         },
         {
-          alert: 'ChainDriveErrors',
+          alert: 'ChainDriveFailing',
+          why: 'errors',
           severity: 'warning',
           component: 'host',
           advice: ['See its report: `smartctl -a DEVICE`.', 'Plan to replace it.'],
@@ -49,7 +50,8 @@ export const drives: RuleFile = {
         {
           comment:
             '65 °C are ordinary under the load of such a node; drives throttle from about 80 °C, which protects them: no reason to page.',
-          alert: 'ChainDriveHot',
+          alert: 'ChainHeat',
+          why: 'drive',
           severity: 'warning',
           component: 'host',
           limit: 70,
@@ -63,7 +65,8 @@ export const drives: RuleFile = {
         {
           comment:
             'Wear grows by a percent in weeks: five minutes lose nothing, and a single wrong report does not fire the alert. No level of it is a reason to page; a drive that fails is ChainDriveFailing.',
-          alert: 'ChainDriveWorn',
+          alert: 'ChainDriveFailing',
+          why: 'worn',
           severity: 'warning',
           component: 'host',
           limit: 0.8,

@@ -36,7 +36,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           component: 'duty',
           limit: 0.05,
           for: '5m',
-          explainedBy: [NODE_DOWN, { alerts: ['ChainLeaderTimeoutsInARow'] }],
+          explainedBy: [NODE_DOWN, { alerts: ['ChainLeaderTimeouts.in-a-row'] }],
           advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
           expr: (limit) => `chain_duty_timeout_ratio{scope="own"} > ${limit}
   and on (instance, job, cluster) (sum by (instance, job, cluster) (chain_duty_slots) >= 20)
@@ -54,7 +54,8 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
         {
           comment:
             'With 2 % of timeouts three in a row happen once in 125000 turns. The gauge keeps its value until the next turn.',
-          alert: 'ChainLeaderTimeoutsInARow',
+          alert: 'ChainLeaderTimeouts',
+          why: 'in-a-row',
           severity: 'critical',
           page: 'Every round that the node leads is lost, with its reward, until the cause, usually on this node or its connection, is fixed.',
           component: 'duty',
@@ -84,7 +85,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
           },
           explainedBy: [
             NODE_DOWN,
-            { alerts: ['ChainBlockStalled', 'ChainConsensusDeadlock', 'ChainBehind', 'ChainIsolated'] },
+            { alerts: ['ChainBlockStalled', 'ChainBlockStalled.deadlock', 'ChainBehind', 'ChainIsolated'] },
           ],
           advice: [
             'Analyse the consensus log: `chain-agent monlog`.',
@@ -98,7 +99,8 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
         {
           comment:
             'More than two block times. Five minutes, because single spikes are normal. A node without stake sends no votes.',
-          alert: 'ChainVotesLate',
+          alert: 'ChainNotVoting',
+          why: 'late',
           severity: 'warning',
           component: 'duty',
           limit: 0.8,
@@ -116,7 +118,8 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
         {
           comment:
             'From its share of the stake, reduced by the timeouts of the network. Half an hour, so that one block more or less does not decide.',
-          alert: 'ChainProposalShortfall',
+          alert: 'ChainLeaderTimeouts',
+          why: 'shortfall',
           severity: 'warning',
           component: 'duty',
           limit: 0.001,

@@ -45,7 +45,8 @@ export const execution: RuleFile = {
         },
         {
           comment: 'A single event happens on a healthy node and is harmless.',
-          alert: 'ChainExecutionLagging',
+          alert: 'ChainExecutionSlow',
+          why: 'lagging',
           severity: 'warning',
           component: 'execution',
           limit: 0.1,
@@ -89,7 +90,8 @@ export const execution: RuleFile = {
         },
         {
           comment: 'About the reference, and not about the node, until a majority differs: no page.',
-          alert: 'ChainReferenceDiffers',
+          alert: 'ChainStateDiverged',
+          why: 'reference-differs',
           severity: 'warning',
           component: 'sync',
           for: '2m',
@@ -107,7 +109,8 @@ export const execution: RuleFile = {
         {
           comment:
             'Consensus counts each check of a received block whose results differ from its own: a wrong leader makes the counter of every healthy node grow. A node with a wrong state rejects nearly every block, two to three a second; 0.5 a second are a fifth of the blocks, which no single leader proposes. It does not page: ChainStateDiverged has the proof.',
-          alert: 'ChainBadStateRoot',
+          alert: 'ChainStateDiverged',
+          why: 'bad-state-root',
           severity: 'warning',
           component: 'execution',
           limit: 0.5,
@@ -148,7 +151,7 @@ export const execution: RuleFile = {
         },
         {
           alert: 'ChainBlind',
-          labels: { reading: 'fork readiness' },
+          why: 'fork-readiness',
           severity: 'warning',
           component: 'execution',
           limit: 604800,
@@ -165,7 +168,8 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
             `{{ $labels.fork }} takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}, and for an hour it has been unknown whether {{ $labels.instance }} meets its requirements: ChainForkNotReady cannot fire.`,
         },
         {
-          alert: 'ChainRestartPending',
+          alert: 'ChainUpgradeDue',
+          why: 'restart',
           severity: 'info',
           component: 'execution',
           for: '1h',
@@ -178,7 +182,8 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
         {
           comment:
             'apt may offer a release days before it is announced for a network, and operators hold the package: information, once it has been there for an hour.',
-          alert: 'ChainUpgradeAvailable',
+          alert: 'ChainUpgradeDue',
+          why: 'package',
           severity: 'info',
           component: 'execution',
           for: '1h',
@@ -195,7 +200,8 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
         {
           comment:
             'Between two forks of a network there were three weeks to six months: a list that is 60 days old may lack the next one, and ChainForkNotReady cannot fire for it.',
-          alert: 'ChainForkListOld',
+          alert: 'ChainUpgradeDue',
+          why: 'fork-list',
           severity: 'info',
           component: 'agent',
           limit: 5184000,

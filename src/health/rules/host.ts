@@ -17,7 +17,7 @@ export const host: RuleFile = {
       rules: [
         {
           comment:
-            'An offset is missing as well if the clock is not synchronised; ChainClockUnsynchronised covers that.',
+            'An offset is missing as well if the clock is not synchronised; ChainClockDrift (`unsynchronised`) covers that.',
           record: 'instance:chain_host_reading:unknown',
           labels: { reading: 'clock' },
           expr: `chain_agent_collector_up{collector="host"} == 1
@@ -72,7 +72,8 @@ export const host: RuleFile = {
         {
           comment:
             'F17. Units are active long before the node advances. If no block is known at all, none is fresh: hence unless. One hour: in the known case it took 45 minutes to find the cause.',
-          alert: 'ChainRebootedNotSyncing',
+          alert: 'ChainBlockStalled',
+          why: 'rebooted',
           severity: 'critical',
           page: 'The services run and the node does not follow the chain: no other service restarts it.',
           component: 'host',
@@ -110,7 +111,8 @@ export const host: RuleFile = {
             `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, more than ${Math.round(limit * 1000)} ms. Validators do not vote for a block whose timestamp differs from their clocks by more than ${TIMESTAMP_TOLERANCE_MS} ms.`,
         },
         {
-          alert: 'ChainClockUnsynchronised',
+          alert: 'ChainClockDrift',
+          why: 'unsynchronised',
           severity: 'warning',
           component: 'host',
           for: '10m',
@@ -123,7 +125,8 @@ export const host: RuleFile = {
         {
           comment:
             'F27. A limit changes only with a restart: there is nothing to wait for, and no reason to page at night. With fewer than 4096 nodes have failed.',
-          alert: 'ChainFileDescriptorLimit',
+          alert: 'ChainHostSetUp',
+          why: 'open-file-limit',
           severity: 'warning',
           component: 'host',
           limit: 16384,
@@ -137,7 +140,8 @@ export const host: RuleFile = {
             `The service {{ $labels.service }} of {{ $labels.instance }} may open {{ printf "%.0f" $value }} files; fewer than ${limit} are not enough.`,
         },
         {
-          alert: 'ChainFileDescriptorsUsed',
+          alert: 'ChainHostSetUp',
+          why: 'open-files',
           severity: 'warning',
           component: 'host',
           limit: 0.8,
@@ -153,7 +157,8 @@ chain_service_max_file_descriptors > ${limit}`,
         {
           comment:
             'F28. A kernel changes only with a reboot: there is nothing to wait for, and no reason to page at night.',
-          alert: 'ChainKernelBlocked',
+          alert: 'ChainHostSetUp',
+          why: 'kernel',
           severity: 'warning',
           component: 'host',
           advice: [
@@ -168,7 +173,8 @@ chain_service_max_file_descriptors > ${limit}`,
         {
           comment:
             'F29. Heat, the governor, and multithreading cost blocks without any other sign. A single throttle event leaves the window before ten minutes have passed.',
-          alert: 'ChainThrottled',
+          alert: 'ChainHeat',
+          why: 'cpu',
           severity: 'warning',
           component: 'host',
           for: '10m',
@@ -181,7 +187,8 @@ chain_service_max_file_descriptors > ${limit}`,
         ...memory,
         ...packets,
         {
-          alert: 'ChainGovernor',
+          alert: 'ChainHostSetUp',
+          why: 'governor',
           severity: 'warning',
           component: 'host',
           for: '10m',
@@ -193,7 +200,8 @@ chain_service_max_file_descriptors > ${limit}`,
         },
         {
           comment: 'It never changes by itself, and the fix needs a planned reboot: for information.',
-          alert: 'ChainSmtActive',
+          alert: 'ChainHostSetUp',
+          why: 'smt',
           severity: 'info',
           component: 'host',
           for: '10m',
@@ -206,7 +214,8 @@ chain_service_max_file_descriptors > ${limit}`,
         {
           comment:
             'The right number depends on the version, and free pages matter only at a start; with none at all nothing starts.',
-          alert: 'ChainHugePagesMissing',
+          alert: 'ChainHostSetUp',
+          why: 'huge-pages',
           severity: 'warning',
           component: 'host',
           for: '5m',
@@ -219,9 +228,24 @@ chain_service_max_file_descriptors > ${limit}`,
             'The kernel of {{ $labels.instance }} has had no huge pages of 2 MiB for five minutes: execution and the database tool cannot start.',
         },
         {
+          comment: 'An upgrade takes the package off hold for minutes.',
+          alert: 'ChainHostSetUp',
+          why: 'not-on-hold',
+          severity: 'warning',
+          component: 'host',
+          for: '1h',
+          pending: 'nothing',
+          advice: ['Put the package on hold: `sudo apt-mark hold PACKAGE`; `chain-agent check` has its name.'],
+          expr: 'chain_package_held{package="node"} == 0',
+          summary: 'the package of the node is not on hold',
+          description:
+            'The package of the node on {{ $labels.instance }} has not been on hold for an hour: an upgrade of the host also upgrades the node, and restarts it at that time.',
+        },
+        {
           comment:
             'F31. A running node writes it every few blocks; half an hour is still well within what a start accepts.',
-          alert: 'ChainForkpointStale',
+          alert: 'ChainStartFiles',
+          why: 'forkpoint',
           severity: 'warning',
           component: 'host',
           limit: 1800,
@@ -241,7 +265,8 @@ chain_service_max_file_descriptors > ${limit}`,
         {
           comment:
             'Consensus reads it at its start. One hour: an operator edits it before a restart. Absent with the drop-in of deploy/, which does not show that file.',
-          alert: 'ChainNodeConfigChanged',
+          alert: 'ChainStartFiles',
+          why: 'node-config',
           severity: 'info',
           component: 'host',
           for: '1h',
@@ -259,6 +284,7 @@ chain_service_max_file_descriptors > ${limit}`,
         {
           comment: 'If the agent works and a reading is missing, none of the rules above can fire.',
           alert: 'ChainBlind',
+          why: 'host',
           severity: 'warning',
           component: 'host',
           for: '30m',
@@ -273,6 +299,7 @@ chain_service_max_file_descriptors > ${limit}`,
           comment:
             'These need an additional drop-in or unit (docs/how-to/host.md), which an operator may have decided against.',
           alert: 'ChainBlind',
+          why: 'host',
           severity: 'info',
           component: 'host',
           for: '30m',

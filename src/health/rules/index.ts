@@ -22,7 +22,7 @@ import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
 import { watcher } from './watcher.ts'
 import { expressionOf, labelsOf } from './render.ts'
-import { type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
+import { addressOf, type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
 import { DEFAULT_TUNING, tuneFile, type Tuning } from './tuning.ts'
 import { parseDuration } from '../../core/units.ts'
 
@@ -56,27 +56,31 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
 
 /** The files with the depth of each alert below its causes. */
 const withDepth = (files: readonly RuleFile[]): readonly RuleFile[] => {
-  const causes = new Map<string, Set<string>>()
-  for (const row of files.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules))) {
-    if (!('alert' in row)) continue
-    const of = causes.get(row.alert) ?? new Set()
-    causes.set(row.alert, of)
-    for (const { alerts } of row.explainedBy ?? []) for (const name of alerts) of.add(name)
+  const rows = files.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules)).filter((row) => 'alert' in row)
+  const causesOf = (row: AlertRow): readonly AlertRow[] => {
+    const addresses = (row.explainedBy ?? []).flatMap(({ alerts }) => alerts)
+    return rows.filter((other) => addresses.includes(addressOf(other)))
   }
-  const depthOf = (alert: string, seen: readonly string[] = []): number => {
-    const others = [...(causes.get(alert) ?? [])].filter((name) => name !== alert && !seen.includes(name))
-    return others.length === 0 ? 0 : 1 + Math.max(...others.map((name) => depthOf(name, [...seen, alert])))
+  const depths = new Map<AlertRow, number>()
+  const depthOf = (row: AlertRow, seen: readonly string[] = []): number => {
+    const known = depths.get(row)
+    if (known !== undefined) return known
+    const others = causesOf(row).filter((other) => !seen.includes(addressOf(other)))
+    const depth =
+      others.length === 0 ? 0 : 1 + Math.max(...others.map((other) => depthOf(other, [...seen, addressOf(row)])))
+    if (seen.length === 0) depths.set(row, depth)
+    return depth
   }
   return files.map((file) => ({
     ...file,
     groups: file.groups.map((group) => ({
       ...group,
-      rules: group.rules.map((row) => ('alert' in row ? { ...row, depth: depthOf(row.alert) } : row)),
+      rules: group.rules.map((row) => ('alert' in row ? { ...row, depth: depthOf(row) } : row)),
     })),
   }))
 }
 
-/** The limit of an alert at a severity, in the unit of its metric. Throws a RangeError if it has none. */
+/** The limit of a row, by its address, at a severity, in the unit of its metric. Throws a RangeError if it has none. */
 export const limitOf = (alert: string, severity: AlertRow['severity']): number => {
   const limit = (defaultLimits ??= limitsOf(DEFAULT_TUNING))(alert, severity)
   if (limit === undefined) throw new RangeError(`the alert ${alert} has no limit of severity ${severity}`)
@@ -85,15 +89,15 @@ export const limitOf = (alert: string, severity: AlertRow['severity']): number =
 
 let defaultLimits: LimitOf | undefined
 
-/** The limit of an alert; undefined if it has none, or is disabled. */
+/** The limit of a row, by its address; undefined if it has none, or is disabled. */
 export type LimitOf = (alert: string, severity: AlertRow['severity']) => number | undefined
 
-/** The limits of an installation. If several rules have one name and severity, the limit of the first. */
+/** The limits of an installation. If several rules have one address and severity, the limit of the first. */
 export const limitsOf = (tuning: Tuning): LimitOf => {
   const limits = new Map(
     ruleSet(tuning)
       .alerts.toReversed()
-      .map(({ row }) => [`${row.alert} ${row.severity}`, row.limit]),
+      .map(({ row }) => [`${addressOf(row)} ${row.severity}`, row.limit]),
   )
   return (alert, severity) => limits.get(`${alert} ${severity}`)
 }

@@ -1,14 +1,14 @@
-import { type AlertRow, levelsOf } from './rule.ts'
+import { addressOf, type AlertRow, levelsOf, splitAddress } from './rule.ts'
 
-/** The alerts of `names` inhibit those whose label `label` has one of `values`; the other matchers are as written. */
+/** The rows of some names inhibit those of others; the matchers are as written. */
 interface Inhibition {
-  readonly names: readonly string[]
+  readonly sources: readonly string[]
+  /** The matchers of the source in addition to its names. */
+  readonly source: readonly string[]
+  readonly targets: readonly string[]
+  readonly target: readonly string[]
   /** Labels that source and target have in common. */
   readonly equal: readonly string[]
-  readonly source: readonly string[]
-  readonly label: string
-  readonly values: readonly string[]
-  readonly target: readonly string[]
 }
 
 const BEGIN = 'in src/health/rules by npm run generate:\n'
@@ -26,9 +26,9 @@ export const renderAlertmanager = (text: string, rows: readonly AlertRow[]): str
   }
   // A label that is missing on both sides counts as equal: hence the matcher on the first label.
   const rules = merged(rows).map(
-    ({ names, equal, source, label, values, target }) =>
-      `  - source_matchers: ${list([matcher('alertname', names), ...source, `${equal[0]}!=""`])}\n` +
-      `    target_matchers: ${list([...target, matcher(label, values), `${equal[0]}!=""`])}\n` +
+    ({ sources, source, targets, target, equal }) =>
+      `  - source_matchers: ${list([matcher('alertname', sources), ...source, `${equal[0]}!=""`])}\n` +
+      `    target_matchers: ${list([...target, matcher('alertname', targets), `${equal[0]}!=""`])}\n` +
       `    equal: [${equal.join(', ')}]\n`,
   )
   return [before, BEGIN, ...rules, END, after].join('')
@@ -36,51 +36,78 @@ export const renderAlertmanager = (text: string, rows: readonly AlertRow[]): str
 
 const merged = (rows: readonly AlertRow[]): readonly Inhibition[] => {
   const bySource = mergedBy(
-    edgesOf(rows),
-    ({ equal, source, label, values, target }) => [equal, source, label, values, target],
-    (one, other) => ({ ...one, names: union(one.names, other.names) }),
+    inhibitionsOf(rows.flatMap(levelsOf)),
+    ({ sources: _sources, ...rest }) => rest,
+    (one, other) => ({ ...one, sources: union(one.sources, other.sources) }),
   )
   return mergedBy(
     bySource,
-    ({ names, equal, source, label, target }) => [names, equal, source, label, target],
-    (one, other) => ({ ...one, values: union(one.values, other.values) }),
+    ({ targets: _targets, ...rest }) => rest,
+    (one, other) => ({ ...one, targets: union(one.targets, other.targets) }),
   )
 }
 
-/** One for each cause of each alert; if it does not explain every severity of the alert, with the severity that it does. */
-const edgesOf = (rows: readonly AlertRow[]): readonly Inhibition[] => {
-  const levels = rows.flatMap(levelsOf)
-  const severitiesOf = (name: string) =>
-    new Set(levels.filter(({ alert }) => alert === name).map(({ severity }) => severity))
-  const edges = levels.flatMap(({ alert, severity, labels = {}, explainedBy = [] }) => {
-    const [[label, value] = ['alertname', alert]] = Object.entries(labels)
-    return explainedBy.flatMap(({ alerts, services, scope }) =>
-      alerts.map((name) => {
-        const mayBeCritical = severitiesOf(name).size > 1 && severitiesOf(name).has('critical')
-        const source = [
-          ...(services ? [matcher('service', services)] : []),
-          ...(mayBeCritical && !services && severity === 'critical' ? ['severity="critical"'] : []),
-        ]
-        const target = label === 'alertname' ? [] : [matcher('alertname', [alert])]
-        const equal = scope === 'fleet' ? ['job', 'cluster'] : ['instance', 'job', 'cluster']
-        return { edge: { names: [name], equal, source, label, values: [value], target }, alert, severity }
+/** One or more for each cause of each name, which together match the rows that the cause explains. */
+const inhibitionsOf = (levels: readonly AlertRow[]): readonly Inhibition[] => {
+  const rowsOf = (name: string) => levels.filter(({ alert }) => alert === name)
+  const edges = levels.flatMap((row) =>
+    (row.explainedBy ?? []).flatMap(({ alerts, services, scope }) =>
+      [...new Set(alerts.map((address) => splitAddress(address).alert))].map((name) => {
+        const causes = rowsOf(name).filter((one) => alerts.includes(addressOf(one)))
+        const severities = new Set(causes.map(({ severity }) => severity))
+        const mayBeCritical = severities.size > 1 && severities.has('critical')
+        const whys = [...new Set(causes.map(({ why = '' }) => why))]
+        const isWhole = rowsOf(name).every(({ why = '' }) => whys.includes(why))
+        return {
+          row,
+          sources: [name],
+          source: [
+            ...(isWhole ? [] : [matcher('why', whys)]),
+            ...(services ? [matcher('service', services)] : []),
+            ...(mayBeCritical && !services && row.severity === 'critical' ? ['severity="critical"'] : []),
+          ],
+          equal: scope === 'fleet' ? ['job', 'cluster'] : ['instance', 'job', 'cluster'],
+        }
       }),
-    )
-  })
-  const keyOf = ({ edge }: (typeof edges)[number]): string => JSON.stringify(edge)
-  return edges.map(({ edge, alert, severity }) => {
-    const explained = edges.filter((other) => keyOf(other) === JSON.stringify(edge)).map((other) => other.severity)
-    const isWhole = edge.label !== 'alertname' || severitiesOf(alert).size === new Set(explained).size
-    return isWhole ? edge : { ...edge, target: [`severity="${severity}"`, ...edge.target] }
-  })
+    ),
+  )
+  return mergedBy(
+    edges.map(({ row, ...cause }) => ({ cause, alert: row.alert, explained: [row] })),
+    ({ cause, alert }) => [cause, alert],
+    (one, other) => ({ ...one, explained: [...one.explained, ...other.explained] }),
+  ).flatMap(({ cause, alert, explained }) =>
+    targetsOf(explained, rowsOf(alert)).map((target) => ({ ...cause, targets: [alert], target })),
+  )
 }
 
-const mergedBy = (
-  all: readonly Inhibition[],
-  keyOf: (one: Inhibition) => unknown,
-  merge: (one: Inhibition, other: Inhibition) => Inhibition,
-): readonly Inhibition[] => {
-  const found = new Map<string, Inhibition>()
+/** The matchers, in addition to the name, of the explained rows among all rows of a name. */
+const targetsOf = (explained: readonly AlertRow[], all: readonly AlertRow[]): readonly (readonly string[])[] => {
+  const whys = [...new Set(all.map(({ why = '' }) => why))].map((why) => {
+    const severities = [...new Set(all.filter((row) => (row.why ?? '') === why).map(({ severity }) => severity))]
+    const found = severities.filter((severity) =>
+      explained.some((row) => (row.why ?? '') === why && row.severity === severity),
+    )
+    return { why, found, isWhole: found.length === severities.length }
+  })
+  if (whys.every(({ isWhole }) => isWhole)) return [[]]
+  const hasOthers = whys.length > 1
+  const whole = whys.filter(({ isWhole }) => isWhole).map(({ why }) => why)
+  return [
+    ...(whole.length === 0 ? [] : [[matcher('why', whole)]]),
+    ...whys
+      .filter(({ isWhole }) => !isWhole)
+      .flatMap(({ why, found }) =>
+        found.map((severity) => [`severity="${severity}"`, ...(hasOthers ? [matcher('why', [why])] : [])]),
+      ),
+  ]
+}
+
+const mergedBy = <Item>(
+  all: readonly Item[],
+  keyOf: (one: Item) => unknown,
+  merge: (one: Item, other: Item) => Item,
+): readonly Item[] => {
+  const found = new Map<string, Item>()
   for (const one of all) {
     const key = JSON.stringify(keyOf(one))
     const other = found.get(key)

@@ -10,7 +10,7 @@ export const journal: RuleFile = {
           comment:
             'Both print a line for every block: a minute of silence while the height grows is about two hundred unread lines. last_over_time, because the series disappears when the reader gives up; ten minutes, because ChainCollectorDown has fired by then. Not bft: its log may be set to WARN.',
           alert: 'ChainLogsIncomplete',
-          labels: { why: 'no new entries' },
+          why: 'no-new-entries',
           severity: 'warning',
           component: 'agent',
           limit: 60,
@@ -38,7 +38,7 @@ unless on (instance, job, cluster, service)
           comment:
             'The state itself needs five minutes. Without the log of a service, the alerts on its texts cannot fire; nothing else shows that. Not "no entries" of every service: the RPC may have nothing to print.',
           alert: 'ChainLogsIncomplete',
-          labels: { why: 'never read' },
+          why: 'never-read',
           severity: 'warning',
           component: 'agent',
           for: '1m',
@@ -59,7 +59,7 @@ unless on (instance, job, cluster, service)
         {
           comment: 'A follower that keeps exiting waits up to 10 s between attempts: about thirty in five minutes.',
           alert: 'ChainLogsIncomplete',
-          labels: { why: 'reader restarts' },
+          why: 'reader-restarts',
           severity: 'warning',
           component: 'agent',
           limit: 10,
@@ -74,7 +74,8 @@ unless on (instance, job, cluster, service)
         {
           comment:
             'A journal that is young because the service is new has not lost anything: its oldest entry does not change. If it has moved within two hours, older entries were deleted. One hour, because a node at DEBUG fills a journal of ordinary size within hours, on purpose: less than an hour is lost before an operator who is paged can read it.',
-          alert: 'ChainJournalEvicted',
+          alert: 'ChainLogsIncomplete',
+          why: 'evicted',
           severity: 'warning',
           component: 'agent',
           limit: 3600,
@@ -93,7 +94,7 @@ and on (instance, job, cluster, service)
         },
         {
           alert: 'ChainLogsIncomplete',
-          labels: { why: 'gap' },
+          why: 'gap',
           severity: 'warning',
           component: 'agent',
           for: '30s',
@@ -106,7 +107,7 @@ and on (instance, job, cluster, service)
         {
           comment: 'While messages are dropped, the absence of a line in the log proves nothing.',
           alert: 'ChainLogsIncomplete',
-          labels: { why: 'dropped by journald' },
+          why: 'dropped',
           severity: 'warning',
           component: 'agent',
           for: '30s',
@@ -122,7 +123,8 @@ and on (instance, job, cluster, service)
         {
           comment:
             'Of a report only the lines that could not be parsed are counted: one of them makes its share 100 %. Longer than the range, so that one truncated line never fires the alert.',
-          alert: 'ChainFormatDrift',
+          alert: 'ChainLogsIncomplete',
+          why: 'format',
           severity: 'warning',
           component: 'agent',
           limit: 0.01,

@@ -7,7 +7,6 @@ const MEMORY_LOW = {
   advice: [
     'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
   ],
-  summary: 'the memory of the host is almost used up',
 } as const
 
 /** Rows of the group of the host. */
@@ -16,7 +15,8 @@ export const memory: readonly AlertRow[] = [
     ...MEMORY_LOW,
     comment:
       'Before the kernel kills a process. It is what programs can still get: huge pages are in use, the cache of files is not. No page: if a program of the node is killed, ChainServiceDown pages.',
-    labels: { why: 'available' },
+    why: 'available',
+    summary: 'the memory of the host is almost used up',
     limit: 0.05,
     for: '5m',
     expr: (limit) => `chain_host_memory_available_ratio < ${limit}`,
@@ -25,7 +25,8 @@ export const memory: readonly AlertRow[] = [
   },
   {
     ...MEMORY_LOW,
-    labels: { why: 'pressure' },
+    why: 'pressure',
+    summary: 'the programs of the host wait for memory',
     for: '5m',
     expr: 'rate(chain_host_pressure_stalled_seconds_total{resource="memory"}[5m]) > 0.1',
     description:
@@ -33,7 +34,8 @@ export const memory: readonly AlertRow[] = [
   },
   {
     comment: 'The kernel chooses the largest process, which is usually a part of the node.',
-    alert: 'ChainOomKill',
+    alert: 'ChainMemoryLow',
+    why: 'oom-kill',
     severity: 'warning',
     component: 'host',
     advice: [

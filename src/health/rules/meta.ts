@@ -5,7 +5,6 @@ const FAILING = {
   severity: 'warning',
   component: 'agent',
   dashboard: 'd/chain-fleet',
-  summary: 'a part of the monitoring fails: {{ $labels.problem }}',
   advice: [
     'Read the log of the part: `journalctl -u prometheus -u prometheus-alertmanager --since -30min`.',
     'Check the configuration: `promtool check config /etc/prometheus/prometheus.yml`, `amtool check-config`.',
@@ -23,7 +22,8 @@ export const meta: RuleFile = {
         {
           ...FAILING,
           comment: 'A rule that fails is evaluated to nothing: its alert cannot fire.',
-          labels: { problem: 'rules' },
+          why: 'rules',
+          summary: 'Prometheus cannot evaluate some of its rules',
           for: '5m',
           expr: 'sum by (instance, job, cluster) (increase(prometheus_rule_evaluation_failures_total{job="prometheus"}[5m])) > 0',
           description:
@@ -33,7 +33,8 @@ export const meta: RuleFile = {
           ...FAILING,
           comment:
             'A configuration that was rejected takes effect at the next restart: Prometheus does not start then.',
-          labels: { problem: 'configuration' },
+          why: 'configuration',
+          summary: '{{ $labels.job }} rejected its configuration, and uses the previous one',
           for: '5m',
           expr: `prometheus_config_last_reload_successful{job="prometheus"} == 0
 or
@@ -43,7 +44,8 @@ alertmanager_config_last_reload_successful{job="alertmanager"} == 0`,
         },
         {
           ...FAILING,
-          labels: { problem: 'no Alertmanager' },
+          why: 'no-alertmanager',
+          summary: 'Prometheus delivers no alerts to an Alertmanager',
           for: '5m',
           expr: `prometheus_notifications_alertmanagers_discovered{job="prometheus"} == 0
 or
@@ -53,7 +55,8 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
         },
         {
           ...FAILING,
-          labels: { problem: 'notifications' },
+          why: 'notifications',
+          summary: 'Alertmanager cannot send notifications by {{ $labels.integration }}',
           for: '5m',
           expr: `sum by (instance, job, cluster, integration) (
   rate(alertmanager_notifications_failed_total{job="alertmanager"}[10m])
@@ -65,7 +68,8 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
           ...FAILING,
           comment:
             'A head block that cannot be compacted, or a log that is corrupt: samples are lost at the next restart.',
-          labels: { problem: 'storage' },
+          why: 'storage',
+          summary: 'Prometheus cannot write its database',
           for: '5m',
           expr: `sum by (instance, job, cluster) (
     rate(prometheus_tsdb_compactions_failed_total{job="prometheus"}[3h])
@@ -77,7 +81,8 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
         },
         {
           ...FAILING,
-          labels: { problem: 'agent to Alertmanager' },
+          why: 'agent-to-alertmanager',
+          summary: 'the agent delivers no alerts to Alertmanager {{ $labels.alertmanager }}',
           for: '5m',
           expr: 'chain_agent_alertmanager_up == 0',
           description:
@@ -86,7 +91,8 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
         {
           ...FAILING,
           comment: "Prometheus itself is scraped by itself: if it is down, only the dead man's switch can report it.",
-          labels: { problem: 'Alertmanager down' },
+          why: 'alertmanager-down',
+          summary: 'Alertmanager cannot be scraped',
           for: '5m',
           expr: 'up{job="alertmanager"} == 0',
           description:

@@ -30,7 +30,7 @@ export const packets: readonly AlertRow[] = [
     alert: 'ChainUdpDrops',
     severity: 'warning',
     component: 'host',
-    labels: { why: 'card' },
+    why: 'card',
     limit: 0.01,
     for: '2m',
     advice: [

@@ -14,7 +14,8 @@ export const peers: RuleFile = {
         {
           comment:
             'Full nodes only: a validator has no upstream validators, nor has a full node that a validator serves by name; those never had any. A healthy full node has 3, sometimes 2: half an hour excludes normal dips.',
-          alert: 'ChainUpstreamThin',
+          alert: 'ChainPeersFew',
+          why: 'upstream',
           severity: 'warning',
           component: 'consensus',
           limit: 2,
@@ -54,7 +55,8 @@ export const peers: RuleFile = {
         },
         {
           comment: 'Rarely so few in a week of a healthy node, and never for half an hour.',
-          alert: 'ChainSessionsLow',
+          alert: 'ChainPeersFew',
+          why: 'sessions',
           severity: 'warning',
           component: 'consensus',
           limit: 8,
@@ -69,7 +71,9 @@ export const peers: RuleFile = {
         {
           comment:
             'Only a node that suffers from it: too few votes, few sessions, or behind; each of those pages by itself where it must. The errors are caused by peers.',
-          alert: 'ChainNetworkNoise',
+          alert: 'ChainPeersFew',
+          why: 'noise',
+          causedBy: 'others',
           severity: 'warning',
           component: 'consensus',
           limit: 50,
@@ -89,23 +93,6 @@ export const peers: RuleFile = {
           summary: 'several peers cause network errors from which the node suffers',
           description: (limit) =>
             `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more, and it votes too little, has few sessions or is behind.`,
-        },
-        {
-          comment:
-            'Errors from one peer are a problem of that peer. From three peers: one five-minute window in a thousand of a healthy node has more, which is one every few days: for information. The range is already a delay; keep firing for five minutes, because errors come in bursts.',
-          alert: 'ChainNetworkNoise',
-          severity: 'info',
-          component: 'consensus',
-          limit: 50,
-          keepFiringFor: '5m',
-          advice: NETWORK_NOISE_ADVICE,
-          expr: (
-            limit,
-          ) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
-  and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)`,
-          summary: 'several peers cause network errors on the node',
-          description: (limit) =>
-            `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more.`,
         },
       ],
     },

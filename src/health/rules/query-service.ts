@@ -1,4 +1,4 @@
-import { percent, NODE_DOWN, type RuleFile } from './rule.ts'
+import { percent, NODE_DOWN, RPC_DOWN, type RuleFile } from './rule.ts'
 
 export const queryService: RuleFile = {
   name: 'query-service',
@@ -36,7 +36,8 @@ export const queryService: RuleFile = {
         {
           comment:
             'The process runs, but the ingest has stopped: a fork below a final block, another chain, a broken store. Its data may belong to another history, so it rejects all requests. No cause of this state fixes itself.',
-          alert: 'ChainQueryServiceStopped',
+          alert: 'ChainQueryServiceDown',
+          why: 'stopped',
           severity: 'warning',
           component: 'services',
           for: '1m',
@@ -52,7 +53,8 @@ export const queryService: RuleFile = {
         {
           comment:
             'The phase begins after ten minutes in which the node returned the next block without its logs. The minute prevents an alert for a block that is complete at the next request.',
-          alert: 'ChainQueryServiceIncomplete',
+          alert: 'ChainQueryServiceDown',
+          why: 'incomplete',
           severity: 'warning',
           component: 'services',
           for: '1m',
@@ -67,7 +69,8 @@ export const queryService: RuleFile = {
         },
         {
           comment: '`unless`, because an unknown height has not moved either.',
-          alert: 'ChainQueryServiceStalled',
+          alert: 'ChainQueryServiceBehind',
+          why: 'stalled',
           severity: 'warning',
           component: 'services',
           for: '5m',
@@ -75,12 +78,12 @@ export const queryService: RuleFile = {
             { ...NODE_DOWN, services: ['bft', 'execution', 'rpc'] },
             {
               alerts: [
-                'ChainRpcDown',
+                ...RPC_DOWN,
                 'ChainStatesync',
                 'ChainBehind',
                 'ChainBlockStalled',
-                'ChainQueryServiceStopped',
-                'ChainQueryServiceIncomplete',
+                'ChainQueryServiceDown.stopped',
+                'ChainQueryServiceDown.incomplete',
               ],
             },
           ],
@@ -103,13 +106,13 @@ unless on (instance, job, cluster)
             { ...NODE_DOWN, services: ['bft', 'execution', 'rpc'] },
             {
               alerts: [
-                'ChainRpcDown',
+                ...RPC_DOWN,
                 'ChainStatesync',
                 'ChainBehind',
                 'ChainBlockStalled',
-                'ChainQueryServiceStopped',
-                'ChainQueryServiceIncomplete',
-                'ChainQueryServiceStalled',
+                'ChainQueryServiceDown.stopped',
+                'ChainQueryServiceDown.incomplete',
+                'ChainQueryServiceBehind.stalled',
               ],
             },
           ],
@@ -127,11 +130,12 @@ and on (instance, job, cluster)
         {
           comment:
             'An unreachable or overloaded node (unreachable, overload) has its own alerts; one such answer may be chance. round(), because increase() extrapolates.',
-          alert: 'ChainQueryServiceIngestFailing',
+          alert: 'ChainQueryServiceBehind',
+          why: 'ingest-failing',
           severity: 'warning',
           component: 'services',
           limit: 5,
-          explainedBy: [{ alerts: ['ChainQueryServiceIncomplete'] }],
+          explainedBy: [{ alerts: ['ChainQueryServiceDown.incomplete'] }],
           advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: (limit) => `round(
   increase(
@@ -143,31 +147,14 @@ and on (instance, job, cluster)
             `Steps of the ingest of the query service of {{ $labels.instance }} failed with {{ $labels.kind }} {{ printf "%.0f" $value }} times within 15 minutes, more than ${limit}. Their blocks were not indexed; a retry does not fix this.`,
         },
         {
-          comment:
-            'At its limit it stays there, and old blocks are deleted: that is normal. A tenth above it, they are not deleted.',
-          alert: 'ChainQueryServiceStoreOverLimit',
-          severity: 'warning',
-          component: 'services',
-          limit: 1.1,
-          for: '30m',
-          advice: [
-            'Check the free space of the store.',
-            'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
-          ],
-          expr: (limit) => `chain_query_service_store_bytes
-  / on (instance, job, cluster) chain_query_service_store_limit_bytes > ${limit}`,
-          summary: 'the store of the query service exceeds its limit',
-          description: (limit) =>
-            `The store of the query service of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its limit for 30 minutes, more than ${percent(limit)}: old blocks are not deleted, or their space is not freed.`,
-        },
-        {
           comment: 'Bad input is 4xx, and is not counted here.',
-          alert: 'ChainQueryServiceErrors',
+          alert: 'ChainQueryServiceSlow',
+          why: 'errors',
           severity: 'warning',
           component: 'services',
           limit: 0.05,
           for: '10m',
-          explainedBy: [{ alerts: ['ChainQueryServiceStopped'] }],
+          explainedBy: [{ alerts: ['ChainQueryServiceDown.stopped'] }],
           advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
           expr: (limit) => `sum by (instance, job, cluster) (rate(chain_query_service_requests_total{code=~"5.."}[5m]))
   / on (instance, job, cluster) sum by (instance, job, cluster) (rate(chain_query_service_requests_total[5m])) > ${limit}`,

@@ -1,10 +1,11 @@
 import { closestMatch } from '../../core/suggest.ts'
 import { RULE_FILES } from './index.ts'
 import { expressionOf } from './render.ts'
-import type { AlertRow, RuleSeverity } from './rule.ts'
+import { renamedTo } from './renamed.ts'
+import { addressOf, type AlertRow, type RuleSeverity } from './rule.ts'
 import type { RuleTuning } from './tuning.ts'
 
-/** Settings as the operator writes them: rule → setting → `25ms`, `90%`, `450`. */
+/** Settings as the operator writes them: address of a rule → setting → `25ms`, `90%`, `450`. */
 export type WrittenLimits = Readonly<Record<string, Readonly<Record<string, string | number>>>>
 
 export interface TuningProblem {
@@ -17,7 +18,7 @@ export interface TuningProblem {
 const ROWS = RULE_FILES.flatMap(({ groups }) =>
   groups.flatMap(({ rules }) => rules.flatMap((row) => ('alert' in row ? [row] : []))),
 )
-const ALERTS: readonly string[] = [...new Set(ROWS.map(({ alert }) => alert))]
+const ADDRESSES: readonly string[] = [...new Set(ROWS.flatMap((row) => [row.alert, addressOf(row)]))]
 
 /** Reads the settings of rules, in the units of their metrics, and checks them with the rules. */
 export const readLimits = (
@@ -26,7 +27,7 @@ export const readLimits = (
   const problems: TuningProblem[] = []
   const limits: Record<string, RuleTuning> = {}
   for (const [alert, settings] of Object.entries(written)) {
-    const problem = alertProblem(alert)
+    const problem = limitProblem(alert)
     if (problem !== undefined) {
       problems.push({ path: [alert], message: problem })
       continue
@@ -45,9 +46,21 @@ export const readLimits = (
   return { limits, problems }
 }
 
-/** What is wrong with the name of an alert; undefined if it has a rule. */
-export const alertProblem = (alert: string): string | undefined =>
-  ALERTS.includes(alert) ? undefined : `expected the name of an alert${suggestion(alert, ALERTS)}`
+/** What is wrong with the name or the address of an alert; undefined if it has a rule. */
+export const alertProblem = (address: string): string | undefined => {
+  if (ADDRESSES.includes(address)) return undefined
+  const renamed = renamedTo(address)
+  if (renamed !== undefined) return `expected the name of an alert: ${address} is ${renamed} now`
+  return `expected the name of an alert${suggestion(address, ADDRESSES)}`
+}
+
+/** A limit belongs to one row. */
+const limitProblem = (address: string): string | undefined => {
+  const problem = alertProblem(address)
+  if (problem !== undefined || ROWS.some((row) => addressOf(row) === address)) return problem
+  const rows = ROWS.filter((row) => row.alert === address && available(row).length > 0)
+  return `expected one of ${[...new Set(rows.map(addressOf))].join(', ')}: each has limits of its own`
+}
 
 const suggestion = (word: string, candidates: readonly string[]): string => {
   const candidate = closestMatch(word, candidates)
@@ -63,16 +76,22 @@ class Unexpected extends Error {
 
 const SETTINGS = ['limit', 'warning', 'critical', 'for'] as const
 
-const readSetting = (alert: string, written: string, value: string | number): RuleTuning => {
-  const rows = ROWS.filter((row) => row.alert === alert)
+/** The settings that the rows of an address have. */
+const available = (...rows: readonly AlertRow[]) => {
   const levels = rows.flatMap(levelsWithLimit)
-  const available = SETTINGS.filter((name) =>
+  return SETTINGS.filter((name) =>
     name === 'for' ? rows.some((row) => row.for !== undefined) : levelsFor(name, levels).length === 1,
   )
-  const name = available.find((one) => one === written)
+}
+
+const readSetting = (alert: string, written: string, value: string | number): RuleTuning => {
+  const rows = ROWS.filter((row) => addressOf(row) === alert)
+  const levels = rows.flatMap(levelsWithLimit)
+  const names = available(...rows)
+  const name = names.find((one) => one === written)
   if (name === undefined) {
-    if (available.length === 0) throw new Unexpected(`no setting: ${alert} has none`)
-    throw new Unexpected(`${available.join(', ')} of ${alert}${suggestion(written, available)}`)
+    if (names.length === 0) throw new Unexpected(`no setting: ${alert} has none`)
+    throw new Unexpected(`${names.join(', ')} of ${alert}${suggestion(written, names)}`)
   }
   if (name === 'for') return { for: readDuration(String(value)) }
   return Object.fromEntries(levelsFor(name, levels).map((level) => [name, readLimit(level, value)]))
@@ -128,7 +147,7 @@ export const unitOf = ({ expr }: Pick<AlertRow, 'expr'>): keyof typeof UNITS => 
 
 /** A critical limit that is reached before the warning limit; undefined if they are in order. */
 const reversedLimits = (alert: string, { warning, critical }: RuleTuning): string | undefined => {
-  const levels = ROWS.filter((row) => row.alert === alert).flatMap(levelsWithLimit)
+  const levels = ROWS.filter((row) => addressOf(row) === alert).flatMap(levelsWithLimit)
   const before = (name: 'warning' | 'critical') => levelsFor(name, levels)[0]?.limit
   const [low, high] = [before('warning'), before('critical')]
   if (low === undefined || high === undefined || low === high) return undefined

@@ -59,7 +59,7 @@ or on (instance, job, cluster)
         },
         {
           comment:
-            '1 for each service that should run and does not; a unit that systemd does not know is ChainServiceMissing. The consequences (no block, no RPC) are left to ChainServiceDown, so that one failure is one page.',
+            '1 for each service that should run and does not; a unit that systemd does not know is another row of ChainServiceDown. The consequences (no block, no RPC) are left to ChainServiceDown, so that one failure is one page.',
           record: 'instance_service:chain_service:down',
           expr: `chain_service_expected == 1
   and on (instance, job, cluster, service) (chain_service_active == 0)

@@ -41,8 +41,8 @@ export const RENDER_DEFAULTS: RenderOptions = {
 
 const DASHBOARD = `d/chain-node?${NODE_VARIABLES}`
 
-/** Interval at which Prometheus evaluates the rules. */
-const INTERVAL = '15s'
+/** Interval at which Prometheus evaluates a group without one of its own. */
+export const INTERVAL = '15s'
 
 const HEADER =
   '# Generated from src/health/rules. Developers change the rows there; operators set limits with `chain-agent rules`.'
@@ -109,7 +109,7 @@ const alertLines = (row: AlertRow, options: RenderOptions): readonly string[] =>
 ]
 
 /** The rules as written group and match by `job, cluster`. */
-const forTargets = (expr: string, { job, targetLabels }: RenderOptions): string =>
+export const forTargets = (expr: string, { job, targetLabels }: Pick<RenderOptions, 'job' | 'targetLabels'>): string =>
   expr
     .replaceAll(`job="${RENDER_DEFAULTS.job}"`, () => `job=${JSON.stringify(job)}`)
     .replaceAll(['job', ...RENDER_DEFAULTS.targetLabels].join(', '), ['job', ...targetLabels].join(', '))
@@ -119,17 +119,20 @@ const templatesOf = (
   row: AlertRow,
   { runbooks, dashboards, prefix }: LinkOptions,
 ): Readonly<Record<string, string>> => ({
-  summary: summaryOf(row),
+  summary: row.summary,
   ...(row.advice?.[0] !== undefined && { action: withPrefix(labelled(row.advice[0]), prefix) }),
   description: descriptionOf(row),
+  ...(row.causedBy !== undefined && { cause: CAUSES[row.causedBy] }),
   rank: rankOf(row),
-  ...(runbooks !== null && { runbook_url: runbookLink(runbooks, row.alert) }),
+  ...(runbooks !== null && { runbook_url: runbookLink(runbooks, row) }),
   ...(dashboards !== null && { dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}` }),
 })
 
-/** In Prometheus a template has the labels of the expression, without those of the rule. */
-const summaryOf = ({ summary, labels = {} }: AlertRow): string =>
-  summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (whole, name: string) => labels[name] ?? whole)
+/** The line of a message. */
+const CAUSES: Readonly<Record<NonNullable<AlertRow['causedBy']>, string>> = {
+  network: 'Caused by the network, not by this node.',
+  others: 'Caused by others, not by this node.',
+}
 
 /** Of a message: critical alerts come first, of them those with the recovery of the node, and causes before consequences. */
 const rankOf = (row: AlertRow): string =>
@@ -155,8 +158,11 @@ const recoveryTemplates = (row: AlertRow, options: RenderOptions): Readonly<Reco
 
 const recoveryStep = (action: string): string => `${action}: \`chain-agent recover\`.`
 
-export const runbookLink = (runbooks: string, alert: string): string =>
-  runbooks.includes('{alert}') ? runbooks.replaceAll('{alert}', () => alert) : `${runbooks}/${alert}`
+/** The page of the name, at the section of the row. */
+export const runbookLink = (runbooks: string, { alert, why }: Pick<AlertRow, 'alert' | 'why'>): string => {
+  const page = runbooks.includes('{alert}') ? runbooks.replaceAll('{alert}', () => alert) : `${runbooks}/${alert}`
+  return why === undefined ? page : `${page}#${why}`
+}
 
 interface AlertData extends TemplateData {
   /** Milliseconds since the epoch. */
@@ -184,10 +190,10 @@ export const annotationsOf = (
 const leftUntil = (deadline: number | null, at: number): string =>
   deadline === null || deadline <= at ? '' : humanizeDuration((deadline - at) / second)
 
-export const labelsOf = ({ severity, component, labels }: AlertRow): Readonly<Record<string, string>> => ({
+export const labelsOf = ({ severity, component, why }: AlertRow): Readonly<Record<string, string>> => ({
   severity,
   component,
-  ...labels,
+  ...(why !== undefined && { why }),
 })
 
 export const expressionOf = ({ expr, limit = 0 }: Pick<AlertRow, 'expr' | 'limit'>): string =>

@@ -24,6 +24,7 @@ export interface RecordingRow {
 
 /** Alerts of the same node, or of its fleet, whose cause explains another alert. */
 export interface Cause {
+  /** Their addresses. */
   readonly alerts: readonly string[]
   /** `fleet`: the alerts have no label `instance`; they are about all nodes of a job in a cluster. */
   readonly scope?: 'fleet'
@@ -35,8 +36,14 @@ export interface Cause {
 export const NODE_VARIABLES =
   'var-job={{ $labels.job }}{{ with $labels.cluster }}&var-cluster={{ . }}{{ end }}&var-instance={{ $labels.instance }}'
 
+/** A service does not run. */
+export const SERVICE_DOWN = ['ChainServiceDown', 'ChainServiceDown.failed', 'ChainServiceDown.missing'] as const
+
 /** Consensus or execution is down: the node has no new block, serves nothing and does not vote. */
-export const NODE_DOWN: Cause = { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['bft', 'execution'] }
+export const NODE_DOWN: Cause = { alerts: SERVICE_DOWN, services: ['bft', 'execution'] }
+
+/** The RPC does not answer, or not most of the requests. */
+export const RPC_DOWN = ['ChainRpcDown', 'ChainRpcDown.most-requests-fail'] as const
 
 /** No node of the network has a new block: restarting one does not help. */
 export const NETWORK_HALTED: Cause = { alerts: ['ChainNetworkHalted'], scope: 'fleet' }
@@ -62,8 +69,16 @@ interface WarningLevel {
 interface AlertCondition {
   /** Why these limits and durations; the comment in the generated file. */
   readonly comment?: string
+  /** A cause with one first action. */
   readonly alert: string
+  /**
+   * The mechanism, if a name has several: the label `why`, and with hyphens for spaces the heading of its section in the
+   * runbook. Without it the row is what the name says.
+   */
+  readonly why?: string
   readonly component: Component
+  /** Who causes the condition, if not the node, its host or its agent: restarting the node does not end it. */
+  readonly causedBy?: 'network' | 'others'
   /** The number in `expr` and `description` that decides, in the unit of the metric. */
   readonly limit?: number
   /** The only values that `limit` can have: the bounds of a histogram. */
@@ -78,8 +93,6 @@ interface AlertCondition {
    * warning, or nothing because it is also true for a moment on a healthy node or after a start of the agent.
    */
   readonly pending?: 'warning' | 'nothing'
-  /** Labels in addition to severity and component; they distinguish the rules of one name. */
-  readonly labels?: Readonly<Record<string, string>>
   /** While one of these fires, this alert is a consequence: Alertmanager inhibits it, and `check` lists it last. */
   readonly explainedBy?: readonly Cause[]
   /**
@@ -117,6 +130,20 @@ export interface RuleFile {
   readonly comment?: string
   readonly groups: readonly RuleGroup[]
 }
+
+/** The address of a row in settings, on screens and in documents: `ChainDiskFull`, `ChainDiskFull.filling`. */
+export const addressOf = ({ alert, why }: Pick<AlertRow, 'alert' | 'why'>): string =>
+  why === undefined ? alert : `${alert}.${why}`
+
+/** Name and `why` of an address. */
+export const splitAddress = (address: string): Pick<AlertRow, 'alert' | 'why'> => {
+  const [alert = address, why] = address.split('.')
+  return why === undefined ? { alert } : { alert, why }
+}
+
+/** Whether a name or an address means a row: a name means all rows of it. */
+export const isMeant = (address: string, row: Pick<AlertRow, 'alert' | 'why'>): boolean =>
+  address === row.alert || address === addressOf(row)
 
 /** The rules of a row, one for each severity, each as a row of its own. The critical one comes first. */
 export const levelsOf = ({ critical, ...row }: AlertRow): readonly AlertRow[] => [

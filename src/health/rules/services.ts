@@ -8,14 +8,14 @@ import { hasIncreased, isNotNew, NODE_DOWN, type RuleFile } from './rule.ts'
 const FOR_INFORMATION = ['history_shortened', 'snapshot_advised']
 
 /** The patterns of a severity that fire an alert, as alternatives of an expression. */
-const patternsOf = (wanted: string, alertName = 'ChainLogTrouble'): string =>
-  LOG_PATTERNS.filter(({ severity, alert = 'ChainLogTrouble' }) => severity === wanted && alert === alertName)
+const patternsOf = (wanted: string, address = 'ChainLogTrouble'): string =>
+  LOG_PATTERNS.filter(({ severity, alert = 'ChainLogTrouble' }) => severity === wanted && alert === address)
     .map(({ name }) => name)
     .filter((name) => !FOR_INFORMATION.includes(name))
     .join('|')
 
 /** As ChainRpcDown: a validator serves no users by RPC. */
-const REQUIRED = `chain_service_expected{service!~"otelcol|ledger-tail|cruft"} == 1
+const REQUIRED = `chain_service_expected{service!~"otelcol|ledger-tail|cruft|archiver"} == 1
   unless on (instance, job, cluster, service) (
     chain_service_expected{service="rpc"}
       and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
@@ -29,6 +29,11 @@ const SERVICE_DOWN_ADVICE = [
   'See whether something must be fixed first, and how to start: `chain-agent recover`.',
 ]
 
+const LOG_TROUBLE_TEXTS = {
+  summary: 'the log of {{ $labels.service }} contains an error: {{ $labels.pattern }}',
+  description:
+    'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
+} as const
 const LOG_TROUBLE_ADVICE = ['Read the lines around it: `chain-agent logs SERVICE --since 15m`.']
 
 export const services: RuleFile = {
@@ -42,12 +47,12 @@ export const services: RuleFile = {
       rules: [
         {
           comment:
-            'F16. systemd does not restart consensus and execution (Restart=no): a unit that has failed stays down, so there is no delay. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is ChainPushDown. It keeps firing for three minutes: a service that fails again and again is one problem.',
+            'F16. systemd does not restart consensus and execution (Restart=no): a unit that has failed stays down, so there is no delay. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is the row `push`. It keeps firing for three minutes: a service that fails again and again is one problem.',
           alert: 'ChainServiceDown',
           severity: 'critical',
           page: 'The node does not do its work, and systemd does not restart consensus and execution.',
           component: 'services',
-          labels: { why: 'failed' },
+          why: 'failed',
           keepFiringFor: '3m',
           advice: SERVICE_DOWN_ADVICE,
           expr: `${REQUIRED}
@@ -58,7 +63,7 @@ export const services: RuleFile = {
         },
         {
           comment:
-            'Most services that are stopped without a failure are stopped by an operator, who starts them again: 45 seconds after the exit. A unit that systemd does not know is ChainServiceMissing.',
+            'Most services that are stopped without a failure are stopped by an operator, who starts them again: 45 seconds after the exit. A unit that systemd does not know follows below (`missing`).',
           alert: 'ChainServiceDown',
           severity: 'critical',
           page: 'The node does not do its work, and systemd does not restart consensus and execution.',
@@ -79,13 +84,15 @@ export const services: RuleFile = {
       name: 'chain-services',
       rules: [
         {
+          comment:
+            'The archiver of chain data is a unit of a coming release, monitored if `services.units` names it: the node follows the chain without it.',
           alert: 'ChainServiceDown',
           severity: 'warning',
           component: 'services',
           for: '5m',
           keepFiringFor: '3m',
           advice: SERVICE_DOWN_ADVICE,
-          expr: `instance_service:chain_service:down{service=~"ledger-tail|cruft"} == 1
+          expr: `instance_service:chain_service:down{service=~"ledger-tail|cruft|archiver"} == 1
 or on (instance, job, cluster, service) (
   instance_service:chain_service:down{service="rpc"} == 1
     and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
@@ -97,7 +104,8 @@ or on (instance, job, cluster, service) (
         {
           comment:
             "The upgrade of a package removes a unit for seconds; after five minutes it is an error on the host or in the agent's configuration.",
-          alert: 'ChainServiceMissing',
+          alert: 'ChainServiceDown',
+          why: 'missing',
           severity: 'critical',
           page: 'The service cannot be started until its unit is installed again.',
           component: 'services',
@@ -127,7 +135,8 @@ or on (instance, job, cluster, service) (
         {
           comment:
             'F16. increase() extrapolates, so that two starts can read as 2.01: hence round(). The clean-up starts every hour.',
-          alert: 'ChainServiceRestarting',
+          alert: 'ChainServiceCrashed',
+          why: 'restarts',
           severity: 'warning',
           component: 'services',
           limit: 2,
@@ -151,7 +160,8 @@ or on (instance, job, cluster, service) (
         },
         {
           comment: 'F15. Each of these is the last line that a program logs.',
-          alert: 'ChainAssertion',
+          alert: 'ChainLogTrouble',
+          why: 'aborted',
           severity: 'critical',
           page: 'The program has exited, and exits again with the next start if the cause remains.',
           component: 'services',
@@ -159,7 +169,7 @@ or on (instance, job, cluster, service) (
             'Read the last lines: `chain-agent logs SERVICE --since 15m`.',
             'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
-          expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical', 'ChainAssertion')}"}[10m]) > 0`,
+          expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical', 'ChainLogTrouble.aborted')}"}[10m]) > 0`,
           summary: '{{ $labels.service }} has aborted: {{ $labels.pattern }}',
           description:
             'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes: the program has exited.',
@@ -173,9 +183,7 @@ or on (instance, job, cluster, service) (
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]) > 0`,
-          summary: 'the log of {{ $labels.service }} contains an error: {{ $labels.pattern }}',
-          description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
+          ...LOG_TROUBLE_TEXTS,
         },
         {
           alert: 'ChainLogTrouble',
@@ -183,9 +191,17 @@ or on (instance, job, cluster, service) (
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]) > 0`,
-          summary: 'the log of {{ $labels.service }} contains an error: {{ $labels.pattern }}',
-          description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
+          ...LOG_TROUBLE_TEXTS,
+        },
+        {
+          alert: 'ChainLogTrouble',
+          why: 'others',
+          causedBy: 'others',
+          severity: 'warning',
+          component: 'services',
+          advice: LOG_TROUBLE_ADVICE,
+          expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning', 'ChainLogTrouble.others')}"}[10m]) > 0`,
+          ...LOG_TROUBLE_TEXTS,
         },
         {
           comment:
@@ -195,14 +211,13 @@ or on (instance, job, cluster, service) (
           component: 'services',
           advice: LOG_TROUBLE_ADVICE,
           expr: `rate(chain_log_pattern_total{pattern=~"${FOR_INFORMATION.join('|')}"}[10m]) > 0`,
-          summary: 'the log of {{ $labels.service }} contains an error: {{ $labels.pattern }}',
-          description:
-            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} within 10 minutes.',
+          ...LOG_TROUBLE_TEXTS,
         },
         {
           comment:
             'F18. The node never reads this trace, so only the flood of lines does harm: about 250 a second are 21 million a day, which evict the other entries of the journal. The limit is 50 a second. Two minutes, so that at a scrape interval of a minute the range has two samples.',
-          alert: 'ChainWalStopped',
+          alert: 'ChainLogTrouble',
+          why: 'wal-stopped',
           severity: 'warning',
           component: 'services',
           limit: 6000,

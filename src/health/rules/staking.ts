@@ -4,7 +4,8 @@ const RULES: readonly AlertRow[] = [
   {
     comment:
       'Also without the metrics of consensus. It does not fire for a node that was never in the set. It fires for seven days, also after a deliberate exit: a warning, not a page.',
-    alert: 'ChainOutsideActiveSet',
+    alert: 'ChainLeftActiveSet',
+    why: 'staking',
     severity: 'warning',
     component: 'duty',
     for: '5m',
@@ -21,7 +22,8 @@ const RULES: readonly AlertRow[] = [
   },
   {
     comment: 'Known from the boundary block on; no stake can change it for the next epoch: nothing to do at night.',
-    alert: 'ChainLeavesActiveSet',
+    alert: 'ChainStakeLow',
+    why: 'next-epoch',
     severity: 'warning',
     component: 'duty',
     for: '2m',
@@ -38,7 +40,8 @@ const RULES: readonly AlertRow[] = [
   {
     comment:
       'The next boundary block decides by the current stake. Two percent: other delegators move as much in a day. What moves it is the stake of others, and new stake takes the keys of its owner: no page.',
-    alert: 'ChainStakeMarginLow',
+    alert: 'ChainStakeLow',
+    why: 'margin',
     severity: 'warning',
     component: 'duty',
     limit: 0.02,
@@ -54,23 +57,10 @@ const RULES: readonly AlertRow[] = [
       `The stake of the validator of {{ $labels.instance }} differs from the threshold by {{ $value | humanizePercentage }}, less than ${percent(limit)}. Below the threshold at the boundary block, it leaves the set.`,
   },
   {
-    comment: 'A loss within a day that would use up the rest in two: time to ask delegators.',
-    alert: 'ChainStakeMarginShrinking',
-    severity: 'info',
-    component: 'duty',
-    limit: 0.05,
-    for: '10m',
-    advice: ['See who undelegated with an explorer of the chain.'],
-    expr: (limit) => `max_over_time(chain_staking_margin_ratio[1d]) - chain_staking_margin_ratio > ${limit}
-  and on (instance, job, cluster) (chain_staking_margin_ratio < 0.1)`,
-    summary: 'the stake above the threshold of the active set shrinks',
-    description: (limit) =>
-      `The margin of the validator of {{ $labels.instance }} has fallen by {{ $value | humanizePercentage }} of the threshold within a day, more than ${percent(limit)}, and is below 10%.`,
-  },
-  {
     comment:
       'For a day, so that each change is read by a person. A new agent has no earlier value; VictoriaMetrics counts its first one in changes().',
-    alert: 'ChainCommissionChanged',
+    alert: 'ChainStakingMismatch',
+    why: 'commission-changed',
     severity: 'warning',
     component: 'security',
     advice: [
@@ -86,11 +76,11 @@ const RULES: readonly AlertRow[] = [
   {
     comment: 'Only with the setting. The day of a change has an alert of its own.',
     alert: 'ChainStakingMismatch',
-    labels: { kind: 'commission' },
+    why: 'commission',
     severity: 'warning',
     component: 'security',
     for: '2m',
-    explainedBy: [{ alerts: ['ChainCommissionChanged'] }],
+    explainedBy: [{ alerts: ['ChainStakingMismatch.commission-changed'] }],
     advice: [
       'Ask the holders of the authority key whether they changed the commission.',
       'If the value is right, correct `staking.expected.commission` in the configuration of the agent.',
@@ -104,7 +94,7 @@ const RULES: readonly AlertRow[] = [
   {
     comment: 'Only with the setting, and once this node has led a block that is finalized.',
     alert: 'ChainStakingMismatch',
-    labels: { kind: 'beneficiary' },
+    why: 'beneficiary',
     severity: 'warning',
     component: 'security',
     for: '2m',
@@ -121,13 +111,13 @@ const RULES: readonly AlertRow[] = [
     comment:
       'Only with the setting: an authority that is a contract, or that makes no transactions, needs no balance, and the validator signs and earns without one.',
     alert: 'ChainStakingMismatch',
-    labels: { kind: 'balance' },
+    why: 'balance',
     severity: 'warning',
     component: 'duty',
     for: '2m',
     advice: [
       'See the address: `chain-agent status staking`. Send tokens to it.',
-      'If no operator made a transaction with it, see ChainCommissionChanged: the authority key may be stolen.',
+      'If no operator made a transaction with it, see its runbook: the authority key may be stolen.',
     ],
     expr: 'chain_staking_authority_balance_tokens < chain_staking_authority_balance_minimum_tokens',
     summary: 'the authority of the validator has less balance than expected',
@@ -151,37 +141,9 @@ const RULES: readonly AlertRow[] = [
       'The validator of {{ $labels.instance }} has the flag {{ $labels.flag }}: it is no candidate for the set at the next boundary block.',
   },
   {
-    alert: 'ChainWithdrawalReady',
-    severity: 'info',
-    component: 'duty',
-    pending: 'nothing',
-    for: '2m',
-    advice: ['Withdraw it with the staking tool of the node.'],
-    expr: 'chain_staking_withdrawal_ready == 1',
-    summary: 'a withdrawal request can be withdrawn: {{ $labels.request }}',
-    description:
-      'The withdrawal request {{ $labels.request }} of the authority of {{ $labels.instance }} can be withdrawn.',
-  },
-  {
-    comment:
-      'The delay takes at most as many blocks as rounds, so the epoch should have started. Ten minutes, because the time is an estimate.',
-    alert: 'ChainEpochOverdue',
-    severity: 'warning',
-    component: 'consensus',
-    limit: 600,
-    for: '5m',
-    advice: [
-      'Compare with another node or an explorer: does the network have a new epoch?',
-      'Do not restart consensus until the epoch has started.',
-    ],
-    expr: (limit) => `chain_staking_block_timestamp_seconds - chain_staking_next_epoch_timestamp_seconds > ${limit}`,
-    summary: 'the next epoch has not started in time',
-    description:
-      'By the blocks of {{ $labels.instance }} the next epoch should have started {{ $value | humanizeDuration }} ago.',
-  },
-  {
     comment: 'The flag follows with the next delegation or undelegation.',
-    alert: 'ChainSelfStakeLow',
+    alert: 'ChainStakeLow',
+    why: 'self-stake',
     severity: 'warning',
     component: 'duty',
     for: '10m',
@@ -195,7 +157,8 @@ const RULES: readonly AlertRow[] = [
   {
     comment:
       'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds.',
-    alert: 'ChainStakeViewsDiffer',
+    alert: 'ChainLeftActiveSet',
+    why: 'views-differ',
     severity: 'warning',
     component: 'consensus',
     for: '15m',

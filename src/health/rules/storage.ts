@@ -1,5 +1,4 @@
 import { hasIncreased, percent, period, NODE_DOWN, type RuleFile } from './rule.ts'
-import { NODE_FACTS } from '../../domain/node-facts.ts'
 
 export const storage: RuleFile = {
   name: 'storage',
@@ -34,21 +33,7 @@ chain_storage_chunks{list="free"}
       name: 'chain-storage',
       rules: [
         {
-          comment: '0.8 is constant in every version of the node.',
-          alert: 'ChainStorageCompacting',
-          severity: 'info',
-          component: 'storage',
-          limit: NODE_FACTS.compactionStart.value,
-          for: '30m',
-          explainedBy: [{ alerts: ['ChainStorageFull'] }],
-          advice: ['See what uses the space: `chain-agent status storage`.'],
-          expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
-          summary: 'the database stays above the limit from which the node compacts it',
-          description: (limit) =>
-            `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}: the node drops old state to free space. Crossing 80% is normal, staying above it is not.`,
-        },
-        {
-          comment: 'From 85 % to full takes hours or days; with few free chunks left ChainStorageFreeChunksLow pages.',
+          comment: 'From 85 % to full takes hours or days; with few free chunks left the row `free-chunks` pages.',
           alert: 'ChainStorageFull',
           severity: 'warning',
           component: 'storage',
@@ -66,7 +51,8 @@ chain_storage_chunks{list="free"}
         {
           comment:
             'No `for`: normal operation never reaches this, and the process that used the chunks may use the rest within minutes.',
-          alert: 'ChainStorageFreeChunksLow',
+          alert: 'ChainStorageFull',
+          why: 'free-chunks',
           severity: 'warning',
           component: 'storage',
           limit: 0.1,
@@ -83,7 +69,8 @@ chain_storage_chunks{list="free"}
         {
           comment:
             'A slot-encoded secondary timeline is no longer written: it was primary, and a State Archive node keeps it.',
-          alert: 'ChainStorageLowForMigration',
+          alert: 'ChainStorageFull',
+          why: 'migration',
           severity: 'warning',
           component: 'storage',
           limit: 0.75,
@@ -103,22 +90,9 @@ and on (instance, job, cluster) (
             `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}, while it holds two timelines: it grows faster than usual, and the node may soon drop old state.`,
         },
         {
-          comment: '0 is a database that has reached it: ChainStorageCompacting covers that.',
-          alert: 'ChainStorageCompactionSoon',
-          severity: 'warning',
-          component: 'storage',
-          limit: 172800,
-          for: '1h',
-          advice: ['See what uses the space: `chain-agent status storage`.'],
-          expr: (limit) => `chain_storage_compaction_eta_seconds < ${limit} > 0`,
-          summary: 'the database will soon be so full that the node compacts it',
-          description: (limit) =>
-            `At its growth the database of {{ $labels.instance }} reaches the compaction limit in {{ $value | humanizeDuration }}, less than ${period(limit)}. From then on the node drops old state.`,
-        },
-        {
           comment: 'During statesync execution writes no blocks, and its log has no use value.',
           alert: 'ChainBlind',
-          labels: { reading: 'storage' },
+          why: 'storage',
           severity: 'warning',
           component: 'storage',
           for: '15m',
@@ -138,7 +112,8 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
         {
           comment:
             'The line is logged once per start, and no unit starts it again: so for an hour, or until execution runs. It says why; ChainServiceDown pages.',
-          alert: 'ChainTimelineMissing',
+          alert: 'ChainLogTrouble',
+          why: 'timeline-missing',
           severity: 'warning',
           component: 'storage',
           advice: ['See the step that the database needs, which takes minutes: `chain-agent recover`.'],
@@ -151,7 +126,8 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
         {
           comment:
             'A week, because operators stop their nodes for it one after another. A database that was created after the fork has one timeline, and a promoted one has a page-encoded primary.',
-          alert: 'ChainPromotionDue',
+          alert: 'ChainUpgradeDue',
+          why: 'promotion',
           severity: 'info',
           component: 'storage',
           limit: 604800,

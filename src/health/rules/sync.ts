@@ -1,9 +1,9 @@
-import { type AlertRow, type Cause, NODE_DOWN, percent, period, type RuleFile } from './rule.ts'
+import { type AlertRow, type Cause, NODE_DOWN, percent, period, RPC_DOWN, type RuleFile, SERVICE_DOWN } from './rule.ts'
 
 const RPC_EXPECTED = `unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
 unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`
 
-const RPC_DOWN = `chain_rpc_up == 0
+const RPC_IS_DOWN = `chain_rpc_up == 0
 ${RPC_EXPECTED}`
 
 /** The share of the polls' requests without a valid response. Refused and timed out requests have no duration. */
@@ -17,7 +17,7 @@ const rpcErrors = (range: string): string => `sum by (instance, job, cluster) (r
 
 const RPC_EXPLAINED: readonly Cause[] = [
   NODE_DOWN,
-  { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] },
+  { alerts: SERVICE_DOWN, services: ['rpc'] },
   { alerts: ['ChainStatesync', 'ChainStartStalled'] },
 ]
 
@@ -69,8 +69,8 @@ export const sync: RuleFile = {
             NODE_DOWN,
             {
               alerts: [
-                'ChainConsensusDeadlock',
                 'ChainBlockStalled',
+                'ChainBlockStalled.deadlock',
                 'ChainStatesync',
                 'ChainStartStalled',
                 'ChainIsolated',
@@ -88,12 +88,12 @@ unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
           comment:
             'While the RPC of the node itself does not answer there is nothing to compare: ChainRpcDown covers that.',
           alert: 'ChainBlind',
-          labels: { reading: 'references' },
+          why: 'references',
           severity: 'warning',
           component: 'sync',
           for: '10m',
           pending: 'warning',
-          explainedBy: [NODE_DOWN, { alerts: ['ChainServiceDown', 'ChainServiceMissing'], services: ['rpc'] }],
+          explainedBy: [NODE_DOWN, { alerts: SERVICE_DOWN, services: ['rpc'] }],
           advice: [
             'See which references answer: `chain-agent status agent`.',
             'At least two must answer and agree: add others to `references` in the configuration, or replace those that do not answer.',
@@ -131,7 +131,7 @@ unless on (instance, job, cluster) (instance:chain_start:active == 1)`,
         },
         {
           alert: 'ChainBlind',
-          labels: { reading: 'blocksync window' },
+          why: 'blocksync-window',
           severity: 'warning',
           component: 'sync',
           for: '10m',
@@ -190,7 +190,7 @@ unless on (instance, job, cluster) (changes(chain_native_database_used_bytes[10m
         },
         {
           alert: 'ChainBlind',
-          labels: { reading: 'statesync progress' },
+          why: 'statesync-progress',
           severity: 'warning',
           component: 'sync',
           for: '15m',
@@ -214,7 +214,7 @@ unless on (instance, job, cluster) chain_statesync_last_progress_timestamp_secon
           component: 'sync',
           for: '1m',
           pending: 'warning',
-          expr: `${RPC_DOWN}
+          expr: `${RPC_IS_DOWN}
 unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           ...RPC_DOWN_ROW,
         },
@@ -225,7 +225,7 @@ unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           component: 'sync',
           for: '1m',
           pending: 'warning',
-          expr: `${RPC_DOWN}
+          expr: `${RPC_IS_DOWN}
 and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           ...RPC_DOWN_ROW,
         },
@@ -234,7 +234,8 @@ and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
           comment:
             'An RPC that answers now and then has chain_rpc_up 1 now and then; one that never does is the row above. Two minutes: the range still has the errors of an outage that has ended.',
           alert: 'ChainRpcDown',
-          labels: { why: 'most requests fail' },
+          why: 'most-requests-fail',
+          summary: 'most requests to the RPC of the node fail',
           severity: 'critical',
           page: 'Users of this RPC get no answers.',
           component: 'sync',
@@ -249,12 +250,13 @@ unless on (instance, job, cluster) (chain_node_role{role="validator"} == 1)`,
         {
           comment:
             'Requests of the agent, about two a second: users have the same answers at the same time. An outage that has ended leaves the range before five minutes have passed.',
-          alert: 'ChainRpcErrors',
+          alert: 'ChainRpcDown',
+          why: 'requests-fail',
           severity: 'warning',
           component: 'sync',
           limit: 0.05,
           for: '5m',
-          explainedBy: [{ alerts: ['ChainRpcDown'] }, ...RPC_EXPLAINED],
+          explainedBy: [{ alerts: RPC_DOWN }, ...RPC_EXPLAINED],
           advice: [
             'See the reasons: `curl -s localhost:9843/metrics | grep ^chain_rpc_errors_total`.',
             'See the log: `chain-agent logs rpc`.',
@@ -268,14 +270,14 @@ and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
         },
         {
           comment:
-            'A block without its transactions, over the loopback interface: normally milliseconds. A request that times out has no duration, and counts for ChainRpcErrors.',
+            'A block without its transactions, over the loopback interface: normally milliseconds. A request that times out has no duration, and counts for ChainRpcDown (`requests-fail`).',
           alert: 'ChainRpcSlow',
           severity: 'warning',
           component: 'sync',
           limit: 0.5,
           limits: [0.005, 0.025, 0.1, 0.25, 0.5],
           for: '5m',
-          explainedBy: [{ alerts: ['ChainRpcDown'] }, NODE_DOWN],
+          explainedBy: [{ alerts: RPC_DOWN }, NODE_DOWN],
           advice: [
             'Check the load of the host and of the RPC: `chain-agent status host`, `chain-agent logs rpc`.',
             'Close the port to clients that send more than the node can answer.',
@@ -293,7 +295,8 @@ and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
         {
           comment:
             'F31. Consensus writes the set of the next epoch about half an hour before it begins, and exits if it cannot: a file that lacks the current epoch was replaced, or is not the one that consensus writes. A start compares it with the forkpoint.',
-          alert: 'ChainValidatorsFileStale',
+          alert: 'ChainStartFiles',
+          why: 'validators',
           severity: 'warning',
           component: 'sync',
           for: '15m',

@@ -1,4 +1,4 @@
-import { percent, NODE_DOWN, NODE_VARIABLES, type RecordingRow, type RuleFile } from './rule.ts'
+import { percent, NODE_DOWN, NODE_VARIABLES, RPC_DOWN, type RecordingRow, type RuleFile } from './rule.ts'
 
 /** The share of the requests of users that should be executed within 1 s. */
 const OBJECTIVE = 0.99
@@ -47,11 +47,12 @@ export const traffic: RuleFile = {
         {
           comment:
             'An execution normally takes milliseconds; a call that waits for an executor times out after 2 s (monad-rpc/src/cli.rs, eth_call_executor_queuing_timeout), and 1 s is the last bound of the histogram of the node. 15 % slow requests of half an hour are 15 times the rate that uses up the budget of a week, and 4 % of it; 3 % of a day are 3 times the rate, and 43 %. The shorter window shows that it continues. No page: the node is healthy, and the load comes from users.',
-          alert: 'ChainRpcBudget',
+          alert: 'ChainRpcSlow',
+          why: 'budget',
           severity: 'warning',
           component: 'sync',
           for: '5m',
-          explainedBy: [{ alerts: ['ChainRpcDown'] }, NODE_DOWN],
+          explainedBy: [{ alerts: RPC_DOWN }, NODE_DOWN],
           advice: [
             'See which methods take the time: `curl -s localhost:9843/metrics | grep ^chain_traffic_execution_seconds_total`.',
             'Limit the rate of the clients that cause it, in the proxy before the RPC.',

@@ -1,7 +1,7 @@
 import { descriptionOf } from './render.ts'
-import type { AlertRow, RuleFile, RuleSeverity } from './rule.ts'
+import { addressOf, type AlertRow, isMeant, type RuleFile, type RuleSeverity } from './rule.ts'
 
-/** What an installation changes in the rules of one name; absent is the default. */
+/** What an installation changes in the rows of one address; absent is the default. */
 export interface RuleTuning {
   /** The limit of a rule that has one. */
   readonly limit?: number
@@ -13,8 +13,9 @@ export interface RuleTuning {
 
 /** What an installation changes in the rules. */
 export interface Tuning {
+  /** By address. */
   readonly limits: Readonly<Record<string, RuleTuning>>
-  /** Names of alerts. */
+  /** Names, for all rows of a name, and addresses of rows. */
   readonly disable: readonly string[]
   /** The ratio of a week in which the node should have a fresh block. */
   readonly objective: number
@@ -29,8 +30,8 @@ export const tuneFile = (file: RuleFile, { limits, disable }: Tuning): RuleFile 
     .map((group) => ({
       ...group,
       rules: group.rules
-        .filter((row) => !('alert' in row && disable.includes(row.alert)))
-        .map((row) => ('alert' in row ? tuneRow(row, limits[row.alert]) : row)),
+        .filter((row) => !('alert' in row && disable.some((address) => isMeant(address, row))))
+        .map((row) => ('alert' in row ? tuneRow(row, limits[addressOf(row)]) : row)),
     }))
     .filter(({ rules }) => rules.length > 0),
 })

@@ -10,7 +10,7 @@ const burns = (long: string, short: string, share: number): string => `(
 /** Downtime with an alert of its own. */
 const EXPLAINED: readonly Cause[] = [
   NODE_DOWN,
-  { alerts: ['ChainStatesync', 'ChainBlockStalled', 'ChainConsensusDeadlock', 'ChainRebootedNotSyncing'] },
+  { alerts: ['ChainStatesync', 'ChainBlockStalled', 'ChainBlockStalled.deadlock', 'ChainBlockStalled.rebooted'] },
 ]
 
 const BUDGET = {
@@ -38,7 +38,8 @@ export const uptime = (objective: number): RuleFile => {
         rules: [
           {
             ...BUDGET,
-            alert: 'ChainUptimeBudgetFast',
+            alert: 'ChainUptimeBudget',
+            why: 'fast',
             comment:
               'Pages for a node that comes and goes: an outage without a break has an alert of its own and a short window of 0. After such an outage the short window is between 0 and the limit for less than four minutes, and the alert does not fire.',
             severity: 'critical',
@@ -54,7 +55,8 @@ and on (instance, job, cluster)
           },
           {
             ...BUDGET,
-            alert: 'ChainUptimeBudgetFast',
+            alert: 'ChainUptimeBudget',
+            why: 'fast',
             severity: 'warning',
             limit: shareAt(6),
             for: '10m',
@@ -65,7 +67,8 @@ and on (instance, job, cluster)
           },
           {
             ...BUDGET,
-            alert: 'ChainUptimeBudgetSlow',
+            alert: 'ChainUptimeBudget',
+            why: 'slow',
             severity: 'warning',
             limit: shareAt(3),
             for: '15m',
@@ -78,7 +81,8 @@ ${burns('3d', '6h', objective)}`,
           },
           {
             ...BUDGET,
-            alert: 'ChainUptimeBudgetSpent',
+            alert: 'ChainUptimeBudget',
+            why: 'spent',
             comment:
               'By the counts of the agent, which it keeps on its disk: Prometheus need not have the week. Information, because it lasts for days and what is lost cannot be regained. Not of own rounds: few of them are many percent each.',
             severity: 'info',

@@ -46,7 +46,7 @@ export const validator: RuleFile = {
         {
           comment: 'The status report provides the key every five minutes, and the ledger stream is optional.',
           alert: 'ChainBlind',
-          labels: { reading: 'duties' },
+          why: 'duties',
           severity: 'info',
           component: 'duty',
           for: '15m',

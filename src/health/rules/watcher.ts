@@ -24,7 +24,7 @@ const RULES: readonly AlertRow[] = [
   {
     ...SILENT,
     comment: 'Only the watcher can report it. A maintenance window counts for half an hour after the last heartbeat.',
-    labels: { sees: 'nothing' },
+    why: 'nothing',
     summary: 'no heartbeats from {{ $labels.node }}: its host does not answer',
     severity: 'critical',
     page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
@@ -45,7 +45,7 @@ const RULES: readonly AlertRow[] = [
     ...SILENT,
     comment:
       'The host refuses the connection: it runs, and consensus does not listen, or a firewall rejects the connection.',
-    labels: { sees: 'host' },
+    why: 'host',
     summary: 'no heartbeats from {{ $labels.node }}: consensus does not listen',
     severity: 'critical',
     page: 'The host runs without consensus and without an agent that would report it.',
@@ -64,7 +64,7 @@ const RULES: readonly AlertRow[] = [
   {
     ...SILENT,
     comment: 'The port is open: consensus runs, so that blocks and votes are not lost.',
-    labels: { sees: 'port' },
+    why: 'port',
     summary: 'no heartbeats from {{ $labels.node }}: consensus runs',
     severity: 'warning',
     advice: [
@@ -79,7 +79,7 @@ const RULES: readonly AlertRow[] = [
   {
     ...SILENT,
     comment: 'Without a setting for the port, or while it is unknown, silence can be the loss of the host.',
-    labels: { sees: 'unknown' },
+    why: 'unknown',
     severity: 'critical',
     page: 'The host of the node may be down: its own alerts do not arrive then.',
     advice: [
@@ -95,7 +95,7 @@ const RULES: readonly AlertRow[] = [
   {
     ...SILENT,
     comment: 'Nothing outside can be reached from the watcher: it knows nothing about the node.',
-    labels: { sees: 'no network' },
+    why: 'no-network',
     summary: 'no heartbeats from {{ $labels.node }}: the watcher has no network',
     severity: 'warning',
     advice: ['Check the network of the watcher, on that host: `chain-agent status chain`.'],
@@ -108,7 +108,8 @@ const RULES: readonly AlertRow[] = [
   {
     comment:
       'The node reports it itself. If its own alert has arrived, this one is a second one; if not, its notifications do not arrive.',
-    alert: 'ChainWatchedNodeCritical',
+    alert: 'ChainWatchedNode',
+    why: 'critical',
     severity: 'warning',
     component: 'services',
     for: '5m',
@@ -125,7 +126,8 @@ const RULES: readonly AlertRow[] = [
   },
   {
     comment: 'Never received any: a watcher that was set up and not connected watches nothing.',
-    alert: 'ChainWatchedNodeUnknown',
+    alert: 'ChainWatchedNode',
+    why: 'never-heard',
     severity: 'warning',
     component: 'agent',
     for: '15m',
@@ -143,7 +145,8 @@ const RULES: readonly AlertRow[] = [
   {
     comment:
       'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Nearly all readings of the half hour exist, and are of new blocks. Only on a watcher, and no page: the agent of the node has better sources and pages by them, and its silence pages.',
-    alert: 'ChainWatchedNoProposals',
+    alert: 'ChainWatchedNode',
+    why: 'no-proposals',
     severity: 'warning',
     component: 'duty',
     limit: 144,

@@ -3,10 +3,18 @@ import { LOG_PATTERNS } from './list.ts'
 import type { LogPattern } from './pattern.ts'
 
 /** The patterns that can occur in the log of a service. For an unknown service: the patterns of any program. */
-export const patternsOf = (service: string): readonly LogPattern[] =>
-  LOG_PATTERNS.filter(({ services }) =>
+export const patternsOf = (service: string): readonly LogPattern[] => {
+  const known = byService.get(service)
+  if (known) return known
+  const found = LOG_PATTERNS.filter(({ services }) =>
     services.some((name) => name === service || (name === 'any' && service !== 'cruft')),
   )
+  byService.set(service, found)
+  return found
+}
+
+/** Every batch of entries reads them. */
+const byService = new Map<string, readonly LogPattern[]>()
 
 /** Whether a line may match a pattern; nearly none does. A fast check before `classifyLine`. */
 export const mayMatchPattern = (line: string): boolean => CANDIDATE.test(line)
@@ -43,8 +51,9 @@ export const classifyLine = (expected: readonly LogPattern[], line: string): Cla
   const patterns = isCaught
     ? []
     : expected.filter((pattern) => {
-        const matches = (part: string): boolean => expressionOf(pattern).test(part)
-        return (isBare || pattern.isBare !== true) && (matches(beginning) || (reason !== undefined && matches(reason)))
+        if (pattern.isBare === true && !isBare) return false
+        const expression = expressionOf(pattern)
+        return expression.test(beginning) || (reason !== undefined && expression.test(reason))
       })
   return { patterns, level, text, isBare }
 }

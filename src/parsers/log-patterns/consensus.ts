@@ -16,7 +16,7 @@ export const consensus: readonly LogPattern[] = [
     sources: own(MAIN, 'run'),
     endsProcess: false,
     severity: 'warning',
-    alert: 'ChainWalStopped',
+    alert: 'ChainLogTrouble.wal-stopped',
     meaning:
       'The trace of events (`--wal-path`) is no longer written, and the line is logged for every event, about 250 times a second (v0.14.5). The node never reads the trace: only the flood of lines does harm.',
     advice:

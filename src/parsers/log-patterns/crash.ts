@@ -18,7 +18,7 @@ export const crashes: readonly LogPattern[] = [
     sources: own(ASSERT, 'monad_assertion_failed'),
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning: 'An assertion failed, and the program ended with SIGABRT.',
     advice:
       'Keep the log. If another pattern names the reason, follow that one. If the text names the database or the kernel, check those. If consensus was started alone, start it and execution together.',
@@ -32,7 +32,7 @@ export const crashes: readonly LogPattern[] = [
     sources: own(ASSERT, 'monad_assertion_failed'),
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning: 'The program could not continue and ended with SIGABRT.',
     advice: 'Read the reason in the log and follow it.',
   },
@@ -46,7 +46,7 @@ export const crashes: readonly LogPattern[] = [
     notInSource: "Rust's standard library",
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning: 'A Rust program could not continue and ended with SIGABRT.',
     advice: 'Read the reason, then start consensus and execution together.',
   },
@@ -58,7 +58,7 @@ export const crashes: readonly LogPattern[] = [
     notInSource: "Rust's and C++'s standard libraries, and execution from v0.11 to v0.15.2",
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning:
       'The program ran out of memory or of its stack, or ended with an uncaught exception or by a signal such as a segmentation fault.',
     advice:
@@ -73,7 +73,7 @@ export const crashes: readonly LogPattern[] = [
     notInSource: 'the C library',
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning: 'The C library found the memory of the program damaged, and ended it with SIGABRT.',
     advice:
       "Keep the log for the developers of the node. Check the host's memory for errors: `journalctl -k | grep -iE 'mce|edac|hardware error'`. Then start consensus and execution together.",
@@ -87,7 +87,7 @@ export const crashes: readonly LogPattern[] = [
     sources: own('monad-bft/monad-consensus-state/src/lib.rs', 'maybe_statesync'),
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning:
       'The network is 3/2 of `statesync_threshold` or more ahead of the last committed block (900 blocks by default), the distance at which a running consensus ends itself.',
     advice:
@@ -101,7 +101,7 @@ export const crashes: readonly LogPattern[] = [
     sources: own(MAIN, 'main'),
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning:
       'Consensus ended with an error that is no panic, and with exit code 0: systemd reports a clean stop and does not restart it.',
     advice: 'Read the preceding lines, then start consensus and execution together.',
@@ -113,7 +113,7 @@ export const crashes: readonly LogPattern[] = [
     sources: own(MAIN, 'run'),
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning: 'A component that consensus needs has ended, so consensus ends too.',
     advice: 'Read the preceding lines, then start consensus and execution together.',
   },
@@ -124,7 +124,7 @@ export const crashes: readonly LogPattern[] = [
     sources: [...own('monad/cmd/monad/main.cpp', 'main'), ...own('monad/category/core/monad_exception.cpp', 'print')],
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainAssertion',
+    alert: 'ChainLogTrouble.aborted',
     meaning: 'An exception reached the main function of execution, which ended with exit code 1.',
     advice: 'Keep the log and read the reason. Then start consensus and execution together.',
   },

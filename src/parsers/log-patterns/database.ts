@@ -19,7 +19,7 @@ export const database: readonly LogPattern[] = [
     sources: own(EXECUTION_MAIN, 'main'),
     endsProcess: true,
     severity: 'critical',
-    alert: 'ChainTimelineMissing',
+    alert: 'ChainLogTrouble.timeline-missing',
     meaning: 'This version needs the page-encoded timeline, and the database has none (v0.16).',
     advice:
       'Add the page-encoded timeline with the services stopped, which takes about 8 minutes, then start all services together. Do not empty the database for it.',

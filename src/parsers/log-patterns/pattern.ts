@@ -28,8 +28,13 @@ export interface LogPattern {
   /** Whether the process that logs the line has ended, or ends because of what the line reports. */
   readonly endsProcess: boolean
   readonly severity: Severity
-  /** The alert that it fires, if not ChainLogTrouble. */
-  readonly alert?: 'ChainAssertion' | 'ChainWalStopped' | 'ChainTimelineMissing' | 'ChainCleanup'
+  /** The address of the alert that it fires, if not ChainLogTrouble. */
+  readonly alert?:
+    | 'ChainLogTrouble.aborted'
+    | 'ChainLogTrouble.others'
+    | 'ChainLogTrouble.wal-stopped'
+    | 'ChainLogTrouble.timeline-missing'
+    | 'ChainCleanup'
   readonly meaning: string
   readonly advice: string
   /** What the advice relies on; required if following it costs data, a key or an hour. */

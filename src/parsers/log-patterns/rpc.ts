@@ -73,6 +73,7 @@ export const rpc: readonly LogPattern[] = [
     ],
     endsProcess: false,
     severity: 'warning',
+    alert: 'ChainLogTrouble.others',
     meaning: 'The RPC rejects requests because it gets too many.',
     advice: 'Limit the clients in front of the RPC, or add an RPC node.',
   },

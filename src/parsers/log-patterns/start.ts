@@ -89,6 +89,7 @@ export const start: readonly LogPattern[] = [
     sources: received(SETUP, 'get_latest_configs'),
     endsProcess: false,
     severity: 'warning',
+    alert: 'ChainLogTrouble.others',
     meaning:
       'The remote validators file has no set for an epoch of the remote forkpoint: consensus uses its local files instead, and a soft reset has no effect.',
     advice:
@@ -168,6 +169,7 @@ export const start: readonly LogPattern[] = [
     sources: received(SETUP, 'get_latest_configs'),
     endsProcess: false,
     severity: 'warning',
+    alert: 'ChainLogTrouble.others',
     meaning: 'The forkpoint on the network is older than the local one: its publisher has stopped.',
     advice: 'No action needed for this node. Ask the publisher of the forkpoint, or set another URL.',
   },

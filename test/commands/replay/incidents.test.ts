@@ -2,38 +2,36 @@ import { describe, expect, test } from 'vitest'
 import { createFiringLog, type Firing } from '../../../src/commands/replay/firings.ts'
 import { incidentsOf } from '../../../src/commands/replay/incidents.ts'
 import { selectReplayRules } from '../../../src/commands/replay/rules.ts'
+import { addressOf } from '../../../src/health/rules/rule.ts'
 
 describe('the alerts of a replay', () => {
   const { rules, notEvaluated } = selectReplayRules()
-  const evaluated = new Set(rules.alerts.map(({ alert }) => alert))
+  const evaluated = new Set(rules.alerts.map(({ row }) => addressOf(row)))
 
   test.each([
-    'ChainAssertion',
+    'ChainLogTrouble.aborted',
     'ChainBlockStalled',
     'ChainBlocksyncWindow',
-    'ChainCleanup',
-    'ChainConsensusDeadlock',
+    'ChainCleanup.deletes-nothing',
+    'ChainBlockStalled.deadlock',
     'ChainExecutionSlow',
-    'ChainFormatDrift',
+    'ChainLogsIncomplete.format',
     'ChainLeaderTimeouts',
-    'ChainLeaderTimeoutsInARow',
+    'ChainLeaderTimeouts.in-a-row',
     'ChainLogTrouble',
-    'ChainLogsIncomplete',
-    'ChainNetworkNoise',
+    'ChainLogsIncomplete.no-new-entries',
     'ChainPartialRestart',
-    'ChainRebootedNotSyncing',
+    'ChainBlockStalled.rebooted',
     'ChainServiceCrashed',
     'ChainServiceDown',
-    'ChainServiceRestarting',
+    'ChainServiceCrashed.restarts',
     'ChainStatesync',
-    'ChainStorageCompacting',
-    'ChainStorageCompactionSoon',
-    'ChainStorageFreeChunksLow',
+    'ChainStorageFull.free-chunks',
     'ChainStorageFull',
-    'ChainTimelineMissing',
-    'ChainUptimeBudgetFast',
-    'ChainUptimeBudgetSlow',
-    'ChainWalStopped',
+    'ChainLogTrouble.timeline-missing',
+    'ChainUptimeBudget.fast',
+    'ChainUptimeBudget.slow',
+    'ChainLogTrouble.wal-stopped',
   ])('%s is evaluated', (alert) => {
     expect(evaluated).toContain(alert)
   })
@@ -49,11 +47,11 @@ describe('the alerts of a replay', () => {
     ['it needs another source', 'ChainRpcDown', 'rpc'],
     [
       'a series that it reads is only in metrics of the node, and another of the same metric is in the journal',
-      'ChainBadStateRoot',
+      'ChainStateDiverged.bad-state-root',
       'native',
     ],
     ['a recording rule needs another source', 'ChainNotVoting', 'native'],
-    ['it is about an absent series', 'ChainBlind', 'reference'],
+    ['it is about an absent series', 'ChainBlind.references', 'reference'],
     ['it is about the agent', 'ChainAgentDown', undefined],
   ])('if %s, it is not evaluated: %s', (_, alert, need) => {
     expect(evaluated).not.toContain(alert)
@@ -105,7 +103,7 @@ describe('the firing log', () => {
       })
     }
     expect(log.firings()).toMatchObject([
-      { alert: 'ChainAssertion', subject: 'bft panic', beganAt: 15_000, firedAt: 15_000, endedAt: null },
+      { alert: 'ChainLogTrouble.aborted', subject: 'bft panic', beganAt: 15_000, firedAt: 15_000, endedAt: null },
     ])
     expect(log.firings()[0]?.summary).toMatch(/ matched panic within .* Log line: thread panicked$/)
   })

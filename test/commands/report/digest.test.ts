@@ -102,7 +102,11 @@ test('a week in seven lines', () => {
     NOW / 1000 + 86_400,
     { endpoint: 'listener' },
   ] as const
-  const { summary, description } = digestOf(WEEK, snapshotWith([ending]))
+  const withdrawals = [
+    ['chain_staking_withdrawal_ready', 1, { request: '3' }],
+    ['chain_staking_withdrawal_ready', 0, { request: '4' }],
+  ] as const
+  const { summary, description } = digestOf(WEEK, snapshotWith([ending, ...withdrawals]))
   expect([summary, ...description.split('\n')]).toEqual([
     // 9,995 of 10,020 min.
     'Report of 7 d: 1 critical and 1 warning incidents, 99.75% available',
@@ -111,7 +115,7 @@ test('a week in seven lines', () => {
     'availability: 99.75% of the known 6 d 23 h since 2026-02-23T08:00:00Z with a fresh block, 25 min without; budget of 2.00% downtime: 87.60% left',
     'versions: 0.16.1 installed; 0.16.0 (rpc) running; 2026-02-25T08:00:00Z installed version 0.16.0 → 0.16.1',
     'disk: database 21.50% used, compaction in 41 days, fullest file system 50.00% free',
-    'due: aurora in 3 d: ready; the TLS certificate of listener ends soon',
+    'due: aurora in 3 d: ready; the TLS certificate of listener ends soon; withdrawal request 3 can be withdrawn',
   ])
 })
 

@@ -51,7 +51,7 @@ describe('incidents', () => {
 
   test('leave out what is info, and what ended before the interval', () => {
     const rows: readonly Row[] = [
-      [0, 'ChainWithdrawalReady 1', 'info: ready'],
+      [0, 'ChainChecked 1', 'info: ready'],
       [0, 'ChainBehind', 'warning: behind'],
       [1, 'ChainBehind', 'not firing'],
     ]

@@ -71,6 +71,8 @@ const CONSTANT = [
   'chain_agent_config_last_reload_success_timestamp_seconds',
 ]
 
+const DELAYS = 'chain_agent_event_loop_delay_seconds_count'
+
 it('every metric of the catalogue exists and changes, in few series, and none of the collectors', async ({ start }) => {
   const settings = { retentionBlocks: 120, retentionBytes: '10MB' }
   const { node, service } = await start(settings, { store: measured() })
@@ -78,6 +80,8 @@ it('every metric of the catalogue exists and changes, in few series, and none of
   expect(await ask(service, ALL)).toMatch(/^200/)
   const before = await eventually(service.look, ({ value }) =>
     [
+      // Measured each half second.
+      value(DELAYS) !== undefined,
       value('chain_query_service_store_blocks') === 51,
       // 0, 1, 2, 3 and again, in blocks 0 to 50.
       value('chain_query_service_store_logs') === 75,
@@ -95,7 +99,9 @@ it('every metric of the catalogue exists and changes, in few series, and none of
   expect(await ask(service, { ...ALL, from_block: 390 })).toMatch(/^200/)
   await fetch(`${service.url}/elsewhere`)
   const heights = await fetch(`${service.url}/height/sse`)
-  const after = await eventually(service.look, ({ value }) => (value('chain_query_service_store_logs') ?? 75) !== 75)
+  const after = await eventually(service.look, ({ value }) =>
+    [(value('chain_query_service_store_logs') ?? 75) !== 75, value(DELAYS) !== before.value(DELAYS)].every(Boolean),
+  )
 
   const names = Object.keys(serviceMetrics)
   const lines = (seen: { readonly text: string }) => new Map(names.map((name) => [name, linesOf(seen.text, name)]))

@@ -9,7 +9,7 @@ const SOURCE = '${datasource}'
 const UNITS = new Set<unknown>(Object.values(grafanaUnits))
 /** A custom unit. */
 const OWN_UNIT = /^(?:prefix|suffix|si):./
-const RUNBOOK = /\]\([^)]*\/runbooks\/\w+\)/
+const RUNBOOK = /\]\([^)]*\/runbooks\/\w+(?:#[\w-]+)?\)/
 const WORDY = new Set<Panel['type']>(['state-timeline', 'status-history'])
 
 /** Checks of the options and targets of each panel, without the expressions. */

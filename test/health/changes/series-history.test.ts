@@ -37,6 +37,25 @@ it('has no value of a time without a sample, and forgets a series without any', 
   expect(valuesOf(history)).toEqual([['y', [2, 3, 4]]])
 })
 
+it('gives a series that begins no value of the one that it replaces', () => {
+  const history = createSeriesHistory(3)
+  history.record([up(1, { a: 'x' }), up(1, { a: 'y' })], 1000)
+  history.record([up(2, { a: 'x' }), up(2, { a: 'y' })], 2000)
+  for (const at of [3000, 4000]) history.record([up(at, { a: 'y' }), up(at + 1, { a: 'z' })], at)
+  expect(valuesOf(history)).toEqual([
+    ['x', [2, NaN, NaN]],
+    ['y', [2, 3000, 4000]],
+    ['z', [NaN, 3001, 4001]],
+  ])
+  history.record([up(5, { a: 'y' }), up(6, { a: 'z' }), up(7, { a: 'w' }), up(8, { a: 'v' })], 5000)
+  expect(valuesOf(history)).toEqual([
+    ['y', [3000, 4000, 5]],
+    ['z', [3001, 4001, 6]],
+    ['w', [NaN, NaN, 7]],
+    ['v', [NaN, NaN, 8]],
+  ])
+})
+
 it('ignores a second recording at the same time', () => {
   const history = createSeriesHistory(3)
   history.record([up(1)], 2000)

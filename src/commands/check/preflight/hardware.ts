@@ -131,7 +131,7 @@ const fewPages = (total: number): Finding =>
     ],
     advice: [
       'See whether the unit has run: `systemctl status set-hugepages.service`. The kernel reserves fewer if memory is fragmented: reboot then.',
-      'Runbook: `chain-agent runbook ChainHugePagesMissing`.',
+      'Runbook: `chain-agent runbook ChainHostSetUp.huge-pages`.',
     ],
   })
 

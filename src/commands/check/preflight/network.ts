@@ -189,7 +189,7 @@ const none: Finding = finding('references', 'info', {
 })
 
 const onOtherChain = (name: string): Finding =>
-  finding('ChainBlind', 'warning', {
+  finding('ChainBlind.references', 'warning', {
     summary: `the reference ${name} is on another chain than the node`,
     evidence: ['Its chain ID differs from the chain ID of the node.'],
     advice: [FIX],
@@ -202,7 +202,7 @@ const noQuorum = (seen: {
 }): Finding => {
   const { configured, up, evidence } = seen
   const isMajority = up > Math.floor(configured / 2)
-  return finding('ChainBlind', 'warning', {
+  return finding('ChainBlind.references', 'warning', {
     summary: isMajority
       ? 'the references disagree: the height of the network is unknown'
       : `${up} of ${configured} references ${up === 1 ? 'answers' : 'answer'}: the height of the network is unknown`,

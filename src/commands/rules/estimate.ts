@@ -1,0 +1,164 @@
+import { minute, parseDuration, second } from '../../core/units.ts'
+import { missingMetrics } from '../../health/promql/missing.ts'
+import { createFiringCounter, type EvaluationTiming, type FiringCounts } from '../../health/rules/count-firings.ts'
+import { expressionOf, forTargets, INTERVAL, type RenderOptions } from '../../health/rules/render.ts'
+import { addressOf, levelsOf, type RuleFile, type RuleSeverity } from '../../health/rules/rule.ts'
+import { substituteRecordings } from '../../health/rules/substitute.ts'
+import { type PrometheusApi, QueryError } from './prometheus.ts'
+
+/** A rule at one severity. */
+export type RuleEstimate = { readonly address: string; readonly severity: RuleSeverity } & (
+  | ({ readonly state: 'fired' } & FiringCounts)
+  | { readonly state: 'silent' }
+  /** It cannot fire: these metrics never had data. */
+  | { readonly state: 'no data'; readonly metrics: readonly string[] }
+  /** These recorded series do not exist since the beginning, and computing them would take too long. */
+  | { readonly state: 'needs recording rules'; readonly records: readonly string[] }
+  | { readonly state: 'failed'; readonly error: string }
+)
+
+export interface Estimate {
+  /** Milliseconds since the epoch. */
+  readonly from: number
+  readonly to: number
+  /** Loudest first. */
+  readonly rules: readonly RuleEstimate[]
+  /** The recorded series that do not exist since the beginning and were computed from their expressions. */
+  readonly computed: readonly string[]
+}
+
+interface EstimateContext {
+  readonly api: PrometheusApi
+  readonly from: number
+  readonly to: number
+}
+
+interface EstimateRequest extends EstimateContext {
+  readonly files: readonly RuleFile[]
+  readonly targets: Pick<RenderOptions, 'job' | 'targetLabels'>
+  readonly onProgress: (text: string) => void
+}
+
+/** How often each rule would have fired. Throws a SourceError if no Prometheus answers. */
+export const estimateFirings = async (request: EstimateRequest): Promise<Estimate> => {
+  const { api, files, to, targets, onProgress } = request
+  const names = await api.metricNames(request)
+  const from = await firstSample(request)
+  const rows = files.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules))
+  const recordings = rows.flatMap((row) => ('record' in row ? [{ labels: {}, ...row }] : []))
+  const recorded = await recordedSince(
+    request,
+    from,
+    recordings.map(({ record }) => record).filter((record) => names.has(record)),
+  )
+  const missing = recordings.filter(({ record }) => !recorded.has(record))
+  const all = rulesOf(files)
+  const rules: RuleEstimate[] = []
+  const computed = new Set<string>()
+  for (const [index, { address, severity, timing, ...rule }] of all.entries()) {
+    onProgress(`Rule ${index + 1} of ${all.length}: ${address}`)
+    const { substituted, long, ...complete } = substituteRecordings(rule.expr, missing)
+    const expr = forTargets(complete.expr, targets)
+    const metrics = missingMetrics(expr, names)
+    if (metrics.length > 0) rules.push({ address, severity, state: 'no data', metrics })
+    else if (long.length > 0) rules.push({ address, severity, state: 'needs recording rules', records: long })
+    else {
+      for (const record of substituted) computed.add(record)
+      rules.push({ address, severity, ...(await evaluate({ api, from, to }, expr, timing)) })
+    }
+  }
+  return { from, to, rules: rules.toSorted(compareLoudness), computed: [...computed].toSorted() }
+}
+
+/** Of the search for the first sample; shorter than the durations of the alerts on absence, or as long. */
+const STEP = 5 * minute
+
+/** Before the first sample of the agents each absence would be a firing. By itself no reason to end. */
+const firstSample = async ({ api, from, to, targets: { job } }: EstimateRequest): Promise<number> => {
+  const range = `[${Math.round((to - from) / second)}s:${STEP / second}s]`
+  try {
+    const [first] = await api.instant(`min(min_over_time(timestamp(up{job=${JSON.stringify(job)}})${range}))`, to)
+    const begun = first === undefined ? from : first.value * second
+    // In whole steps, so that the evaluations are those of the whole range.
+    return begun - from <= STEP ? from : to - Math.floor((to - begun) / STEP) * STEP
+  } catch (error) {
+    if (error instanceof QueryError) return from
+    throw error
+  }
+}
+
+/** Recorded series that began later, as rules that were installed within the range have, would lack the time before. */
+const recordedSince = async (
+  { api }: EstimateRequest,
+  from: number,
+  records: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (records.length === 0) return new Set()
+  try {
+    const found = await api.instant(
+      `count by (__name__) ({__name__=~"${[...new Set(records)].join('|')}"})`,
+      from + STEP,
+    )
+    return new Set(found.map(({ labels }) => labels['__name__'] ?? ''))
+  } catch (error) {
+    if (error instanceof QueryError) return new Set()
+    throw error
+  }
+}
+
+const rulesOf = (files: readonly RuleFile[]) =>
+  files
+    .flatMap(({ groups }) => groups)
+    .flatMap(({ interval = INTERVAL, rules }) =>
+      rules
+        .flatMap((row) => ('alert' in row ? levelsOf(row) : []))
+        .map((row) => ({
+          address: addressOf(row),
+          severity: row.severity,
+          expr: expressionOf(row),
+          timing: {
+            for: parseDuration(row.for ?? '') ?? 0,
+            keepFiringFor: parseDuration(row.keepFiringFor ?? '') ?? 0,
+            interval: parseDuration(interval) ?? 0,
+          },
+        })),
+    )
+
+const compareLoudness = (a: RuleEstimate, b: RuleEstimate): number => {
+  const [one, other] = [a, b].map((rule) => (rule.state === 'fired' ? rule : { firings: 0, firingMs: 0 }))
+  return (
+    (other?.firings ?? 0) - (one?.firings ?? 0) ||
+    (other?.firingMs ?? 0) - (one?.firingMs ?? 0) ||
+    a.address.localeCompare(b.address)
+  )
+}
+
+/** Of a query: Prometheus returns at most 11,000 of a series. */
+const MAX_STEPS = 10_000
+/** Of a response, of all series: some 5 MB. */
+const MAX_SAMPLES = 200_000
+
+const evaluate = async ({ api, from, to }: EstimateContext, expr: string, timing: EvaluationTiming) => {
+  const { interval } = timing
+  const end = to - (to % interval)
+  const counter = createFiringCounter(timing)
+  // The product has no name: alerts have none, and a range in which two metrics have the same labels is an error.
+  const unnamed = `(${expr}) * 1`
+  try {
+    const range = `[${Math.round((to - from) / second)}s:${interval / second}s]`
+    const { length: series } = await api.instant(`count_over_time((${unnamed})${range})`, end)
+    if (series === 0) return { state: 'silent' } as const
+    const length = interval * Math.max(1, Math.min(MAX_STEPS, Math.floor(MAX_SAMPLES / series)))
+    for (let first = end - (to - from) + interval; first <= end; first += length) {
+      const chunk = { from: first, to: Math.min(first + length - interval, end), step: interval }
+      for (const { labels, times } of await api.series(unnamed, chunk)) {
+        for (const at of times) counter.add(labels, at)
+      }
+    }
+  } catch (error) {
+    if (error instanceof QueryError) return { state: 'failed', error: error.happened } as const
+    throw error
+  }
+  const counts = counter.countsUntil(end)
+  return counts.firings === 0 ? ({ state: 'silent' } as const) : ({ state: 'fired', ...counts } as const)
+}

@@ -1,0 +1,39 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { atFile } from '../core/files.ts'
+
+/** What changes when a package or a program is installed again, without a process; null if that is not known. */
+export interface InstalledFiles {
+  /** Of the packages that dpkg has installed or holds: it replaces its file at each change. */
+  packages(): Promise<string | null>
+  /** Of the first file of that name on the search path. */
+  program(name: string): Promise<string | null>
+}
+
+interface InstalledFilesOptions {
+  /** The directory that has `var/lib/dpkg/status`. */
+  readonly root: string
+  /** The search path for programs. */
+  readonly path: string
+}
+
+export const createInstalledFiles = ({ root, path }: InstalledFilesOptions): InstalledFiles => ({
+  packages: async () => fileVersion(join(root, 'var/lib/dpkg/status')),
+  program: async (name) => {
+    for (const directory of path.split(':')) {
+      const found = await fileVersion(join(directory, name))
+      if (found !== null) return found
+    }
+    return null
+  },
+})
+
+/** A text that differs when the file was written or replaced. Null if it does not exist or cannot be read. */
+const fileVersion = async (path: string): Promise<string | null> => {
+  try {
+    const { ino, size, mtimeMs } = await atFile(path, async () => stat(path))
+    return `${path} ${ino} ${size} ${mtimeMs}`
+  } catch {
+    return null
+  }
+}
