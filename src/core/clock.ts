@@ -110,7 +110,7 @@ export const withDeadline = async <T>(
   const { signal, abort } = linkAbort(parent)
   let hasEnded = false
   const late = clock.sleep(timeout, signal).then(async (): Promise<never> => {
-    // Nobody waits for it: no error with its stack for each read.
+    // The race is decided: an error with its stack for each read would cost more than the read.
     if (hasEnded) return new Promise<never>(() => undefined)
     // If the parent aborts, the error of `read` comes first.
     if (signal.aborted) await nextTurn()

@@ -74,12 +74,12 @@ export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: nu
   }
 }
 
-/** In milliseconds. Less than a minute, so that what is asked each minute is asked. */
+/** In milliseconds. Less than a minute, so that a collector that polls each minute sends its request. */
 const REFUSED_FOR = 50 * second
 
 /**
- * The same endpoint. A port that has refused each connection since the start is asked once a minute: a host without an
- * OpenTelemetry collector has nobody there. In between the last error is thrown again.
+ * The same endpoint. A port that has refused each connection since the start receives one request a minute: many
+ * hosts have no OpenTelemetry collector. In between, the last error is thrown again.
  */
 export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clock, 'elapsed'>): MetricsEndpoint => {
   let hasAnswered = false
