@@ -95,31 +95,51 @@ export const createFileGate = (
   }
 }
 
-/** The mount points are read again after this time. */
-const MOUNTS_MS = 10 * second
-let mounts: { readonly points: readonly string[]; readonly readAt: number } | undefined
-
-/** The mount point of a path, by its name: symbolic links are not followed, which would be an operation on the file system. */
-const mountPointOf = (path: string): string => {
-  const now = systemClock.elapsed()
-  if (mounts === undefined || now - mounts.readAt > MOUNTS_MS) mounts = { points: readMountPoints(), readAt: now }
-  return mounts.points.find((point) => path === point || path.startsWith(`${point}/`)) ?? '/'
+interface Mount {
+  readonly point: string
+  /** The type of its file system. */
+  readonly type: string
 }
 
-/** Longest first. The fifth field of mountinfo (proc(5)), in which spaces are written in octal. */
-const readMountPoints = (): readonly string[] => {
+/** The mounts are read again after this time. */
+const MOUNTS_MS = 10 * second
+let mounts: { readonly all: readonly Mount[]; readonly readAt: number } | undefined
+
+/** The mount of a path, by its name: symbolic links are not followed, which would be an operation on the file system. */
+const mountOf = (path: string): Mount | undefined => {
+  const now = systemClock.elapsed()
+  if (mounts === undefined || now - mounts.readAt > MOUNTS_MS) mounts = { all: readMounts(), readAt: now }
+  return mounts.all.find(({ point }) => path === point || point === '/' || path.startsWith(`${point}/`))
+}
+
+const mountPointOf = (path: string): string => mountOf(path)?.point ?? '/'
+
+/** Whether a path, or the place where it is missing, is on a file system of this type, such as tmpfs. */
+export const isOnFileSystem = (path: string, type: string): boolean => mountOf(path)?.type === type
+
+/**
+ * Longest first, and of several on one mount point the last one, which hides the others. Of mountinfo (proc(5)) the fifth
+ * field, in which spaces are written in octal, and the first one after the separator.
+ */
+const readMounts = (): readonly Mount[] => {
   try {
-    const points = readFileSync('/proc/self/mountinfo', 'utf8')
+    return readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')
-      .flatMap((line) => line.split(' ')[4] ?? [])
-      .map((point) =>
-        point.replaceAll(/\\(\d{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8))),
-      )
-    return points.filter((point) => point !== '/').toSorted((one, other) => other.length - one.length)
+      .flatMap((line) => {
+        const [before = '', after = ''] = line.split(' - ')
+        const [, , , , point] = before.split(' ')
+        const [type = ''] = after.split(' ')
+        return point === undefined ? [] : [{ point: withoutOctal(point), type }]
+      })
+      .toReversed()
+      .toSorted((one, other) => other.point.length - one.point.length)
   } catch {
     return []
   }
 }
+
+const withoutOctal = (point: string): string =>
+  point.replaceAll(/\\(\d{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)))
 
 /** /proc and /sys do not wait for a device or a server. */
 const isKernelFile = (path: string): boolean => path.startsWith('/proc/') || path.startsWith('/sys/')
@@ -156,11 +176,20 @@ export const openRegular = async (path: string, flags = constants.O_RDONLY, mode
   }
 }
 
+/**
+ * Files that the kernel writes from a few values in memory. To read one takes about 20 µs: a thread for each of its four
+ * operations takes five times as much. Not in it: what waits for the memory of a process (cmdline) or for a device
+ * (hwmon), and the lists of all sockets.
+ */
+const VALUES_IN_MEMORY =
+  /^\/proc\/(?:stat|vmstat|pressure\/\w+|net\/(?:snmp|route)|sys\/.+|\d+\/limits)$|^\/sys\/(?:fs\/cgroup|devices\/system\/cpu)\/|^\/sys\/class\/net\/[^/]+\/statistics\//
+
 /** Most kernel files are smaller than a page. */
 const FIRST_BYTES = 4096
 
 /** At most `maxBytes` bytes. Kernel files report no size and are read in parts. */
 const readStart = async (path: string, maxBytes: number): Promise<Buffer> => {
+  if (VALUES_IN_MEMORY.test(path)) return readFileSync(path).subarray(0, maxBytes)
   const file = await openRegular(path)
   try {
     let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes))

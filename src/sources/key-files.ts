@@ -1,10 +1,8 @@
-import { readdir, stat, statfs } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { LIMITS } from '../core/limits.ts'
-import { dirname } from 'node:path'
 import type { Clock } from '../core/clock.ts'
 import { second } from '../core/units.ts'
-import { errorCode } from '../core/errors.ts'
-import { atFile, openRegular } from '../core/files.ts'
+import { atFile, isOnFileSystem, openRegular } from '../core/files.ts'
 
 /**
  * Why a file could not be read: it does not exist (`missing`), permission is denied (`denied`), the system reports another
@@ -46,15 +44,15 @@ const HOMES = ['/home', '/root', '/run/user']
 
 export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
   /** With ProtectHome=tmpfs the visible files are not the node's, except for bind mounts. */
-  const isHidden = async (path: string): Promise<boolean> =>
-    homes.some((home) => path.startsWith(`${home}/`)) && (await liesOnTmpfs(path))
+  const isHidden = (path: string): boolean =>
+    homes.some((home) => path.startsWith(`${home}/`)) && isOnFileSystem(path, 'tmpfs')
 
   const attempt = async <T>(path: string, look: () => Promise<T>): Promise<T | FileProblem> => {
     try {
       return await atFile(path, look)
     } catch (error) {
       const problem = problemOf(error)
-      return problem === 'missing' && (await isHidden(path)) ? 'denied' : problem
+      return problem === 'missing' && isHidden(path) ? 'denied' : problem
     }
   }
 
@@ -63,7 +61,7 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
     look: (path) =>
       attempt(path, async () => {
         const facts = await stat(path)
-        if (facts.isDirectory() && (await isHidden(path))) return 'denied'
+        if (facts.isDirectory() && isHidden(path)) return 'denied'
         return {
           isFile: facts.isFile(),
           bytes: facts.size,
@@ -74,7 +72,7 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
         }
       }),
     read: (path, judge) => attempt(path, async () => ({ verdict: await readBeginning(path, judge) })),
-    list: (path) => attempt(path, async () => ((await isHidden(path)) ? 'denied' : await readdir(path))),
+    list: (path) => attempt(path, async () => (isHidden(path) ? 'denied' : await readdir(path))),
   }
 }
 
@@ -128,17 +126,6 @@ const readBeginning = async <T>(path: string, judge: (text: string) => T): Promi
 }
 
 /** The type of tmpfs in statfs(2). */
-const TMPFS = 0x01021994
-
-/** For a missing path, checks the nearest existing parent directory. */
-const liesOnTmpfs = async (path: string): Promise<boolean> => {
-  try {
-    return (await statfs(path)).type === TMPFS
-  } catch (error) {
-    return NOTHING_THERE.has(errorCode(error)) && path !== '/' && liesOnTmpfs(dirname(path))
-  }
-}
-
 const NOTHING_THERE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP'])
 const NOT_ALLOWED = new Set<unknown>(['EACCES', 'EPERM'])
 
