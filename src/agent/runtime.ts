@@ -39,6 +39,7 @@ import {
   createMetricsEndpoint,
   createPortProbe,
   createQueryEndpoint,
+  createBatchingRpcEndpoint,
   createRpcEndpoint,
 } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
@@ -247,6 +248,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     unitLogs: createUnitLogs({ exec, clock }),
     watchUnits: options.watchUnits ?? null,
     rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
+    batchingRpcAt: (url: string, timeout: number) => createBatchingRpcEndpoint(ask, url, timeout),
     queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
       createQueryEndpoint(ask, service, timeout),
     nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),

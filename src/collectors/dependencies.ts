@@ -49,6 +49,7 @@ interface Sources {
   readonly readPrefix: ReadPrefix
   /** A client of an endpoint; `timeout` in milliseconds. */
   rpcAt(url: string, timeout: number): RpcEndpoint
+  batchingRpcAt(url: string, timeout: number): RpcEndpoint
   queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): QueryEndpoint
   nativeAt(url: string, timeout: number): MetricsEndpoint
   /** The report of the database tool of that name, or from the file that is configured. */

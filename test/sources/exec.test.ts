@@ -1,7 +1,7 @@
 import { access, chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/core/clock.ts'
+import { nextTurn, systemClock } from '../../src/core/clock.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/directory.ts'
@@ -256,6 +256,30 @@ describe('a stream', () => {
     expect((await collect(command, never, 5)).slice(0, 5)).toBe('line\n')
     expect(isAlive(Number(await readFile(pids, 'utf8')))).toBe(false)
   })
+})
+
+test('a stream that gathers waits after a small piece', async () => {
+  const clock = manualClock()
+  const [seen, written] = [join(bin, 'seen'), join(bin, 'written')]
+  const command = await program(
+    'pieces',
+    `echo one; while [ ! -e ${seen} ]; do sleep 0.01; done; echo two; : > ${written}; exec sleep 60`,
+  )
+  const stream = createExec({ clock, path: path() }).stream({ command, args: [], gatherMs: 200 }, never)
+  const textOf = (piece: { readonly value: Uint8Array | undefined }): string =>
+    Buffer.from(piece.value ?? []).toString()
+  expect(textOf(await stream.next())).toBe('one\n')
+  const second = stream.next().then(textOf)
+  await writeFile(seen, '')
+  await eventually(
+    () => access(written),
+    () => true,
+  )
+  await clock.advance(199)
+  expect(await Promise.race([second, nextTurn().then(() => 'waits')])).toBe('waits')
+  await clock.advance(1)
+  expect(await second).toBe('two\n')
+  await stream.return(undefined)
 })
 
 test('a program that no directory of PATH has is not forked, and is found when it is there', async () => {

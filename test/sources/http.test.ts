@@ -7,7 +7,12 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createHttpClient, NoResponseError, type SendRequest } from '../../src/sources/http.ts'
-import { createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../../src/sources/endpoints.ts'
+import {
+  createBatchingRpcEndpoint,
+  createMetricsEndpoint,
+  createQueryEndpoint,
+  createRpcEndpoint,
+} from '../../src/sources/endpoints.ts'
 import { makeCertificate } from '../support/certificates.ts'
 import { freePort } from '../support/free-port.ts'
 import { listening } from '../support/http.ts'
@@ -60,6 +65,49 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
   }
   expect(seen).toEqual([['POST', '/', 'application/json', body]])
 })
+/** Answers each request with what `answer` makes of its body, and records the bodies. */
+const rpcServer = async (answer: (body: string) => string) => {
+  const bodies: string[] = []
+  const url = await serve((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += String(chunk)))
+    request.on('end', () => {
+      bodies.push(body)
+      response.end(answer(body))
+    })
+  })
+  return { endpoint: createBatchingRpcEndpoint(ask, url, 60_000), bodies }
+}
+
+test('calls of one moment are one batch, and each has its own response', async () => {
+  const { endpoint, bodies } = await rpcServer(
+    () => '[{"id":2,"result":"0x3"},{"id":7,"result":"0x8"},{"id":0,"error":{"message":"busy"}}]',
+  )
+  const texts = await Promise.all(['a', 'b', 'c'].map((method) => endpoint.call(method, [1], never)))
+  expect(bodies).toEqual([
+    '[{"jsonrpc":"2.0","id":0,"method":"a","params":[1]},{"jsonrpc":"2.0","id":1,"method":"b","params":[1]},{"jsonrpc":"2.0","id":2,"method":"c","params":[1]}]',
+  ])
+  expect(texts.map(({ text }) => text)).toEqual(['{"id":0,"error":{"message":"busy"}}', '', '{"id":2,"result":"0x3"}'])
+  await endpoint.call('d', [], never)
+  expect(bodies[1]).toBe('{"jsonrpc":"2.0","id":1,"method":"d","params":[]}')
+})
+
+test('a server without batches receives single calls, the first ones too', async () => {
+  const { endpoint, bodies } = await rpcServer((body) => (body.startsWith('[') ? '{"error":"no batches"}' : body))
+  const two = () => Promise.all(['a', 'b'].map((method) => endpoint.call(method, [], never)))
+  const [a, b] = ['a', 'b'].map((method) => `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[]}`)
+  expect((await two()).map(({ text }) => text)).toEqual([a, b])
+  await two()
+  expect(bodies.length).toBe(5)
+  expect(bodies.filter((body) => body.startsWith('[')).length).toBe(1)
+})
+
+test('each call of a batch fails with its request', async () => {
+  const endpoint = createBatchingRpcEndpoint(ask, `http://127.0.0.1:${await freePort()}`, 60_000)
+  const failures = await Promise.all(['a', 'b'].map((method) => silence(endpoint.call(method, [], never))))
+  expect(failures.every((failure) => failure.startsWith('refused:'))).toBe(true)
+})
+
 test('the height of a query service, wherever its address ends', async () => {
   const url = await serve((request, response) => response.end(request.url))
   expect((await createQueryEndpoint(ask, { url: `${url}/v1/`, apiKeyFile: null }, 60_000).height(never)).text).toBe(

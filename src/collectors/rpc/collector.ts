@@ -180,6 +180,6 @@ const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sam
         }),
       ]
 
-export const offer: OfferCollector<typeof definition> = ({ url }, { rpcAt, recorder, clock }) => ({
-  create: (timing) => rpc({ node: rpcAt(url, requestTimeout(timing, 2)), recorder, clock, timing }),
+export const offer: OfferCollector<typeof definition> = ({ url }, { batchingRpcAt, recorder, clock }) => ({
+  create: (timing) => rpc({ node: batchingRpcAt(url, requestTimeout(timing, 2)), recorder, clock, timing }),
 })
