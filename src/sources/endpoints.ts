@@ -69,7 +69,8 @@ export const createBatchingRpcEndpoint = (ask: SendRequest, url: string, timeout
     const list = listOf(answer)
     if (list === undefined) {
       isSupported = false
-      return sendEach(batch)
+      sendEach(batch)
+      return
     }
     for (const [id, { resolve }] of batch.entries()) {
       const own = list.find((element) => isObject(element) && element['id'] === id)
@@ -79,10 +80,12 @@ export const createBatchingRpcEndpoint = (ask: SendRequest, url: string, timeout
   const flush = (): void => {
     const [batch, first] = [calls, calls[0]]
     calls = []
-    if (!isSupported || batch.length === 1 || first === undefined) return sendEach(batch)
-    sendBatch(batch, first.signal).catch((error: unknown) => {
-      for (const { resolve } of batch) resolve(Promise.reject(error))
-    })
+    if (!isSupported || batch.length === 1 || first === undefined) sendEach(batch)
+    else {
+      sendBatch(batch, first.signal).catch((error: unknown) => {
+        for (const { resolve } of batch) resolve(Promise.reject(error))
+      })
+    }
   }
   return {
     call: (method, params, signal) =>
