@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import { tryJson } from '../core/json.ts'
+import { isObject, tryJson } from '../core/json.ts'
 import type { ConsensusEventBody } from './consensus-event.ts'
 import { MESSAGES, VARIABLE_MESSAGES } from './consensus-messages.ts'
 
@@ -12,7 +11,6 @@ type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
 
 const WHAT = 'a line of the consensus log'
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const
-const schema = z.object({ level: z.enum(LEVELS), target: z.string(), fields: z.record(z.string(), z.unknown()) })
 
 /**
  * Parses one line. Null for lines without a known message, which is nearly every line on a node that logs DEBUG: the
@@ -25,9 +23,11 @@ export const parseConsensusLine = (text: string): ConsensusEvent | null => {
   const known = message === undefined ? undefined : MESSAGES.get(message)
   const variable = message === undefined || known ? null : readVariable(message)
   if (!known && !variable) return parseUnknown(text)
-  const { data } = schema.safeParse(tryJson(text))
-  if (!data) throw new ParseError(WHAT, 'a whole JSON object with level, target and fields', text)
-  const { level, target, fields } = data
+  const value = tryJson(text)
+  const { level: written, target, fields } = isObject(value) ? value : {}
+  const level = LEVELS.find((one) => one === written)
+  if (level === undefined || typeof target !== 'string' || !isObject(fields))
+    throw new ParseError(WHAT, 'a whole JSON object with level, target and fields', text)
   if (variable) return { level, ...variable }
   // The same message, logged by another component.
   if (!known?.target.test(target)) return ofLevel(level)

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { type NodeSource, own } from '../domain/node-source.ts'
 import { withinBounds } from '../core/bounds.ts'
@@ -31,54 +30,62 @@ const BLOCK_ID = /^0x[0-9a-fA-F]{64}$/
 /** The unit µs (U+00B5, two bytes), and what a terminal, an editor or a wrong decoder turns it into. */
 const MICROSECONDS = /^(\d{1,15}) ?(?:\u00B5|\u03BC|\u00C2\u00B5|\uFFFD{1,2}|u)s$/
 
-const u64 = z.string().transform((text, context) => {
-  const parsed = parseU64(text)
-  if (parsed !== undefined) return parsed
-  context.addIssue('expected an unsigned 64-bit integer')
-  return z.NEVER
-})
-const microseconds = z.string().regex(MICROSECONDS, 'expected microseconds').transform(Number.parseFloat)
-const milliseconds = u64
-  .transform(Number)
-  .refine((value) => withinBounds('unixMilliseconds', value) !== null, 'expected milliseconds since 1970')
-
-const schema = z.object({
-  bl: u64,
-  id: z.string().regex(BLOCK_ID, 'expected 64 hex digits').toLowerCase().optional(),
-  ts: milliseconds,
-  tx: u64,
-  rt: u64,
-  sr: microseconds,
-  txe: microseconds,
-  cmt: microseconds,
-  tot: microseconds,
-  gas: u64,
-  // The last field in every version. A line without it is truncated, perhaps within the number before it.
-  gps: z.string(),
-})
-
 /**
  * Reads `__exec_block,bl=…,id=…`. Fields were added and removed over the versions: ac and sc followed gps until
  * v0.14.4, and builds with statistics append more. The rates are of this block only. Returns a text with what was
  * expected if the line cannot be parsed.
  */
 const readExecutedBlock = (message: string): ExecutedBlock | string => {
-  const { data, error } = schema.safeParse(fieldsOf(message))
-  if (!data) {
-    const [issue] = error.issues
-    const name = issue?.path.join('.')
-    return issue?.code === 'invalid_type' ? `the field ${name}` : `a good ${name} (${issue?.message})`
+  const fields = fieldsOf(message)
+  const u64 = (name: string): bigint | undefined => parseU64(fields[name] ?? '')
+  const microseconds = (name: string): number | undefined => {
+    const [, digits] = MICROSECONDS.exec(fields[name] ?? '') ?? []
+    return digits === undefined ? undefined : Number(digits)
   }
+  const [bl, id, ts, tx, rt] = [u64('bl'), idOf(fields['id']), startOf(u64('ts')), u64('tx'), u64('rt')]
+  const [sr, txe, cmt, tot] = [microseconds('sr'), microseconds('txe'), microseconds('cmt'), microseconds('tot')]
+  const [gas, gps] = [u64('gas'), fields['gps']]
+  if (bl === undefined || id === undefined || ts === undefined || tx === undefined || rt === undefined)
+    return firstWrong(fields, { bl, id, ts, tx, rt })
+  if (sr === undefined || txe === undefined || cmt === undefined || tot === undefined)
+    return firstWrong(fields, { sr, txe, cmt, tot })
+  // gps is the last field in every version. A line without it is truncated, perhaps within the number before it.
+  if (gas === undefined || gps === undefined) return firstWrong(fields, { gas, gps })
   return {
     event: 'executed',
-    number: data.bl,
-    id: data.id ?? null,
-    startedAt: data.ts,
-    transactions: data.tx,
-    retried: data.rt,
-    gas: data.gas,
-    microseconds: { senderRecovery: data.sr, execution: data.txe, commit: data.cmt, total: data.tot },
+    number: bl,
+    id,
+    startedAt: ts,
+    transactions: tx,
+    retried: rt,
+    gas,
+    microseconds: { senderRecovery: sr, execution: txe, commit: cmt, total: tot },
   }
+}
+
+const idOf = (text: string | undefined): string | null | undefined => {
+  if (text === undefined) return null
+  return BLOCK_ID.test(text) ? text.toLowerCase() : undefined
+}
+
+const startOf = (milliseconds: bigint | undefined): number | undefined =>
+  withinBounds('unixMilliseconds', Number(milliseconds)) ?? undefined
+
+/** What was expected in place of the first value that is undefined. */
+const firstWrong = (fields: Readonly<Record<string, string>>, values: Readonly<Record<string, unknown>>): string => {
+  const name = Object.keys(values).find((key) => values[key] === undefined) ?? ''
+  return fields[name] === undefined
+    ? `the field ${name}`
+    : `a good ${name}: ${EXPECTED[name] ?? 'an unsigned 64-bit integer'}`
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  id: '64 hex digits',
+  ts: 'milliseconds since 1970',
+  sr: 'microseconds',
+  txe: 'microseconds',
+  cmt: 'microseconds',
+  tot: 'microseconds',
 }
 
 /** Numbers are padded with spaces. */
