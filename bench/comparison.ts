@@ -143,7 +143,7 @@ export const median = (numbers: readonly number[]): number => {
 /** The environment in the unit of the agent that a checkout installs. */
 export const agentEnvironment = async (root = ROOT): Promise<Readonly<Record<string, string>>> => {
   const unit = await readFile(join(root, 'deploy/chain-agent.service'), 'utf8')
-  const variables = [...unit.matchAll(/^Environment=([^=]+)=(.*)$/gm)]
+  const variables = [...unit.matchAll(/^Environment="?([^"=]+)=([^"\n]*)"?$/gm)]
   if (variables.length === 0) throw new Error('deploy/chain-agent.service has no Environment=')
   return Object.fromEntries(variables.map(([, name = '', value = '']) => [name, value]))
 }

@@ -127,7 +127,7 @@ const start = async (folder: string, [from, to]: readonly [number, number], outa
   const [flag, bin] = [join(node.directory, 'tools-hang'), join(node.directory, 'hanging-bin')]
   await writeTools(bin, `/usr/bin:/bin:${simulator.binDirectory}`, flag)
   const environment = Object.entries({ ...(await agentEnvironment()), PATH: `${bin}:/usr/bin:/bin` })
-  const lines = environment.map(([name, value]) => `Environment=${name}=${value}\n`)
+  const lines = environment.map(([name, value]) => `Environment="${name}=${value}"\n`)
   await node.writeUnit('chain-agent.service.d/path.conf', `[Service]\n${lines.join('')}`)
   await writeLogs(node, simulator, outage)
   await node.startAgent()
