@@ -69,7 +69,8 @@ export const createBatchingRpcEndpoint = (ask: SendRequest, url: string, timeout
     const list = listOf(answer)
     if (list === undefined) {
       isSupported = false
-      return sendEach(batch)
+      sendEach(batch)
+      return
     }
     for (const [id, { resolve }] of batch.entries()) {
       const own = list.find((element) => isObject(element) && element['id'] === id)
@@ -79,7 +80,10 @@ export const createBatchingRpcEndpoint = (ask: SendRequest, url: string, timeout
   const flush = (): void => {
     const [batch, first] = [calls, calls[0]]
     calls = []
-    if (!isSupported || batch.length === 1 || first === undefined) return sendEach(batch)
+    if (!isSupported || batch.length === 1 || first === undefined) {
+      sendEach(batch)
+      return
+    }
     sendBatch(batch, first.signal).catch((error: unknown) => {
       for (const { resolve } of batch) resolve(Promise.reject(error))
     })
