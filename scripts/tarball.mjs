@@ -29,6 +29,8 @@ try {
     const text = readFileSync(join(stage, 'package', page), 'utf8')
     writeFileSync(join(stage, 'package', page), text.replaceAll(SCREENSHOT, '_$1_'))
   }
+  // Files of the checkout have the modes of the umask under which they were written.
+  run('chmod', '-R', 'u=rwX,go=rX', join(stage, 'package'))
   const maps = readdirSync(MAPS, { recursive: true }).filter((name) => name.endsWith('.map'))
   const members = maps
     .toSorted((a, b) => (a < b ? -1 : 1))

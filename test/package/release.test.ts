@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -162,6 +162,9 @@ describe('a release', () => {
 
   it('has an npm package and source maps that do not depend on the time and the umask', async () => {
     const again = await mkdtemp(join(host.directory, 'of-release-'))
+    // As in a checkout under this umask.
+    await chmod('CHANGELOG.md', 0o600)
+    onTestFinished(async () => chmod('CHANGELOG.md', 0o644))
     await must('sh', ['-c', 'umask 077; exec "$0" scripts/tarball.mjs "$1"', process.execPath, again], { cwd: ROOT })
     for (const file of await readdir(again))
       expect((await readFile(join(again, file))).equals(await readFile(join(release, file))), file).toBe(true)
