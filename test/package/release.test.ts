@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { laterVersion } from '../support/deb.ts'
+import { debianTree, probeDebianTree } from '../support/debian.ts'
 import { must, run } from '../support/programs.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
+import { type Probe, requireRealPart, versionsToTest } from '../support/real-parts.ts'
 import { createSandbox, probeSandbox, type Sandbox } from '../support/sandbox.ts'
 import { blocksOf, scriptOf } from '../support/shell-blocks.ts'
 
@@ -28,11 +29,15 @@ const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')))
 
+/** The release of Debian on the host; undefined for that of this machine. */
+const [debian] = versionsToTest<string | undefined>([undefined, 'trixie'])
+
 const probe = async (): Promise<Probe> => {
   if (process.arch !== 'x64') return { missing: `a release is built on amd64, not ${process.arch}` }
   if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke gpg'])).code !== 0)
     return { missing: 'no Debian' }
-  return probeSandbox()
+  const sandbox = await probeSandbox()
+  return 'missing' in sandbox || debian === undefined ? sandbox : probeDebianTree(debian)
 }
 
 /** The machine of each ELF file in the directory, by its path. */
@@ -100,6 +105,7 @@ describe('a release', () => {
       }),
       binds: [SERVER],
       ownNetwork: true,
+      ...(debian !== undefined && { root: await debianTree(debian) }),
     })
     release = join(host.directory, 'release')
     repository = join(release, 'apt')
@@ -218,8 +224,8 @@ describe('a release', () => {
   it.each([
     // Each copy of it: as a file, by hash, compressed.
     ['the index', 'for file in $(find main -type f); do echo x >> $file; done', /Hash Sum mismatch|unexpected size/],
-    ['the list of the hashes', 'sed -i "s/^Components:.*/&x/" InRelease Release', /BADSIG/],
-    ['the key', undefined, /NO_PUBKEY/],
+    ['the list of the hashes', 'sed -i "s/^Components:.*/&x/" InRelease Release', /BADSIG|has been manipulated/],
+    ['the key', undefined, /NO_PUBKEY|Missing key/],
   ])('is not used by a new host if %s has changed', async (_, change, message) => {
     if (change === undefined) {
       await newKey('other@example.invalid')
