@@ -90,8 +90,11 @@ export const consensus: Row = {
       width: 8,
       min: 0,
       limits: limitsBy({ alert: 'ChainNotVoting.late', metric: 'chain_native_vote_delay_seconds' }),
-      names: ['p50', 'p90', 'p99'],
-      lines: [{ expr: 'chain_native_vote_delay_seconds', legend: 'p{{percentile}}{{quantile}}' }],
+      lines: [50, 90, 99].map((percentile) => ({
+        // An agent of version 0.2.0 has the label `quantile`.
+        expr: `chain_native_vote_delay_seconds{percentile="${percentile}"} or chain_native_vote_delay_seconds{quantile="${percentile / 100}"}`,
+        legend: `p${percentile}`,
+      })),
     }),
     graph({
       title: 'Working time of the parts of consensus',
