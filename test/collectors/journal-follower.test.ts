@@ -242,6 +242,25 @@ test('the cursor of another pattern is used; that its entry is not selected any 
   expect(total(GAPS)).toBe(1)
 })
 
+test('that the journal has no entry for another pattern from the cursor on is no gap', async () => {
+  const journal: Journal<JournalEntry> = {
+    async *follow({ start }) {
+      if ('after' in start) {
+        await settle()
+        throw new SourceError({ doing: 'resume', happened: 'ahead' }, { code: 'journal position unusable' })
+      }
+      yield { entries: [entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)], unreadable: 0, gap: false }
+    },
+  }
+  const match = () => Promise.resolve(['-u', 'a.service', '--grep=new'])
+  const state = savedState(savedBy020(['-u', 'a.service', '--grep=old']))
+  const { readBatches, read, total } = createFollower({ journal, ...state, match })
+  await expect(readBatches(1)).rejects.toThrow('ahead')
+  await readBatches(1)
+  expect(read).toEqual([`line ${AGENT_STARTED_AT - 1} (old)`, `line ${AGENT_STARTED_AT}`])
+  expect([total(GAPS), total(COUNTED)]).toEqual([0, 8])
+})
+
 test('an incomplete line that never completes does not hold back the cursor', async () => {
   const { checkpoint, saved } = savedState()
   const { journal } = journalOf([entry(10)], [cut(20)], [entry(30)], [entry(10_021)])

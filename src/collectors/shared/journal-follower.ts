@@ -175,7 +175,8 @@ export const createJournalFollower = (
       }
     } catch (error) {
       if (error instanceof SourceError && error.code === 'journal position unusable' && current) {
-        countGap()
+        // With another pattern the journal may have no entry from the cursor on that it selects.
+        if (!current.isOtherPattern) countGap()
         current = startFromNow(current.match, context.clock)
       }
       throw error
