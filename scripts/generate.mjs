@@ -7,6 +7,7 @@ import { RULE_FILES } from '../.cache/modules/src/health/rules/index.js'
 import { renderAlertmanager } from '../.cache/modules/src/health/rules/inhibitions.js'
 import { renderRuleFile } from '../.cache/modules/src/health/rules/render.js'
 import { renderApiPage, renderOpenApi } from './pages/api.mjs'
+import { renderCosts } from './pages/costs.mjs'
 import { renderConfigurationPage } from './pages/configuration.mjs'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
 import { renderFormatsPage } from './pages/formats.mjs'
@@ -46,6 +47,7 @@ const GENERATED = {
   'config.example.yaml': renderExampleConfig,
   'alerts/alertmanager.yaml': () => renderAlertmanager(readFileSync('alerts/alertmanager.yaml', 'utf8'), alertRows),
   'CONTRIBUTING.md': () => renderSuites(readFileSync('CONTRIBUTING.md', 'utf8')),
+  'README.md': () => renderCosts(readFileSync('README.md', 'utf8')),
 }
 
 const [only = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'))

@@ -30,9 +30,10 @@ export const renderSuites = (page) => {
   ].reduce((text, [mark, rows]) => replaceTable(text, mark, rows), page)
 }
 
-const replaceTable = (page, mark, rows) => {
+/** The page with these rows in the place of its table that begins with `mark`. */
+export const replaceTable = (page, mark, rows) => {
   const start = page.indexOf(`\n${mark}`) + 1
-  if (start === 0) throw new Error(`CONTRIBUTING.md has no table that begins with ${mark}`)
+  if (start === 0) throw new Error(`the page has no table that begins with ${mark}`)
   const end = page.indexOf('\n\n', start)
   return page.slice(0, start) + table(rows) + page.slice(end)
 }

@@ -71,9 +71,18 @@ export const LIMITS = {
   config: { fileBytes: MiB, length: 256 * KiB, valueLength: 16 * KiB, depth: 32, indent: 128, problems: 50 },
   /**
    * A document that the agent has saved; its largest number is the last time of a Date in milliseconds. The firing alerts
-   * in one: the rules have some 200, each with some ten labels and annotations.
+   * in one: the rules have some 200, each with some ten labels and annotations. The newest incidents and events are kept, in
+   * at most `incidentsBytes` and `eventsBytes`.
    */
-  state: { fileBytes: 16 * MiB, number: 8.64e15, alerts: 1000, alertTexts: 64, alertTextLength: 4 * KiB },
+  state: {
+    fileBytes: 16 * MiB,
+    number: 8.64e15,
+    alerts: 1000,
+    alertTexts: 64,
+    alertTextLength: 4 * KiB,
+    incidentsBytes: 64 * MiB,
+    eventsBytes: 2 * MiB,
+  },
   /** Texts of other programs: a version or a name, and an error message. */
   text: { label: 256, error: KiB },
 } as const

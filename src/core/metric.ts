@@ -142,7 +142,7 @@ const groupByName = (samples: Iterable<Sample>): Map<string, Sample[]> => {
 export interface Recorder {
   /** Adds `by` to a counter of the agent. Counting 0 creates the series, so that `increase()` sees the first event. */
   count<Name extends CounterName>(name: Name, by: number | bigint, ...labels: LabelArgument<Name>): void
-  /** Adds to a counter that was saved; an unknown name is ignored. */
+  /** Adds to a counter that was saved; an unknown name is ignored, and so are other labels. */
   countByName(name: string, by: number, labels: Readonly<Record<string, string>>): void
   /** Observes a duration, in seconds, in a histogram. */
   observe<Name extends HistogramName>(name: Name, seconds: number, ...labels: LabelArgument<Name>): void

@@ -6,7 +6,7 @@ import processMaxFileDescriptors from 'prom-client/lib/metrics/processMaxFileDes
 import processOpenFileDescriptors from 'prom-client/lib/metrics/processOpenFileDescriptors.js'
 import processStartTime from 'prom-client/lib/metrics/processStartTime.js'
 import Registry from 'prom-client/lib/registry.js'
-import type { MetricDefinition, Recorder, Sample } from '../core/metric.ts'
+import { type MetricDefinition, open, type Recorder, type Sample } from '../core/metric.ts'
 
 /** The metrics in the Prometheus text format, and their media type. */
 export interface Exposition {
@@ -83,7 +83,9 @@ export const createExposition = (
     contentType: registry.contentType,
     recorder: {
       count: (name, by, ...labels) => counters.get(name)?.inc({ ...labels[0] }, Number(by)),
-      countByName: (name, by, labels) => counters.get(name)?.inc({ ...labels }, by),
+      countByName: (name, by, labels) => {
+        if (isLabelled(catalogue[name], labels)) counters.get(name)?.inc({ ...labels }, by)
+      },
       observe: (name, seconds, ...labels) => histograms.get(name)?.observe({ ...labels[0] }, seconds),
     },
     // Synchronous up to the collection, so that concurrent scrapes each see a consistent state.
@@ -117,6 +119,18 @@ export const createExposition = (
       return [...values.values()]
     },
   }
+}
+
+/** Whether the labels are those of the metric: another version of the agent may have saved others. */
+const isLabelled = (definition: MetricDefinition | undefined, labels: Readonly<Record<string, string>>): boolean => {
+  const expected = Object.entries(definition?.labels ?? {})
+  return (
+    expected.length === Object.keys(labels).length &&
+    expected.every(([label, values]) => {
+      const value = labels[label]
+      return value !== undefined && (values === open || values.includes(value))
+    })
+  )
 }
 
 type CollectedMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]

@@ -27,7 +27,7 @@ interface EventLogOptions {
   readonly complain: (error: Error) => void
 }
 
-const MAX_BYTES = 2 * 1024 * 1024
+const MAX_BYTES = LIMITS.state.eventsBytes
 /** The share that is kept when old events are dropped. Rotation is rare, because it rewrites the complete file. */
 const LEFT = 0.75
 

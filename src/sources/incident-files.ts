@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describeFileError, errorCode, FileError, ifMissing, SourceError } from '../core/errors.ts'
 import { atStateFile, readText } from '../core/files.ts'
 import { utc } from '../core/format.ts'
+import { LIMITS } from '../core/limits.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
 export interface IncidentFile {
@@ -10,9 +11,8 @@ export interface IncidentFile {
   readonly bytes: number
 }
 
-/** What is kept: the newest incidents, in at most this number of bytes together. */
+/** What is kept: the newest incidents, in at most `LIMITS.state.incidentsBytes` together. */
 export const MAX_INCIDENTS = 20
-const MAX_BYTES = 64 * 1024 * 1024
 /** One has at most 6 MiB of log lines, which can take twice that in JSON, and 2 MiB of everything else. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 
@@ -74,7 +74,7 @@ export const writeIncidentFile = (
     for (const file of (await listIncidents(directory)).toReversed()) {
       if (file.id !== id && !own.has(file.id)) continue
       bytes += file.bytes
-      if (file.id === id || (kept.length < MAX_INCIDENTS && bytes <= MAX_BYTES)) kept.push(file.id)
+      if (file.id === id || (kept.length < MAX_INCIDENTS && bytes <= LIMITS.state.incidentsBytes)) kept.push(file.id)
       else await rm(fileOf(directory, file.id), { force: true })
     }
     return kept

@@ -201,18 +201,64 @@ test('while the disk does not answer, counts are exported after the timeout', as
   expect(total(COUNTED)).toBe(1)
 })
 
-test('counts of another version of the agent are not restored', async () => {
-  const value = {
+/** What version 0.2.0 saved. */
+const savedBy020 = (match: readonly string[]): Found => ({
+  state: 'saved',
+  value: {
     version: 1,
-    match: ['-u', 'a.service'],
+    match,
     cursor: 's=10',
     at: 10,
-    counts: { version: '0.0.0', counts: [['chain_ledger_own_timeouts_total', {}, 7]] },
+    counts: { version: '0.2.0', counts: [[COUNTED, 7, {}]] },
     memory: {},
-  }
-  const { readBatches, total } = createFollower({ ...journalOf([entry(20)]), ...savedState({ state: 'saved', value }) })
+  },
+})
+
+test('counts that another version of the agent saved continue', async () => {
+  const state = savedState(savedBy020(['-u', 'a.service']))
+  const { readBatches, total } = createFollower({ ...journalOf([entry(20)]), ...state })
   await readBatches(1)
-  expect(total(COUNTED)).toBe(1)
+  expect(total(COUNTED)).toBe(8)
+})
+
+test('the cursor of another pattern is used; that its entry is not selected any more is no gap', async () => {
+  const lines = { entries: [entry(AGENT_STARTED_AT)], unreadable: 0, gap: true }
+  const requests: FollowOptions[] = []
+  const journal: Journal<JournalEntry> = {
+    async *follow(following) {
+      requests.push(following)
+      yield await Promise.resolve(lines)
+      yield lines
+    },
+  }
+  const match = () => Promise.resolve(['-u', 'a.service', '--grep=new'])
+  const state = savedState(savedBy020(['-u', 'a.service', '--grep=old']))
+  const { readBatches, read, total } = createFollower({ journal, ...state, match })
+  await readBatches(1)
+  expect(requests.map(({ start }) => start)).toEqual([{ after: 's=10' }])
+  expect(read).toEqual([`line ${AGENT_STARTED_AT}`])
+  expect([total(GAPS), total(COUNTED)]).toEqual([0, 8])
+  await readBatches(1)
+  expect(total(GAPS)).toBe(1)
+})
+
+test('that the journal has no entry for another pattern from the cursor on is no gap', async () => {
+  const journal: Journal<JournalEntry> = {
+    async *follow({ start }) {
+      if ('after' in start) {
+        await settle()
+        throw new SourceError({ doing: 'resume', happened: 'ahead' }, { code: 'journal position unusable' })
+      }
+      yield { entries: [entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)], unreadable: 0, gap: false }
+    },
+  }
+  const match = () => Promise.resolve(['-u', 'a.service', '--grep=new'])
+  const state = savedState(savedBy020(['-u', 'a.service', '--grep=old']))
+  const { readBatches, read, total } = createFollower({ journal, ...state, match })
+  await expect(readBatches(1)).rejects.toThrow('ahead')
+  await readBatches(1)
+  expect(read).toEqual([`line ${AGENT_STARTED_AT - 1} (old)`, `line ${AGENT_STARTED_AT}`])
+  expect([total(GAPS), total(COUNTED)]).toEqual([0, 8])
 })
 
 test('an incomplete line that never completes does not hold back the cursor', async () => {

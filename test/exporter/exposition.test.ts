@@ -39,6 +39,17 @@ test('shows readings of this moment, and what was recorded since the beginning',
   expect(later).toContain('chain_ledger_timeouts_total 2')
 })
 
+test('a counter that an earlier version saved continues if it has the same labels', async () => {
+  const { render, recorder } = exposition()
+  recorder.countByName('chain_ledger_blocks_total', 7, { event: 'proposed' })
+  for (const labels of [{ event: 'rejected' }, { event: 'proposed', own: 'yes' }, {}])
+    recorder.countByName('chain_ledger_blocks_total', 1, labels)
+  recorder.countByName('chain_ledger_of_0_2_0_total', 1, {})
+  expect((await ours(render([]))).filter((line) => line.includes('ledger'))).toEqual([
+    'chain_ledger_blocks_total{event="proposed"} 7',
+  ])
+})
+
 test('two readings of one series are reported, never summed', async () => {
   const { render, complaints } = exposition()
   const twice: readonly Sample[] = [sample('chain_block_difference', 3), sample('chain_block_difference', 4)]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findRenamed } from '../../src/health/rules/find-renamed.ts'
+import { describeRenamed, findRenamed } from '../../src/health/rules/find-renamed.ts'
 
 const short = (text: string): readonly string[] =>
   findRenamed(text).map(({ line, old, matchers }) => `${line}: ${old} => ${matchers ?? 'panel'}`)
@@ -125,4 +125,37 @@ test.each([undefined, 2])('silences of amtool, with an indentation of %s', (inde
     'reading!~"disk|key files" => why!~"disk|key-files"',
     KEY_FILES,
   ])
+})
+
+const metrics = (text: string): readonly string[] => findRenamed(text).map(describeRenamed)
+const BEHIND = 'chain_blocks_behind is chain_block_difference now'
+
+test.each([
+  ['an expression', 'expr: abs(chain_blocks_behind{job="a"}) > 3', [BEHIND]],
+  ['a query for both versions', 'chain_block_difference or chain_blocks_behind', []],
+  ['other names', 'instance:chain_blocks_behind:max chain_blocks_behind_total my_chain_blocks_behind', []],
+  [
+    'a name without a successor',
+    'chain_staking_set_limit_members > 0',
+    ['chain_staking_set_limit_members is not exported any more'],
+  ],
+  [
+    'a value of a label',
+    'rate(chain_native_events_total{job="a", event="vote_sent"}[5m])',
+    ['chain_native_events_total{event="vote_sent"} is chain_native_events_total{event="vote_created"} now'],
+  ],
+  [
+    'a value among others, of a dashboard',
+    String.raw`"expr": "chain_native_events_total{job=~\"$job\", event=~\"local_timeout|vote_sent\"}"`,
+    ['chain_native_events_total{event="vote_sent"} is chain_native_events_total{event="vote_created"} now'],
+  ],
+  [
+    'a label',
+    'chain_native_vote_delay_seconds{quantile="0.9"}',
+    ['chain_native_vote_delay_seconds{quantile="0.9"} is chain_native_vote_delay_seconds{percentile="90"} now'],
+  ],
+  ['a value that it must not have', 'chain_staking_pending_tokens{delegator!="own"}', []],
+  ['the same value of another metric', 'chain_consensus_lines_total{event="vote_sent"}', []],
+])('a metric in %s', (_, text, expected) => {
+  expect(metrics(text)).toEqual(expected)
 })

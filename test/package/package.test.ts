@@ -20,7 +20,10 @@ const LEFTOVERS = '/usr/sbin/policy-rc.d /etc/systemd/system/chain-agent.service
 const STARTED = '39f53479d3a045ac8e11786248231fbf'
 
 const block = z.object({ seqNum: z.coerce.number() })
-const savedSchema = z.object({ memory: z.object({ newest: z.object({ proposed: block, finalized: block }) }) })
+const savedSchema = z.object({
+  counts: z.object({ counts: z.array(z.tuple([z.string(), z.number(), z.record(z.string(), z.string())])) }),
+  memory: z.object({ newest: z.object({ proposed: block, finalized: block }) }),
+})
 
 const probe = async (): Promise<Probe> => {
   if (process.arch !== 'x64') return { missing: `the packages are for amd64, not ${process.arch}` }
@@ -162,7 +165,7 @@ describe('the Debian packages', () => {
     await shell(`rm /etc/systemd/system/${dropIn}; systemctl daemon-reload`)
   })
 
-  it('upgrade while the ledger stream runs: one restart, no line lost or counted twice, configuration kept', async () => {
+  it('upgrade while the ledger stream runs: one restart, counters continue, no line lost or counted twice, configuration kept', async () => {
     const later = await laterVersion(debs.agent, directory, '99.0.0')
     // The state that the old agent saved at its end.
     const saved = '/var/lib/chain-agent/at-stop.json'
@@ -181,15 +184,23 @@ describe('the Debian packages', () => {
     await node.ledger.goTo(end)
     await node.ledger.reached(end)
 
-    const { memory } = savedSchema.parse(JSON.parse(await shell(`cat ${saved}`)))
+    const { counts, memory } = savedSchema.parse(JSON.parse(await shell(`cat ${saved}`)))
+    const counted = (event: string): number => {
+      const isOf = ([name, , labels]: (typeof counts.counts)[number]) =>
+        name === 'chain_ledger_blocks_total' && labels['event'] === event
+      return counts.counts.find(isOf)?.[1] ?? Number.NaN
+    }
     const [proposed, finalized] = [memory.newest.proposed.seqNum, memory.newest.finalized.seqNum]
     // The stream was running.
     expect(proposed).toBeGreaterThanOrEqual(100)
     expect(proposed).toBeLessThan(end)
     const truth = ledgerTruth(end)
-    const rest = { proposed: truth.proposed - proposed, finalized: truth.finalized - finalized }
-    const totals = await node.see(ledgerTotals, (seen) => seen.finalized >= rest.finalized)
-    expect({ proposed: totals.proposed, finalized: totals.finalized }).toEqual(rest)
+    const all = {
+      proposed: counted('proposed') + truth.proposed - proposed,
+      finalized: counted('finalized') + truth.finalized - finalized,
+    }
+    const totals = await node.see(ledgerTotals, (seen) => seen.finalized >= all.finalized)
+    expect({ proposed: totals.proposed, finalized: totals.finalized }).toEqual(all)
     const { value } = await node.look()
     expect(value('chain_agent_journal_gaps_total', { service: 'ledger-tail' })).toBe(0)
     expect(value('chain_agent_build_info', { version: '99.0.0' })).toBe(1)

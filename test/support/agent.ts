@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,10 +16,11 @@ export interface Watched extends Running {
   see<T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T>
 }
 
-/** The agent as its users start it, with a configuration; `listen` and `state` are seen to. */
+/** The agent as its users start it, with a configuration; `listen` and `state` are seen to. `files` are in the state directory. */
 export const startAgent = async (
   config: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
 ): Promise<Watched & { readonly directory: string }> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
   const port = await freePort()
@@ -27,6 +28,10 @@ export const startAgent = async (
   const own = { listen: `127.0.0.1:${port}`, state: { directory: join(directory, 'state') } }
   // JSON is YAML.
   await writeFile(file, JSON.stringify({ ...config, ...own }))
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(own.state.directory, { recursive: true })
+    await writeFile(join(own.state.directory, name), text)
+  }
   const running = start(process.execPath, [MAIN, 'run', '--config', file], { env })
   const stop = async (signal?: NodeJS.Signals): Promise<void> => {
     await running.stop(signal)

@@ -71,7 +71,7 @@ export const chain: Row = {
       unit: 'locale',
       width: 8,
       lines: [
-        { expr: 'chain_block_difference', legend: 'agreed by the references' },
+        { expr: 'chain_block_difference or chain_blocks_behind', legend: 'agreed by the references' },
         { expr: aboveRpc('chain_reference_block_number'), legend: '{{reference}}' },
         {
           expr: `chain_rpc_block_number{tag="finalized"} - on (job, instance) chain_rpc_block_number{tag="latest"}`,

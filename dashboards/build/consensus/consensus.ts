@@ -3,17 +3,28 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { EXPECTED_ROUNDS_NOTE, EXPECTED_ROUNDS } from '../expected-rounds.ts'
 
-/** Events of a healthy node; the others are faults, or have a graph of their own. */
+/**
+ * Events of a healthy node; the others are faults, or have a graph of their own. `vote_sent` and `statesync_triggered` are
+ * the names of version 0.2.0.
+ */
 const NORMAL = [
   'committed_block',
   'round_entered_by_qc',
   'round_entered_by_tc',
   'vote_created',
+  'vote_sent',
   'vote_received',
   'proposal_created',
   'remote_timeout',
 ]
-const FAULTS = ['local_timeout', 'execution_lagging', 'bad_state_root', 'base_fee_error', 'statesync_target_set']
+const FAULTS = [
+  'local_timeout',
+  'execution_lagging',
+  'bad_state_root',
+  'base_fee_error',
+  'statesync_target_set',
+  'statesync_triggered',
+]
 const BLOCKSYNC = [
   'blocksync_requested',
   'blocksync_timeout',
@@ -27,6 +38,7 @@ const KINDS = [
   'committed_block',
   'round_advanced',
   'vote_created',
+  'vote_sent',
   'proposal',
   'round_timed_out',
   'local_timeout',
@@ -78,8 +90,11 @@ export const consensus: Row = {
       width: 8,
       min: 0,
       limits: limitsBy({ alert: 'ChainNotVoting.late', metric: 'chain_native_vote_delay_seconds' }),
-      names: ['p50', 'p90', 'p99'],
-      lines: [{ expr: 'chain_native_vote_delay_seconds', legend: 'p{{percentile}}' }],
+      lines: [50, 90, 99].map((percentile) => ({
+        // An agent of version 0.2.0 has the label `quantile`.
+        expr: `chain_native_vote_delay_seconds{percentile="${percentile}"} or chain_native_vote_delay_seconds{quantile="${percentile / 100}"}`,
+        legend: `p${percentile}`,
+      })),
     }),
     graph({
       title: 'Working time of the parts of consensus',

@@ -4,6 +4,8 @@ import { type ValueLabels } from '../value-labels.ts'
 
 const PROVED: ValueLabels = { 0: ['not proved', 'unknown'], 1: ['proved', 'good'] }
 const UNKNOWN = { empty: 'unknown' }
+/** An agent of version 0.2.0 has both columns in this metric, by `window`. */
+const AHEAD = 'chain_schedule_own_rounds_ahead'
 
 export const ownRounds = table({
   title: 'Own rounds',
@@ -38,8 +40,8 @@ export const ownRounds = table({
       past: 'good',
       ...UNKNOWN,
     },
-    { ...tokens('Within an hour', 'chain_schedule_own_rounds_next_hour'), ...UNKNOWN },
-    { ...tokens('As far as known', 'chain_schedule_own_rounds_ahead'), ...UNKNOWN },
+    { ...tokens('Within an hour', `chain_schedule_own_rounds_next_hour or ${AHEAD}{window="hour"}`), ...UNKNOWN },
+    { ...tokens('As far as known', `${AHEAD}{window!="hour"}`), ...UNKNOWN },
     { ...tokens('Led in the epoch', 'chain_schedule_own_rounds{result="led"}'), ...UNKNOWN },
     { ...tokens('Missed in the epoch', 'chain_schedule_own_rounds{result="missed"}'), ...UNKNOWN },
   ],

@@ -40,7 +40,10 @@ export const votes: Row = {
       }),
       lines: [
         {
-          expr: highest('max by (job, instance) (chain_native_vote_delay_seconds{percentile="99"})'),
+          // An agent of version 0.2.0 has the label `quantile`.
+          expr: highest(
+            'max by (job, instance) (chain_native_vote_delay_seconds{percentile="99"} or chain_native_vote_delay_seconds{quantile="0.99"})',
+          ),
           legend: '{{instance}}',
         },
       ],

@@ -69,6 +69,12 @@ const validators = table({
   ],
 })
 
+/** An agent of version 0.2.0 has both in one metric, by `delegator`. */
+const allAndOwn = (title: string, name: string) => [
+  tokens(`${title}, all`, `chain_staking_${name}{delegator!="own"}`),
+  tokens(`${title}, own`, `chain_staking_self_${name} or chain_staking_${name}{delegator="own"}`),
+]
+
 const amounts = table({
   title: 'Commission and amounts',
   about:
@@ -92,10 +98,8 @@ const amounts = table({
     tokens('Self-stake', 'chain_staking_self_stake_tokens'),
     tokens('Minimum', 'chain_staking_self_stake_minimum_tokens'),
     { ...tokens('Balance', 'chain_staking_authority_balance_tokens'), empty: 'unknown' },
-    tokens('Pending, all', 'chain_staking_pending_tokens'),
-    tokens('Pending, own', 'chain_staking_self_pending_tokens'),
-    tokens('Unclaimed, all', 'chain_staking_unclaimed_reward_tokens'),
-    tokens('Unclaimed, own', 'chain_staking_self_unclaimed_reward_tokens'),
+    ...allAndOwn('Pending', 'pending_tokens'),
+    ...allAndOwn('Unclaimed', 'unclaimed_reward_tokens'),
     tokens('Pool, 1 d', 'increase(chain_staking_reward_tokens_total{share="pool"}[1d])'),
     tokens('Comm., 1 d', 'increase(chain_staking_reward_tokens_total{share="commission"}[1d])'),
   ],

@@ -2,6 +2,11 @@ import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 
+/** `share` is that of an agent of version 0.2.0, which has both in one metric. */
+const pressure = (name: string, share: string): string => `
+  rate(chain_host_pressure_${name}_seconds_total[$__rate_interval])
+  or sum without (share) (rate(chain_host_pressure_seconds_total{share="${share}"}[$__rate_interval]))`
+
 export const host: Row = {
   title: 'Host',
   panels: [
@@ -30,9 +35,9 @@ export const host: Row = {
       min: 0,
       names: ['cpu', 'io', 'memory', 'io, all tasks', 'memory, all tasks'],
       lines: [
-        { expr: 'rate(chain_host_pressure_waiting_seconds_total[$__rate_interval])', legend: '{{resource}}' },
+        { expr: pressure('waiting', 'some'), legend: '{{resource}}' },
         {
-          expr: 'rate(chain_host_pressure_stalled_seconds_total[$__rate_interval])',
+          expr: pressure('stalled', 'full'),
           legend: '{{resource}}, all tasks',
         },
       ],

@@ -54,6 +54,8 @@ interface FollowState {
   countFrom: number
   /** When it started, by `clock.elapsed()`. */
   readonly startedAt: number
+  /** Whether the cursor was saved with another pattern, which may have selected its entry alone. */
+  isOtherPattern: boolean
 }
 
 /** A file has kilobytes, and a log has new lines all the time. Longer would delay the counts, which are saved first. */
@@ -101,11 +103,12 @@ export const createJournalFollower = (
       lastEntryAt = saved.at
     }
     counts.restore(saved === 'unusable' ? undefined : saved?.counts)
-    if (saved !== undefined && saved !== 'unusable' && sameMatch(saved.match, match)) {
-      return { match, cursor: saved.cursor, countFrom: 0, startedAt: clock.elapsed() }
+    if (saved !== undefined && saved !== 'unusable' && sameMatch(withoutPattern(saved.match), withoutPattern(match))) {
+      const isOtherPattern = !sameMatch(saved.match, match)
+      return { match, cursor: saved.cursor, countFrom: 0, startedAt: clock.elapsed(), isOtherPattern }
     }
     if (saved !== undefined) countGap()
-    return { match, cursor: undefined, countFrom: clock.now(), startedAt: clock.elapsed() }
+    return startFromNow(match, clock)
   }
 
   const processBatch = (
@@ -115,8 +118,9 @@ export const createJournalFollower = (
     if (!isConnected) connect()
     // After the clock of the host went back, new entries have earlier times than the start had.
     state.countFrom = Math.min(state.countFrom, clock.now() - clock.elapsed() + state.startedAt)
-    if (batch.gap) countGap()
+    if (batch.gap && !state.isOtherPattern) countGap()
     for (const part of batch.entries) {
+      state.isOtherPattern = false
       state.cursor = part.cursor
       lastEntryAt = part.at
       const entry = joiner.join(part)
@@ -171,9 +175,9 @@ export const createJournalFollower = (
       }
     } catch (error) {
       if (error instanceof SourceError && error.code === 'journal position unusable' && current) {
-        countGap()
-        const { clock } = context
-        current = { match: current.match, cursor: undefined, countFrom: clock.now(), startedAt: clock.elapsed() }
+        // With another pattern the journal may have no entry from the cursor on that it selects.
+        if (!current.isOtherPattern) countGap()
+        current = startFromNow(current.match, context.clock)
       }
       throw error
     } finally {
@@ -220,8 +224,23 @@ const readSavedCursor = async (checkpoint: Checkpoint): Promise<SavedCursor | 'u
 const saveCursor = async (checkpoint: Checkpoint, saved: SavedCursor): Promise<void> =>
   checkpoint.save({ version: 1, ...saved })
 
+const startFromNow = (match: readonly string[], clock: Clock): FollowState => ({
+  match,
+  cursor: undefined,
+  countFrom: clock.now(),
+  startedAt: clock.elapsed(),
+  isOtherPattern: false,
+})
+
 /** A cursor that was saved under other matches may be at an entry that these matches do not select. */
 const sameMatch = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0')
+
+/**
+ * Matches without the pattern, which differs between versions of the agent: journalctl seeks the cursor without it, and
+ * filters what it prints. It then begins with the first entry from the cursor on that the new pattern selects.
+ */
+const withoutPattern = (match: readonly string[]): readonly string[] =>
+  match.filter((argument) => !argument.startsWith('--grep='))
 
 /** Whether journalctl can filter by pattern: on some systems it is built without PCRE2. Checked once. */
 export const createGrepSupport = (exec: Exec) => {

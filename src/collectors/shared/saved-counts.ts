@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Recorder } from '../../core/metric.ts'
-import { version } from '../../core/package.ts'
 
 /** A 64-bit integer or an amount, saved as decimal digits. */
 export const savedInteger = z
@@ -19,9 +18,8 @@ export interface SavedCounts {
   restore(saved: unknown): void
 }
 
-/** Names and labels may differ in another version of the agent. */
+/** Of any version of the agent: the recorder ignores what this one does not count. */
 const schema = z.object({
-  version: z.literal(version),
   counts: z.array(z.tuple([z.string(), z.number().nonnegative(), z.record(z.string(), z.string())])),
 })
 
@@ -48,7 +46,7 @@ export const createSavedCounts = (recorder: Recorder): SavedCounts => {
       }
     },
     // A total of 0, as most are, is created again without being saved.
-    snapshot: () => ({ version, counts: totals.all().filter(([, total]) => total !== 0) }),
+    snapshot: () => ({ counts: totals.all().filter(([, total]) => total !== 0) }),
     restore: (saved) => {
       if (isStarted) return
       isStarted = true

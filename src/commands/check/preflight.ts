@@ -13,6 +13,7 @@ import { agent, exposure, ownKey, references } from './preflight/network.ts'
 import { consensusUnit, database, dropIns, journalGroup, packageHold, state } from './preflight/host.ts'
 import { affinity, databaseDrive, driveModels, hugePages } from './preflight/hardware.ts'
 import { nodeArguments } from './preflight/arguments.ts'
+import { renamedNames } from './preflight/renamed.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
 
@@ -37,11 +38,12 @@ const CHECKS: readonly PreflightCheck[] = [
   affinity,
   references,
   ownKey,
+  renamedNames,
   state,
 ]
 
 /** Those of a host without a node. */
-const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, state]
+const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, renamedNames, state]
 
 /** Findings about the host and the agent that no metric shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {

@@ -41,7 +41,7 @@ export const rulesCommand = defineCommand({
       .addOption(
         new Option(
           '--renamed <file>',
-          'write nothing: list the alert names of version 0.2.0 in a file, - for standard input',
+          'write nothing: list the alerts and metrics of version 0.2.0 that a file names, - for standard input',
         ).conflicts(['output', 'format']),
       )
       .option('--json', 'the result of --estimate or --renamed as JSON'),
@@ -69,7 +69,9 @@ loudest first. Recorded series that it does not have are computed from their
 expressions. It sends one query at a time; a month of many nodes takes minutes.
 
 --renamed reads a configuration of Alertmanager, silences (amtool silence query
--o json), a dashboard, a rule test or any other text.
+-o json), rules, a dashboard, a rule test or any other text, and lists alerts and
+metrics. A line that names the new metric as well is a query for both versions,
+and is not listed. \`check\` lists the files of this host.
 
 Exit codes: 0 the rules were written, 1 they were not, 2 usage error; with
 --estimate 0 estimated, 1 not; with --renamed 0 nothing old is named, 1

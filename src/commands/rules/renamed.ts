@@ -1,6 +1,6 @@
 import { SourceError } from '../../core/errors.ts'
 import { count } from '../../core/format.ts'
-import { findRenamed, type RenamedUse } from '../../health/rules/find-renamed.ts'
+import { describeRenamed, findRenamed, type RenamedUse } from '../../health/rules/find-renamed.ts'
 import { type ActionContext, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { type Style, wrap } from '../../terminal/style.ts'
@@ -19,7 +19,7 @@ export const listRenamed = async ({ io, exit, options }: ActionContext<OutputOpt
 
 const renamedLines = (file: string, uses: readonly RenamedUse[], style: Style): readonly string[] => [
   ...uses.flatMap(({ line, old, now, matchers }) => [
-    ...wrap(`${file}:${line}: ${old} is ${now ?? 'a panel of the dashboards'} now`, style),
+    ...wrap(`${file}:${line}: ${describeRenamed({ old, now })}`, style),
     ...(matchers === null || matchers === now ? [] : wrap(matchers, style, '    ')),
   ]),
   ...wrap(

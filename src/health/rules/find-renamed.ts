@@ -1,4 +1,4 @@
-import { RENAMED, RENAMED_LABELS } from './renamed.ts'
+import { RENAMED, RENAMED_LABELS, RENAMED_METRICS } from './renamed.ts'
 import { splitAddress } from './rule.ts'
 
 /** A name or a matcher of version 0.2.0 in a text. */
@@ -6,10 +6,19 @@ export interface RenamedUse {
   /** From 1. */
   readonly line: number
   readonly old: string
-  /** The address of the row, or the matcher; null for an alert that is a panel of the dashboards now. */
+  /**
+   * The address of the row, the matcher, or the metric; null for an alert that is a panel of the dashboards now, and for a
+   * metric that nothing replaces.
+   */
   readonly now: string | null
-  /** The matchers of Alertmanager to write instead; null likewise. */
+  /** The matchers of Alertmanager to write instead; null if there are none, as for a metric. */
   readonly matchers: string | null
+}
+
+/** Such as "ChainAssertion is ChainLogTrouble.aborted now". */
+export const describeRenamed = ({ old, now }: Pick<RenamedUse, 'old' | 'now'>): string => {
+  if (now !== null) return `${old} is ${now} now`
+  return isRenamed(old) ? `${old} is a panel of the dashboards now` : `${old} is not exported any more`
 }
 
 /** What a text of any format, such as a configuration, a silence or a dashboard, names of version 0.2.0, by line. */
@@ -18,7 +27,8 @@ export const findRenamed = (text: string): readonly RenamedUse[] => {
   const names = lines.flatMap((line, index) =>
     [...new Set([...namesIn(line), ...patternsIn(line).flatMap(namesOf)])].map((old) => useOf(old, index + 1)),
   )
-  return [...names, ...labelsIn(text)].toSorted((a, b) => a.line - b.line)
+  const metrics = lines.flatMap((line, index) => metricsIn(line).map((metric) => ({ ...metric, line: index + 1 })))
+  return [...names, ...labelsIn(text), ...metrics].toSorted((a, b) => a.line - b.line)
 }
 
 const isRenamed = (name: string): boolean => Object.hasOwn(RENAMED, name)
@@ -79,3 +89,26 @@ const labelsIn = (text: string): readonly RenamedUse[] =>
       ]
     }),
   )
+
+/** A name, or a selector with the label: `chain_a_total{b="c"}`, `chain_a_total{b=~"c|d"}`, also with escaped quotes. */
+const patternOf = (metric: string): RegExp => {
+  const [name = '', label, value = ''] = metric.match(/[\w.]+/g) ?? []
+  const selector = String.raw`\{[^}]*\b${label}\s*=~?\s*\\?["'](?:[^"'\\]*\|)?${value.replace('.', '\\.')}[|\\"']`
+  return new RegExp(String.raw`(?<![\w:])${name}${label === undefined ? String.raw`(?![\w:])` : selector}`)
+}
+
+const METRICS = Object.entries(RENAMED_METRICS).map(([old, now]) => ({
+  old,
+  now,
+  pattern: patternOf(old),
+  /** What only the new name has. */
+  added: (now?.match(/[\w:]{5,}/g) ?? []).filter((word) => !old.includes(word)),
+}))
+
+/** A line with the new name as well is a query for both versions. */
+const metricsIn = (line: string): readonly Omit<RenamedUse, 'line'>[] =>
+  line.includes('chain_')
+    ? METRICS.filter(({ pattern, added }) => pattern.test(line) && !added.some((word) => line.includes(word))).map(
+        ({ old, now }) => ({ old, now, matchers: null }),
+      )
+    : []

@@ -136,6 +136,45 @@ export const RENAMED_LABELS: Readonly<
   },
 }
 
+/**
+ * Metrics of version 0.2.0 with another name now, and their labels and values that are different now; null if no metric
+ * replaces them.
+ */
+export const RENAMED_METRICS: Readonly<Record<string, string | null>> = {
+  chain_agent_collector_enabled: 'chain_agent_collector_up',
+  'chain_agent_collector_failures_total{kind="internal"}': 'chain_agent_internal_failures_total',
+  'chain_agent_collector_failures_total{kind="parse"}': null,
+  'chain_agent_collector_failures_total{kind="source"}': null,
+  'chain_agent_collector_failures_total{kind="timeout"}': null,
+  chain_blocks_behind: 'chain_block_difference',
+  'chain_consensus_messages_total{kind="vote_sent"}': 'chain_consensus_messages_total{kind="vote_created"}',
+  'chain_consensus_window_messages{kind="vote_sent"}': 'chain_consensus_window_messages{kind="vote_created"}',
+  chain_execution_block_timestamp_seconds: 'chain_execution_block_started_timestamp_seconds',
+  chain_execution_phase_duration_seconds_bucket: null,
+  chain_execution_upsert_duration_seconds_bucket: null,
+  chain_host_pressure_seconds_total:
+    'chain_host_pressure_waiting_seconds_total (some), chain_host_pressure_stalled_seconds_total (full)',
+  chain_native_database_capacity_bytes: 'instance:chain_storage_used_ratio:max',
+  'chain_native_events_total{event="statesync_triggered"}': 'chain_native_events_total{event="statesync_target_set"}',
+  'chain_native_events_total{event="vote_sent"}': 'chain_native_events_total{event="vote_created"}',
+  'chain_native_vote_delay_seconds{quantile="0.5"}': 'chain_native_vote_delay_seconds{percentile="50"}',
+  'chain_native_vote_delay_seconds{quantile="0.9"}': 'chain_native_vote_delay_seconds{percentile="90"}',
+  'chain_native_vote_delay_seconds{quantile="0.99"}': 'chain_native_vote_delay_seconds{percentile="99"}',
+  'chain_query_service_ingest_errors_total{kind="nonsense"}': 'chain_query_service_ingest_errors_total{kind="invalid"}',
+  'chain_schedule_own_rounds_ahead{window="epoch"}': 'chain_schedule_own_rounds_ahead',
+  'chain_schedule_own_rounds_ahead{window="hour"}': 'chain_schedule_own_rounds_next_hour',
+  'chain_service_exits_total{result="watchdog"}': 'chain_service_exits_total{result="other"}',
+  'chain_service_state{state="maintenance"}': 'chain_service_state{state="inactive"}',
+  'chain_service_state{state="reloading"}': 'chain_service_state{state="active"}',
+  'chain_staking_pending_tokens{delegator="all"}': 'chain_staking_pending_tokens',
+  'chain_staking_pending_tokens{delegator="own"}': 'chain_staking_self_pending_tokens',
+  chain_staking_set_limit_members: null,
+  'chain_staking_unclaimed_reward_tokens{delegator="all"}': 'chain_staking_unclaimed_reward_tokens',
+  'chain_staking_unclaimed_reward_tokens{delegator="own"}': 'chain_staking_self_unclaimed_reward_tokens',
+  chain_status_blocks_behind: 'chain_status_block_difference',
+  chain_storage_compaction_threshold_ratio: null,
+}
+
 /** What an alert of version 0.2.0 is now; undefined if no alert had that name, or has it still. */
 export const renamedTo = (alert: string): string | undefined =>
   Object.hasOwn(RENAMED, alert) ? (RENAMED[alert] ?? 'a panel of the dashboards') : undefined
