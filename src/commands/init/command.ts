@@ -28,7 +28,9 @@ where there are none. The answers as options, or as variables of the settings:
   --reference     CHAIN_AGENT_REFERENCES='[{name: a, url: https://a.example}]'
   --alertmanager  CHAIN_AGENT_ALERTMANAGERS_URLS='[http://127.0.0.1:9093]'
 
-The output begins with "changed:", "unchanged:" or, with --check, "would change:".
+The output begins with "changed:" or "unchanged:"; with --check with
+"would change:" or "unchanged:".
+
 All other keys: chain-agent config --example. In force: chain-agent config.
 
 Exit codes: 0 the file is as wanted: written, or unchanged; 1 no node was found,
