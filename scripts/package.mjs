@@ -71,7 +71,11 @@ const unpack = (root) => {
   const readme = join(share, 'README.md')
   write(readme, read(readme).replace('](LICENSE)', '](../doc/chain-agent/copyright)'))
   for (const name of readdirSync(share)) symlinkSync(`../../share/chain-agent/${name}`, join(lib, name))
-  copy(join(share, 'config.example.yaml'), join(root, 'etc/chain-agent/config.yaml'))
+  const examples = join(root, 'usr/share/doc/chain-agent/examples')
+  mkdirSync(examples, { recursive: true })
+  symlinkSync('../../../chain-agent/config.example.yaml', join(examples, 'config.yaml'))
+  // `init` and the operator write here: with a file of the package, dpkg would ask at each upgrade which to keep.
+  mkdirSync(join(root, 'etc/chain-agent'), { recursive: true })
   // The units call the program by its path: another one on PATH must not take its place.
   for (const unit of readdirSync('deploy').filter((file) => /\.(?:service|timer)$/.test(file))) {
     rmSync(join(share, 'deploy', unit))
@@ -208,11 +212,9 @@ const pack = (name, root) => {
     .replaceAll('@VERSION@', version)
     .replace('@ARCHITECTURE@', arch)
     .replace('@SIZE@', `${Math.ceil(size / 1024)}`)
-  const configuration = paths.filter((path) => path.startsWith('etc/')).map((path) => `/${path}\n`)
 
   write(join(root, 'DEBIAN/control'), control)
   write(join(root, 'DEBIAN/md5sums'), sums.join(''))
-  if (configuration.length > 0) write(join(root, 'DEBIAN/conffiles'), configuration.join(''))
   for (const script of SCRIPTS) copy(`${SOURCE}/${name}/${script}`, join(root, 'DEBIAN', script), 0o755)
   for (const path of find()) lutimesSync(join(root, path), epoch, epoch)
   lutimesSync(root, epoch, epoch)

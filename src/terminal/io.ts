@@ -38,7 +38,7 @@ export const READER_GONE = 'the reader has gone'
 
 /**
  * 0 success, 1 failure, 2 usage error. Of a query: 3 the key was rejected, 4 the output is incomplete, 5 a protocol
- * error or no progress, 130 Ctrl-C.
+ * error or no progress, 130 Ctrl-C. Of `init --check`: 3 the file would change.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 130
 

@@ -8,6 +8,7 @@ import { must } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { itNeedsNoTerminal } from './unattended.ts'
 
 const SLOW = 1_800_000
 
@@ -32,6 +33,8 @@ describe('the Debian packages on Debian 13', () => {
     debs = await buildDebs()
     host = await createNode('monad', { ownNetwork: true, root: await debianTree('trixie') })
     await must('cp', [debs.agent, debs.queryService, host.directory])
+    // The unit of other suites takes the place of that of the package.
+    await host.exec('sh', ['-euc', 'rm /etc/systemd/system/chain-agent.service; systemctl daemon-reload'])
     await host.systemctl('start', ...services.map(host.unit))
     await host.ledger.goTo(5)
     await host.ledger.reached(5)
@@ -40,11 +43,11 @@ describe('the Debian packages on Debian 13', () => {
     await host.down()
   })
 
+  itNeedsNoTerminal({ host: () => host, deb: () => debs.agent })
+
   it('the packages install, and systemd accepts and starts their units', async () => {
     const files = [debs.agent, debs.queryService].map((deb) => join(host.directory, basename(deb)))
-    // The unit of other suites takes the place of that of the package.
-    const install = `rm /etc/systemd/system/chain-agent.service; systemctl daemon-reload; dpkg -i ${files.join(' ')}`
-    expect(await host.exec('sh', ['-euc', install], { timeout: SLOW })).toMatchObject({ code: 0 })
+    expect(await host.exec('dpkg', ['-i', ...files], { timeout: SLOW })).toMatchObject({ code: 0 })
     const settings = 'rpc: { url: http://127.0.0.1:1 }\nserveQuery: { retentionBlocks: 1000 }\n'
     await writeFile(join(host.directory, 'query-service.yaml'), settings)
     const put = [`${host.directory}/query-service.yaml`, '/etc/chain-agent/']

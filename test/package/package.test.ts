@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { buildDebs, CACHE, downloadPackages, laterVersion } from '../support/deb.ts'
 import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
+import { installSteps, rootShell } from '../support/npm-install.ts'
 import { must, run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
@@ -12,6 +13,7 @@ import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 import { deadLinks, missingFiles } from '../support/shipped-files.ts'
 import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
 import { startTelegram, TOKEN } from '../support/telegram.ts'
+import { aptGet, configurationOf, itNeedsNoTerminal } from './unattended.ts'
 
 const SLOW = 1_800_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -87,7 +89,6 @@ describe('the Debian packages', () => {
     expect(await node.systemctl('is-enabled', 'chain-agent')).toBe('enabled')
     expect(await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent)')).toBe('chain-agent')
     expect(await shell('id -nG chain-agent')).toBe('chain-agent systemd-journal')
-    expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
     await node.see(
       (seen) => seen.value('chain_ledger_seq_num', { event: 'proposed' }),
       (height) => height === 5,
@@ -96,7 +97,7 @@ describe('the Debian packages', () => {
 
   it('bring program, manual, completions, rules, dashboards, licences and the list of parts', async () => {
     const { stdout } = await node.exec('chain-agent', ['check'])
-    expect(stdout).toContain('/etc/chain-agent/config.yaml')
+    expect(stdout).toContain('none: defaults')
     expect(await shell('chain-agent runbook ChainBlockStalled')).toContain('ChainBlockStalled')
     expect(await shell('gzip -dc /usr/share/man/man1/chain-agent.1.gz')).toContain('.TH')
     const complete = '. /usr/share/bash-completion/completions/chain-agent; complete -p chain-agent'
@@ -174,7 +175,9 @@ describe('the Debian packages', () => {
     onTestFinished(
       async () => void (await shell('rm -r /etc/systemd/system/chain-agent.service.d; systemctl daemon-reload')),
     )
-    await shell('echo "log: { level: info } # by the operator" >> /etc/chain-agent/config.yaml')
+    await shell(`
+      chain-agent init --yes
+      echo "log: { level: info } # by the operator" >> /etc/chain-agent/config.yaml`)
     await ledgerIsUp()
     const before = await starts()
     await node.ledger.goTo(1_000_000)
@@ -265,6 +268,56 @@ describe('the Debian packages', () => {
       await shell(`ls -d ${paths} 2>/dev/null || true; ${users}; find /etc -name '*chain-agent*' ! -path '*.d/*'`),
     ).toBe('')
   })
+
+  describe('without a terminal', () => {
+    let host: SandboxedNode
+    const units = ['ledger-tail', 'bft', 'execution', 'rpc']
+    beforeAll(async () => {
+      host = await createNode('monad', { ownNetwork: true })
+      await host.exec('sh', ['-euc', `rm -f ${LEFTOVERS}; systemctl daemon-reload`])
+      await host.systemctl('start', ...units.map(host.unit))
+    }, SLOW)
+    afterAll(async () => {
+      await host.down()
+    })
+
+    itNeedsNoTerminal({ host: () => host, deb: () => debs.agent })
+  })
+
+  it(
+    'follow an installation with npm, and npm follows them: configuration and state are kept',
+    { timeout: SLOW },
+    async () => {
+      const host = await createNode('monad', { ownNetwork: true })
+      onTestFinished(async () => host.down())
+      const packed = await must(process.execPath, ['scripts/tarball.mjs', directory])
+      const npm = await rootShell(host, '/usr/local', join(directory, packed.trim()))
+      await npm(`rm -f ${LEFTOVERS}`)
+      await must('cp', [debs.agent, host.directory])
+      const { install, uninstall } = installSteps()
+      const keeping = uninstall.replace(/^rm -r .*\nuserdel .*\n/m, '')
+      expect(keeping).not.toBe(uninstall)
+      const unitOf = async (): Promise<string> => {
+        expect(await host.systemctl('is-active', 'chain-agent')).toBe('active')
+        expect(await host.systemctl('is-enabled', 'chain-agent')).toBe('enabled')
+        return host.systemctl('show', '-P', 'FragmentPath', 'chain-agent')
+      }
+
+      await npm(install)
+      expect(await unitOf()).toBe('/etc/systemd/system/chain-agent.service')
+      await npm('chain-agent init --yes; systemctl reload chain-agent')
+      const configuration = await configurationOf(host)
+      expect(configuration).toMatch(/^config\.yaml root:chain-agent 640\n/)
+      await npm(keeping)
+      await aptGet(host, 'install', `./${basename(debs.agent)}`)
+      expect(await unitOf()).toMatch(/^(?:\/usr)?\/lib\/systemd\/system\/chain-agent\.service$/)
+      expect(await configurationOf(host)).toBe(configuration)
+      await aptGet(host, 'remove', 'chain-agent')
+      await npm(install)
+      expect(await unitOf()).toBe('/etc/systemd/system/chain-agent.service')
+      expect(await configurationOf(host)).toBe(configuration)
+    },
+  )
 
   describe('installed as the documentation says', () => {
     let host: SandboxedNode

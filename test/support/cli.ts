@@ -6,6 +6,8 @@ import { type TextStream, textStream } from './text-stream.ts'
 
 export interface World {
   readonly stdin?: string
+  /** Whether standard input is a terminal. */
+  readonly isTyped?: boolean
   readonly env?: Record<string, string>
   /** In the place of /etc/chain-agent/config.yaml. */
   readonly installedConfig?: string
@@ -35,14 +37,14 @@ interface RunningCommand {
 /** Starts one command line. */
 export const startCli = (argv: readonly string[], world: World = {}): RunningCommand => {
   const { stdin = '', env = {}, clock = shipped.systemClock, overrides = {}, installedConfig } = world
-  const { until, terminal = {} } = world
+  const { until, terminal = {}, isTyped = false } = world
   const interrupt = new AbortController()
   const out = textStream(() => {
     if (until?.(out.text())) interrupt.abort()
   })
   const err = textStream()
   const running = shipped.runCli(argv, {
-    stdin: Readable.from([Buffer.from(stdin)]),
+    stdin: Object.assign(Readable.from([Buffer.from(stdin)]), isTyped && { isTTY: true }),
     stdout: Object.assign(out.stream, terminal),
     stderr: err.stream,
     env,

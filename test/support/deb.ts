@@ -19,11 +19,48 @@ export const buildDebs = async (umask = '022', env: Readonly<Record<string, stri
 }
 
 /** The same package as a later version, in a directory of its own. */
-export const laterVersion = async (deb: string, directory: string, version: string): Promise<string> => {
+export const laterVersion = async (deb: string, directory: string, version: string): Promise<string> =>
+  repack(deb, { file: join(directory, `later_${version}_amd64.deb`), version })
+
+/** What packages up to version 0.2.0 had as `/etc/chain-agent/config.yaml`, a conffile. */
+export const OLD_CONFFILE = '# chain-agent: every key, at its default.\n\n#prefix: auto\n'
+
+/** The same package as an earlier version with that file, its unit and its installation script. */
+export const versionWithConffile = async (deb: string, directory: string): Promise<string> =>
+  repack(deb, {
+    file: join(directory, 'earlier_0.0.1_amd64.deb'),
+    version: '0.0.1',
+    change: async (tree) => {
+      const path = '/etc/chain-agent/config.yaml'
+      await writeFile(join(tree, path), OLD_CONFFILE)
+      await writeFile(join(tree, 'DEBIAN/conffiles'), `${path}\n`)
+      const edit = async (file: string, before: string, after: string): Promise<void> => {
+        const text = await readFile(join(tree, file), 'utf8')
+        if (!text.includes(before)) throw new Error(`${file} has no ${before}`)
+        await writeFile(join(tree, file), text.replace(before, after))
+      }
+      const sysusers = 'systemd-sysusers chain-agent.conf\n'
+      const restrict = `if [ -z "$2" ]; then chown root:chain-agent ${path}; chmod 0640 ${path}; fi\n`
+      await edit('DEBIAN/postinst', sysusers, `${sysusers}${restrict}`)
+      await edit(
+        'usr/lib/systemd/system/chain-agent.service',
+        'chain-agent run\n',
+        `chain-agent run --config ${path}\n`,
+      )
+    },
+  })
+
+interface Repack {
+  readonly file: string
+  readonly version: string
+  readonly change?: (tree: string) => Promise<void>
+}
+
+const repack = async (deb: string, { file: later, version, change }: Repack): Promise<string> => {
   const tree = await mkdtemp(join(CACHE, 'later-'))
-  const later = join(directory, `later_${version}_amd64.deb`)
   try {
     await must('dpkg-deb', ['-R', deb, tree], { timeout: SLOW })
+    await change?.(tree)
     for (const file of ['DEBIAN/control', 'usr/lib/chain-agent/package.json']) {
       const text = await readFile(join(tree, file), 'utf8')
       await writeFile(join(tree, file), text.replace(/^(Version: |  "version": ")[^"\n]+/m, `$1${version}`))

@@ -76,7 +76,10 @@ export interface Host {
   pass(seconds: number): Promise<void>
   announce(maintenance: { readonly minutes: number }): Promise<void>
   /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
-  run(argv: readonly string[], more?: Pick<World, 'env' | 'until' | 'terminal'>): ReturnType<typeof cli>
+  run(
+    argv: readonly string[],
+    more?: Pick<World, 'env' | 'until' | 'terminal' | 'stdin' | 'isTyped'>,
+  ): ReturnType<typeof cli>
   close(): Promise<void>
 }
 

@@ -1,33 +1,50 @@
 import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 
-/** `chain-agent init`: write a configuration with what is found on this host. */
+/** `chain-agent init`: write what is found on this host, and what the operator answers, to the configuration. */
 export const initCommand = defineCommand({
   options: (command) =>
     configOptions(command)
-      .option(
-        '-r, --reference <url>',
-        'RPC of another node of the same chain, whose height is compared; repeatable',
-        (url: string, before: readonly string[]) => [...before, url],
-        NO_URLS,
-      )
-      .option('-o, --output <file>', 'the file; - for standard output; default: /etc/chain-agent/config.yaml'),
-  help: `Reads the node once, and writes a new file with its name prefix, its public key
-from the status report, which root can read, and the references. Units and
-devices are comments in it: the agent finds them at each start. Without
---reference, it asks for the references if standard input is a terminal. A file
-that has settings is not replaced. --config is read only.
+      .option('-r, --reference <url>', 'RPC of another node of the same chain; repeatable', collect, NO_URLS)
+      .option('--alertmanager <url>', 'Alertmanager to which the agent sends alerts; repeatable', collect, NO_URLS)
+      .option('--public-key <key>', 'secp public key of the node (default: from the status report)')
+      .option('-o, --output <file>', 'the file; - for standard output; default: /etc/chain-agent/config.yaml')
+      .option('-y, --yes', 'ask nothing')
+      .option('--check', 'write nothing, print the difference'),
+  help: `Reads the node once, and writes its name prefix, its public key from the
+status report, which root can read, the references and the Alertmanagers. In a
+new file, units and devices are comments: the agent finds them at each start.
+--config is read only.
+
+To a file that exists it adds what is missing. It replaces prefix and public key
+only if an option or a variable has another value, and removes nothing: each
+other byte stays. It prints the difference, in which a URL is its host only. If
+the file has settings, it asks before it writes, unless --yes is given.
+
+If standard input is a terminal, it asks for references and for an Alertmanager
+where there are none. The answers as options, or as variables of the settings:
+  --prefix        CHAIN_AGENT_PREFIX=monad
+  --public-key    CHAIN_AGENT_NODE_PUBLIC_KEY=02...
+  --reference     CHAIN_AGENT_REFERENCES='[{name: a, url: https://a.example}]'
+  --alertmanager  CHAIN_AGENT_ALERTMANAGERS_URLS='[http://127.0.0.1:9093]'
+
+The output begins with "changed:" or "unchanged:"; with --check with
+"would change:" or "unchanged:".
 
 All other keys: chain-agent config --example. In force: chain-agent config.
 
-Exit codes: 0 the file is written, 1 no node was found, or the file cannot be
-written, 2 usage error.
+Exit codes: 0 the file is as wanted: written, or unchanged; 1 no node was found,
+the file cannot be written, or the answer was no; 2 usage error, or the
+configuration is invalid; 3 with --check, the file would change.
 
 Examples:
   sudo chain-agent init
   sudo chain-agent init -r https://rpc.provider-a.example -r https://rpc.provider-b.example
+  sudo chain-agent init --yes --alertmanager http://127.0.0.1:9093
+  sudo chain-agent init --check -r https://rpc.provider-c.example
   chain-agent init --output -`,
   load: async () => (await import('./action.ts')).init,
 })
 
+const collect = (url: string, before: readonly string[]): readonly string[] => [...before, url]
 const NO_URLS: readonly string[] = []
