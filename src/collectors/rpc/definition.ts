@@ -52,7 +52,7 @@ export const definition = {
       net_version: open,
     }),
     chain_rpc_request_duration_seconds: histogram(
-      'Duration of the requests of each poll of the RPC in seconds, whether the response was valid or not. The blocks are one batch.',
+      'Duration of the requests of each poll of the RPC in seconds, whether the response was valid or not; the blocks are one batch.',
       [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5],
       { method: ['eth_blockNumber', 'eth_getBlockByNumber'] },
     ),
