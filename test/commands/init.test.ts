@@ -46,9 +46,7 @@ describe('init', () => {
     const { code, out } = await host.run(['init', '-o', '-', '--config', config, ...settings])
     expect(code).toBe(0)
     expect(parse(out)).toEqual({ prefix: 'chain' })
-    expect(out).toContain(
-      '# Not found: copy it from `sudo chain-agent init --output -`, or secp from the output of `chain-status`.\n',
-    )
+    expect(out).toContain('# Not found: run `sudo chain-agent init`, or copy secp from the output of `chain-status`.\n')
     expect(out).toContain('\n#references:\n')
   })
 

@@ -20,6 +20,9 @@ export const configurationOf = async (host: SandboxedNode): Promise<string> => {
   return (await host.exec('sh', ['-euc', script])).stdout
 }
 
+/** The content of the only file. */
+const textOf = (configuration: string): string => configuration.replace(/^.*\n/, '').replace(/\nEND$/, '')
+
 /** `apt-get` without a terminal, and without a setting that answers questions. Returns its output. */
 export const aptGet = async (host: SandboxedNode, ...args: readonly string[]): Promise<string> => {
   const script = 'cd "$0"; exec setsid apt-get -y --no-install-recommends "$@" < /dev/null 2>&1'
@@ -63,6 +66,17 @@ export const itNeedsNoTerminal = ({ host, deb }: Hosts): void => {
     await aptGet(host(), 'install', '--reinstall', `./${current}`)
     expect(await configurationOf(host())).toBe(before)
     await isActive()
+
+    // The earlier package has a file of this name, of which dpkg knows nothing yet: upgrade.md has the option.
+    const keep =
+      'cd "$0"; setsid apt-get -y --allow-downgrades -o Dpkg::Options::=--force-confold install "./$1" < /dev/null'
+    expect(await host().exec('sh', ['-euc', keep, host().directory, earlier], { timeout: SLOW })).toMatchObject({
+      code: 0,
+    })
+    await isActive()
+    await install(current)
+    await isActive()
+    expect(await host().exec('cat', ['/etc/chain-agent/config.yaml'])).toMatchObject({ stdout: textOf(before) })
     await aptGet(host(), 'purge', 'chain-agent')
     expect((await host().exec('ls', ['/etc/chain-agent'])).code).not.toBe(0)
   })

@@ -60,7 +60,7 @@ export const foundOn = (snapshot: NodeSnapshot, config: Config): Found => {
   }
 }
 
-const KEY_HINT = 'copy it from `sudo chain-agent init --output -`, or secp from the output of `{prefix}-status`'
+const KEY_HINT = 'run `sudo chain-agent init`, or copy secp from the output of `{prefix}-status`'
 const REFERENCE_HINT = 'without two references it is unknown whether the node is behind the network'
 
 /** The file: settings that cannot be found without it, or that should not change by themselves. */

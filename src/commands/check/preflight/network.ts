@@ -176,7 +176,7 @@ export const ownKey: PreflightCheck = {
 
 const noKey: Finding = finding('node.publicKey', 'info', {
   summary: 'the public key of the node is unknown: own blocks, missed rounds and the leader schedule are not measured',
-  advice: ['Set `node.publicKey`; `sudo chain-agent init --output -` prints it, from the status report.'],
+  advice: ['Add it to the configuration, from the status report: `sudo chain-agent init`.'],
 })
 
 const FIX = 'Correct `references:` in the configuration, and restart the agent.'
@@ -184,7 +184,7 @@ const FIX = 'Correct `references:` in the configuration, and restart the agent.'
 const none: Finding = finding('references', 'info', {
   summary: 'no reference is configured: only its own clock shows that the node is behind',
   advice: [
-    'Set three references of different operators in `references:` of the configuration: two still agree when one is down.',
+    'Add three references of different operators: `sudo chain-agent init -r URL -r URL -r URL`. Two still agree when one is down.',
   ],
 })
 
