@@ -61,19 +61,19 @@ describe('the second host of a validator', () => {
     // Neither prevents a takeover: only a restart measures a start, and Prometheus may send the alerts.
     expect(Object.keys(unknown)).toEqual(['blocksync', 'receiver'])
     expect(ok).toMatchObject({
-      primary: expect.stringMatching(/^its agent answers: healthy, with the key 0[23][0-9a-f]{8}…$/),
       keys: 'the backups are intact, and secp is that of the primary',
       version: '0.16.1, as on the primary',
       forks: 'ready for first-light and aurora',
       // The simulated clock is 0.2 ms off.
       clock: 'synchronised, 0.2 ms off',
     })
+    expect(ok['primary']).toMatch(/^its agent answers: healthy, with the key 0[23][0-9a-f]{8}…$/)
   })
 
   test('is not ready while it is 120 blocks behind', async () => {
     const { code, no } = await check(await openStandby('0s node behind 120'))
     expect(code).toBe(1)
-    expect(no).toMatchObject({ sync: expect.stringMatching(/block.* (?:behind|old)$/) })
+    expect(no['sync']).toMatch(/block.* (?:behind|old)$/)
   })
 
   test('is not ready with another version than the primary', async () => {
@@ -200,7 +200,8 @@ describe('the second host of a validator', () => {
   ])('usage error: %j', async (argv, message) => {
     const standby = await openHost({ scenario: HEALTHY, second: 1, agent: false })
     const { code, err } = await standby.run(['standby', 'check', ...argv])
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) })
+    expect(code).toBe(2)
+    expect(err).toContain(message)
   })
 })
 
@@ -258,7 +259,8 @@ test('the drill: fence first, and each command of the page in its order', async 
 
   expect((await runStep(standby, check)).code).toBe(0)
   const planned = await runStep(standby, 'chain-agent keys restore --dry-run')
-  expect(planned).toMatchObject({ code: 0, out: expect.stringContaining(publicKey) })
+  expect(planned.code).toBe(0)
+  expect(planned.out).toContain(publicKey)
   expect((await runStep(primary, 'chain-agent maintenance start')).code).toBe(0)
   // A step too early: consensus of the second host still runs.
   expect((await runStep(standby, restore, '--yes')).code).toBe(1)
@@ -268,7 +270,8 @@ test('the drill: fence first, and each command of the page in its order', async 
   expect(await primary.page('/metrics')).toContain('chain_service_active{service="bft"} 0\n')
   await standby.pass(120)
   const restored = await runStep(standby, restore, '--yes')
-  expect(restored).toMatchObject({ code: 0, out: expect.stringContaining(publicKey) })
+  expect(restored.code).toBe(0)
+  expect(restored.out).toContain(publicKey)
   expect(await readFile(keystore, 'utf8')).not.toBe(before)
 
   // The report of the node is from before its start: whether it has the key in use is unknown.
