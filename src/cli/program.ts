@@ -52,6 +52,11 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
       },
       {
+        name: 'standby',
+        summary: 'check whether the second host of a validator could take over now',
+        load: async () => (await import('../commands/standby/command.ts')).standbyCommand,
+      },
+      {
         name: 'runbook',
         args: '[alert]',
         summary: 'print the runbook of an alert: meaning, diagnosis, what to do',

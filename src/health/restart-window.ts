@@ -68,18 +68,18 @@ export interface RestartWindow {
   readonly nextAt: number | null
 }
 
-interface Outcome extends Omit<RestartCheck, 'name'> {
+export interface Outcome extends Omit<RestartCheck, 'name'> {
   /** When an obstacle has ended, in milliseconds since the epoch, and by what; without it that is not known. */
   readonly until?: { readonly at: number; readonly because: string }
 }
 
 type Check = (input: RestartInput) => Outcome
 
-const ok = (summary: string): Outcome => ({ state: 'ok', summary, isRequired: true })
-const no = (summary: string): Outcome => ({ state: 'no', summary, isRequired: true })
-const unknown = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: true })
+export const ok = (summary: string): Outcome => ({ state: 'ok', summary, isRequired: true })
+export const no = (summary: string): Outcome => ({ state: 'no', summary, isRequired: true })
+export const unknown = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: true })
 /** An unknown condition that does not prevent the restart; it is listed. */
-const listed = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: false })
+export const listed = (summary: string): Outcome => ({ state: 'unknown', summary, isRequired: false })
 
 const services: Check = (input) => {
   const { known } = input

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { errorCode, SourceError } from '../core/errors.ts'
 import { isObject, tryJson } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
+import { redactUrl } from '../core/redaction/redact.ts'
 import { readSecretFile } from './credential-file.ts'
 import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
 import { type Clock, endsWithin } from '../core/clock.ts'
@@ -268,12 +269,13 @@ export interface AgentAddress {
 export const socketOf = ({ web, state }: Pick<AgentAddress, 'web' | 'state'>): string | null =>
   web.configFile === null ? null : join(state.directory, 'agent.sock')
 
-export const createAgentApi = (ask: SendRequest, config: AgentAddress): AgentApi => {
+/** `url` is that of an agent on another host, and may have a user name and a password, which no error shows. */
+export const createAgentApi = (ask: SendRequest, config: AgentAddress, url?: string): AgentApi => {
   const { host, port } = config.listen
   const name = connectTo(host)
-  const base = `http://${name.includes(':') ? `[${name}]` : name}:${port}`
-  const socketPath = socketOf(config)
-  const doing = `request data from the agent at ${socketPath ?? base}`
+  const base = url ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  const socketPath = url === undefined ? socketOf(config) : null
+  const doing = `request data from the agent at ${socketPath ?? redactUrl(base)}`
   return {
     get: async (path, signal) => {
       const limits = { timeout: AGENT_TIMEOUT_MS, maxBytes: response.agentBytes }

@@ -132,6 +132,7 @@ describe.each(fills)('of an agent whose answers are %s', (fill) => {
     ['status', 'all'],
     ['recover'],
     ['restart-window'],
+    ['standby', 'check', '--primary', 'http://primary.example:9843'],
     ['what-changed'],
     ['duties'],
     ['report'],

@@ -27,6 +27,7 @@ const REPORTS: readonly Report[] = [
   { argv: ['monlog', '-r', '-n', '--set', NAMES], isColored: true },
   { argv: ['recover'], isColored: true },
   { argv: ['restart-window'], isColored: true },
+  { argv: ['standby', 'check'], isColored: true },
   { argv: ['duties', '--since', '1m'] },
   { argv: ['report', '--since', '1m'] },
   { argv: ['runbook', 'ChainBlockStalled'], isSteady: true, isVerbatim: true },

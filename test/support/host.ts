@@ -39,6 +39,8 @@ const {
 interface Options {
   /** The name of a scenario that is shipped, or the lines of one. */
   readonly scenario: string
+  /** The index of the node in the validators of the chain, which decides about its keys; by default 0. */
+  readonly identity?: number
   /** How far into it the node is. */
   readonly second: number
   /** Whether an agent watches the node already. */
@@ -120,6 +122,7 @@ export const startHost = async (options: Options): Promise<Host> => {
     directory,
     chain: chainFor(scenario, BEGIN - second * 1000),
     elapsedMs: second * 1000,
+    index: options.identity ?? 0,
     // The files of a second are written after the agent has read those of the second before, never between two reads.
     readersSettled: inFlight.settled,
     ...(options.pace && { pace: options.pace }),

@@ -6,7 +6,7 @@ import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
 import { second } from '../../core/units.ts'
 import { diagnose, NO_WINDOW_IN_FAULT, plannedRestart } from '../../health/diagnosis.ts'
-import { RESTART_MS, RESTART_TONES, type RestartWindow } from '../../health/restart-window.ts'
+import { RESTART_MS, RESTART_TONES, type RestartCheck, type RestartWindow } from '../../health/restart-window.ts'
 import { costDocument } from '../../health/sections/agent.ts'
 import { iso } from '../../health/sections/fact.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
@@ -52,13 +52,17 @@ const render = ({ isSafe, summary, checks, ownRounds }: RestartWindow, style: St
   '',
   ...pairs(
     [
-      ...checks.map(({ name, state, summary: why }): readonly [string, string] => [
-        name,
-        `${style.sign(RESTART_TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${why}`,
-      ]),
+      ...checkRows(checks, style),
       // A cost has no mark.
       ['own rounds', `${ownRounds.rounds === null ? 'unknown: ' : ''}${ownRounds.summary}`],
     ],
     style,
   ),
 ]
+
+/** The conditions for `pairs`. */
+export const checkRows = (checks: readonly RestartCheck[], style: Style) =>
+  checks.map(({ name, state, summary: why }): readonly [string, string] => [
+    name,
+    `${style.sign(RESTART_TONES[state])} ${state === 'unknown' ? 'unknown: ' : ''}${why}`,
+  ])

@@ -23,6 +23,8 @@ export interface FetchSnapshotOptions extends SourceOverrides {
   readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'staking' | 'storage' | 'alertmanagers'>
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** That of an agent on another host; by default that of this host. */
+  readonly url?: string
 }
 
 const statusSchema = statusResponse.extend({
@@ -41,7 +43,7 @@ const statusSchema = statusResponse.extend({
  */
 export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<NodeSnapshot | null> => {
   const { config, clock, signal, ask = createHttpClient(clock) } = options
-  const api = createAgentApi(ask, config)
+  const api = createAgentApi(ask, config, options.url)
   const status = await api.get('/api/v1/status', signal)
   const metrics = status === null ? null : await api.get('/metrics', signal)
   if (status === null || metrics === null) return null
