@@ -74,6 +74,11 @@ export const LIMITS = {
    * in one: the rules have some 200, each with some ten labels and annotations.
    */
   state: { fileBytes: 16 * MiB, number: 8.64e15, alerts: 1000, alertTexts: 64, alertTextLength: 4 * KiB },
+  /**
+   * `chain-agent mcp`: a request, the data of an answer (some 15,000 tokens of a model), the calls that run at the same time,
+   * and the time of one. A client waits for a minute by default.
+   */
+  mcp: { lineBytes: 64 * KiB, answerLength: 48 * KiB, calls: 4, callMs: 50 * second },
   /** Texts of other programs: a version or a name, and an error message. */
   text: { label: 256, error: KiB },
 } as const

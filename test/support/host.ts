@@ -76,7 +76,7 @@ export interface Host {
   pass(seconds: number): Promise<void>
   announce(maintenance: { readonly minutes: number }): Promise<void>
   /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
-  run(argv: readonly string[], more?: Pick<World, 'env' | 'until' | 'terminal'>): ReturnType<typeof cli>
+  run(argv: readonly string[], more?: Pick<World, 'env' | 'stdin' | 'until' | 'terminal'>): ReturnType<typeof cli>
   close(): Promise<void>
 }
 
