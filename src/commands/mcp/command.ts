@@ -19,7 +19,8 @@ assistant receives leaves this host if its model runs elsewhere.
 
 Exit codes: 0 the input ended, 1 it could not be read, 2 usage error.
 
-Example:
+Examples:
+  chain-agent mcp --config ./agent.yaml
   claude mcp add node1 -- ssh node1 sudo -u chain-agent chain-agent mcp`,
     load: async () => (await import('./action.ts')).serveMcp(runCli),
   })
