@@ -62,6 +62,11 @@ const GROUPS: readonly Group[] = [
         summary: 'print the runbook of an alert: meaning, diagnosis, what to do',
         load: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
       },
+      {
+        name: 'mcp',
+        summary: 'serve diagnosis, metrics, incidents, runbooks and duties to an assistant, read-only',
+        load: async () => (await import('../commands/mcp/command.ts')).mcpCommand(runCli),
+      },
     ],
   },
   {

@@ -83,6 +83,11 @@ export const LIMITS = {
     incidentsBytes: 64 * MiB,
     eventsBytes: 2 * MiB,
   },
+  /**
+   * `chain-agent mcp`: a request, the data of an answer (some 15,000 tokens of a model), the calls that run at the same time,
+   * and the time of one. A client waits for a minute by default.
+   */
+  mcp: { lineBytes: 64 * KiB, answerLength: 48 * KiB, calls: 4, callMs: 50 * second },
   /** Texts of other programs: a version or a name, and an error message. */
   text: { label: 256, error: KiB },
 } as const

@@ -45,10 +45,10 @@ export const startAgent = async (
   return { ...(await watched({ ...running, stop }, port)), directory }
 }
 
-/** The demo: a simulated node and an agent. `node` is the interpreter. */
-export const startDemo = async (scenario: string, node = process.execPath): Promise<Watched> => {
+/** The demo: a simulated node, so far into the scenario, and an agent. `node` is the interpreter. */
+export const startDemo = async (scenario: string, node = process.execPath, at = '0s'): Promise<Watched> => {
   const port = await freePort()
-  const args = [MAIN, 'demo', '--scenario', scenario, '--port', `${port}`]
+  const args = [MAIN, 'demo', '--scenario', scenario, '--at', at, '--port', `${port}`]
   return watched(start(node, args), port)
 }
 

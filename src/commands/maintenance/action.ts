@@ -100,7 +100,8 @@ const outcomeOf = async (io: Io, config: Config, expected: Maintenance | null): 
   }
 }
 
-const noAgent = (config: Config): string =>
+/** The sentence of a command that needs the running agent. */
+export const noAgent = (config: Config): string =>
   `no agent answers at ${addressOf(config)}.\n` +
   '  what to do: start the agent (systemctl start chain-agent), or use its configuration: `listen` must be the same'
 
