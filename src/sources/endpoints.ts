@@ -157,19 +157,20 @@ const REFUSED_FOR = 50 * second
  */
 export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clock, 'elapsed'>): MetricsEndpoint => {
   let hasAnswered = false
-  let absent: { readonly response: Promise<HttpResponse>; readonly until: number } | undefined
+  let absent: { readonly answer: Promise<HttpResponse>; readonly until: number } | undefined
   return {
     metrics: async (signal) => {
-      if (absent && clock.elapsed() < absent.until) return absent.response
+      if (absent && clock.elapsed() < absent.until) return absent.answer
       absent = undefined
-      const response = endpoint.metrics(signal)
-      const isAbsent = await response.then(
+      const answer = endpoint.metrics(signal)
+      const isAbsent = await answer.then(
         ({ status }) => status >= 400 && status < 500,
-        (error: unknown) => (error instanceof NoResponseError ? error.detail === 'ECONNREFUSED' || null : null),
+        // Another error, as a timeout, is neither.
+        (error: unknown) => (error instanceof NoResponseError && error.detail === 'ECONNREFUSED' ? true : null),
       )
       if (isAbsent === false) hasAnswered = true
-      if (isAbsent === true && !hasAnswered) absent = { response, until: clock.elapsed() + REFUSED_FOR }
-      return response
+      if (isAbsent === true && !hasAnswered) absent = { answer, until: clock.elapsed() + REFUSED_FOR }
+      return answer
     },
   }
 }
