@@ -96,7 +96,12 @@ const CASES: Readonly<Record<string, readonly (readonly Posted[])[]>> = {
   'two vantage points': [
     [
       { alert: 'ChainAgentDown', severity: 'critical' },
-      { alert: 'ChainWatchedNodeSilent.nothing', severity: 'critical', value: 210, own: { node: 'node-j', watcher: 'w' } },
+      {
+        alert: 'ChainWatchedNodeSilent.nothing',
+        severity: 'critical',
+        value: 210,
+        own: { node: 'node-j', watcher: 'w' },
+      },
     ].map(alertOf('node-j', null)),
   ],
   'a maintenance window': [

@@ -64,7 +64,8 @@ describe('the rules', () => {
     // A node has one recovery: the deadline belongs to it.
     expect(deadline !== undefined).toBe(action.includes('chain_node_recovery_info'))
     // What a watcher sees of the node, or Prometheus of what a watcher does not.
-    if (deadline !== undefined) expect(seen).toMatch(/\(printf `(?:chain_watched_port\{node=%q\} == 1|up\{instance=%q,)/)
+    if (deadline !== undefined)
+      expect(seen).toMatch(/\(printf `(?:chain_watched_port\{node=%q\} == 1|up\{instance=%q,)/)
     expect(description.length).toBeGreaterThan(40)
     const why = labels?.['why']
     expect(url.endsWith(why === undefined ? `/${alert}` : `/${alert}#${why}`), url).toBe(true)
