@@ -20,6 +20,12 @@ const table = (rows: Readonly<Record<string, Row>>): ReadonlyMap<string, KnownAr
 export const FAILING_ARGUMENTS: ReadonlySet<string> = new Set(['as-eth-blocks', 'nblocks', 'no-compaction', 'snapshot'])
 
 /**
+ * A sidecar of validators, as fastlane-sidecar, reads transactions from a socket of its own directory: drop-ins of
+ * consensus and the RPC name it in place of the socket of the package.
+ */
+export const SIDECAR_ARGUMENTS: ReadonlySet<string> = new Set(['mempool-ipc-path', 'ipc-path'])
+
+/**
  * The options of the three programs that are set in units, by service. Values of other options are not shown. Names with
  * underscores are the same options: execution accepts both. Sources: monad-bft, monad-node/src/cli.rs and
  * monad-rpc/src/cli.rs (Cli); monad, cmd/monad/main.cpp (main).
@@ -38,7 +44,7 @@ export const NODE_ARGUMENTS: Readonly<Record<string, ReadonlyMap<string, KnownAr
     'wal-chunks': ['number', 'files of the write-ahead log that are kept; 0 disables it'],
     'wal-chunk-size-bytes': ['number', 'size of a file of the write-ahead log'],
     'ledger-path': ['path', 'directory of the ledger: blocks of consensus'],
-    'mempool-ipc-path': ['path', 'socket to the RPC, for transactions'],
+    'mempool-ipc-path': ['path', 'socket to the RPC and to a sidecar, for transactions'],
     'control-panel-ipc-path': ['path', 'socket for the commands of the debug tool'],
     'statesync-ipc-path': ['path', 'socket to execution, for a statesync'],
     'triedb-path': ['path', 'device of the database'],

@@ -128,6 +128,14 @@ export const NODE_DOCUMENTATION = {
     url: `${UPGRADE}/v0.16.5`,
     states: ['How to grow the device of the database, as an optional step.'],
   },
+  'metrics-migration': {
+    title: 'Prometheus metrics migration',
+    url: `${UPGRADE}/prometheus-metrics-migration`,
+    states: [
+      'Since v0.16.0 consensus serves its metrics itself, by default on port 9143 of all addresses (`[metrics]` in `node.toml`).',
+      'Collecting them through the OpenTelemetry collector is deprecated. The procedure waits for an announcement.',
+    ],
+  },
   'storage-tool': {
     title: 'Options of the storage tool',
     url: `${EXECUTION}/category/mpt/cli_tool_impl.cpp`,

@@ -127,13 +127,19 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
 /** It shows that Prometheus works. */
 const WATCHDOG = 'ChainWatchdog'
 
+/** Labels that may have the name of this agent. */
+const OBSERVERS = ['instance', 'watcher']
+
 const targetAlert = (
   { rule, labels: own, activeAt, value }: Alert,
   { job, instance, labels: more, ...links }: AlertTarget & { readonly instance: string },
   { prefix, ...facts }: MessageFacts,
 ): TargetAlert => {
-  // An alert about several nodes has no instance.
-  const target = { ...(own['job'] !== undefined && { job }), ...(own['instance'] !== undefined && { instance }) }
+  // An alert about several nodes has no instance, and that of a watcher about a node the instance of the node.
+  const target = {
+    ...(own['job'] !== undefined && { job }),
+    ...Object.fromEntries(OBSERVERS.filter((name) => own[name] === TARGET.instance).map((name) => [name, instance])),
+  }
   const labels = { ...more, ...own, ...target }
   return {
     labels,
@@ -236,6 +242,7 @@ const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly R
       if (severity === 'none') return []
       const {
         instance: _instance,
+        watcher: _watcher,
         job: _job,
         alertname: _name,
         severity: _severity,

@@ -152,25 +152,26 @@ export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: nu
 const REFUSED_FOR = 50 * second
 
 /**
- * The same endpoint. A port that has refused each connection since the start receives one request a minute: many
- * hosts have no OpenTelemetry collector. In between, the last error is thrown again.
+ * The same endpoint. A port that has refused each connection since the start, or has no such page (4xx), receives one
+ * request a minute: many hosts have no OpenTelemetry collector, and RPCs up to v0.16 no metrics. In between, the last
+ * response is repeated.
  */
 export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clock, 'elapsed'>): MetricsEndpoint => {
   let hasAnswered = false
-  let refused: { readonly error: NoResponseError; readonly until: number } | undefined
+  let absent: { readonly answer: Promise<HttpResponse>; readonly until: number } | undefined
   return {
     metrics: async (signal) => {
-      if (refused && clock.elapsed() < refused.until) throw refused.error
-      refused = undefined
-      try {
-        const answer = await endpoint.metrics(signal)
-        hasAnswered = true
-        return answer
-      } catch (error) {
-        if (!hasAnswered && error instanceof NoResponseError && error.detail === 'ECONNREFUSED')
-          refused = { error, until: clock.elapsed() + REFUSED_FOR }
-        throw error
-      }
+      if (absent && clock.elapsed() < absent.until) return absent.answer
+      absent = undefined
+      const answer = endpoint.metrics(signal)
+      const isAbsent = await answer.then(
+        ({ status }) => status >= 400 && status < 500,
+        // Another error, as a timeout, is neither.
+        (error: unknown) => (error instanceof NoResponseError && error.detail === 'ECONNREFUSED' ? true : null),
+      )
+      if (isAbsent === false) hasAnswered = true
+      if (isAbsent === true && !hasAnswered) absent = { answer, until: clock.elapsed() + REFUSED_FOR }
+      return answer
     },
   }
 }

@@ -106,7 +106,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'health.objective': { to: 0.99, also: ['slo'] },
   'health.limits': { to: { ChainBehind: { warning: 6 } } },
   'health.disable': { to: ['ChainHostSetUp.smt'] },
-  'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference', 'staking'] },
+  'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference', 'staking', 'traffic'] },
   'services.units': {
     to: { bft: 'a.service', execution: 'b.service', rpc: 'c.service' },
     also: ['lifecycle', 'logs'],

@@ -149,6 +149,32 @@ describe('a real Alertmanager with the committed configuration', () => {
     ).toEqual([`chat ChainBlind.storage ${instance}`, `pager ChainRpcDown ${instance}`])
   })
 
+  it('sends what a watcher and Prometheus see of a node as one page, and what the watcher only repeats not at all', async () => {
+    const down = on('ChainAgentDown', 'critical', { component: 'agent' })
+    const watcher = { component: 'services', node: instance, watcher: 'w' }
+    await listeners.post(down)
+    const messages = await listeners.hear([
+      down,
+      on('ChainWatchedNodeSilent.nothing', 'critical', watcher),
+      on('ChainWatchedNodeSilent.port', 'warning', watcher),
+    ])
+    const about = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
+    expect([...new Set(about.map(({ groupLabels }) => JSON.stringify(groupLabels)))]).toEqual([
+      JSON.stringify({ instance, job }),
+    ])
+    const last = about.at(-1)?.alerts.map(({ labels }) => addressOf({ alert: labels['alertname'] ?? '', labels }))
+    expect(last?.toSorted()).toEqual(['ChainAgentDown', 'ChainWatchedNodeSilent.nothing'])
+  })
+
+  it.each(['consensus', 'agent'])('a watcher repeats that the node is critical: a page about %s', async (component) => {
+    const own = on(component === 'agent' ? 'ChainAgentFailing' : 'ChainBlockStalled', 'critical', { component })
+    await listeners.post(own)
+    const repeated = on('ChainWatchedNode.critical', 'warning', { component: 'services', watcher: 'w' })
+    expect((await hear([own, repeated])).includes(`chat ChainWatchedNode.critical ${instance}`)).toBe(
+      component === 'agent',
+    )
+  })
+
   it('inhibits all alerts of a node without its agent except security, and none of other nodes', async () => {
     const other = `other-${instance}`
     const source = on('ChainAgentDown', 'critical', { component: 'agent' })

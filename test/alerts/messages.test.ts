@@ -93,6 +93,17 @@ const CASES: Readonly<Record<string, readonly (readonly Posted[])[]>> = {
     [{ ...CRASH, lasted: 252 }, DISK].map(alertOf('node-f', RESTART)),
   ],
   'errors of peers': [[{ alert: 'ChainPeersFew.noise', severity: 'warning', value: 60 }].map(alertOf('node-i', null))],
+  'two vantage points': [
+    [
+      { alert: 'ChainAgentDown', severity: 'critical' },
+      {
+        alert: 'ChainWatchedNodeSilent.nothing',
+        severity: 'critical',
+        value: 210,
+        own: { node: 'node-j', watcher: 'w' },
+      },
+    ].map(alertOf('node-j', null)),
+  ],
   'a maintenance window': [
     [{ alert: 'ChainMaintenance', severity: 'none', own: { reason: 'upgrade' } }].map(alertOf('node-g', null)),
   ],

@@ -50,7 +50,7 @@ describe('the rules', () => {
     expect(SEVERITIES).toContain(labels?.['severity'])
     expect(COMPONENTS).toContain(labels?.['component'])
     const { summary = '', description = '', runbook_url: url = '', ...rest } = annotations ?? {}
-    const { action = '', cause = '', rank = '', deadline, dashboard_url: dashboard = '', ...others } = rest
+    const { action = '', cause = '', rank = '', deadline, seen, dashboard_url: dashboard = '', ...others } = rest
     expect(others).toEqual({})
     expect(cause).toMatch(/^(?:Caused by (?:the network|others), not by this node\.)?$/)
     // The first line of a message is exact: it says what the row is, without its `why`.
@@ -63,6 +63,9 @@ describe('the rules', () => {
     if (labels?.['severity'] !== 'none') expect(action).toMatch(/[.?`]$|\}\}$/)
     // A node has one recovery: the deadline belongs to it.
     expect(deadline !== undefined).toBe(action.includes('chain_node_recovery_info'))
+    // What a watcher sees of the node, or Prometheus of what a watcher does not.
+    if (deadline !== undefined)
+      expect(seen).toMatch(/\(printf `(?:chain_watched_port\{node=%q\} == 1|up\{instance=%q,)/)
     expect(description.length).toBeGreaterThan(40)
     const why = labels?.['why']
     expect(url.endsWith(why === undefined ? `/${alert}` : `/${alert}#${why}`), url).toBe(true)

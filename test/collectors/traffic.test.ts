@@ -53,21 +53,38 @@ const LINES = [
 const text = (lines: readonly string[], pushedMs?: number): string =>
   lines.map((line) => `${line}${pushedMs === undefined ? '' : ` ${pushedMs}`}\n`).join('')
 
-const start = async (first: string | Error) => {
+const start = async (first: string | Error, own?: string | number) => {
   const clock = manualClock(BEGIN)
-  const answer = { value: first }
-  const collector = traffic({
-    endpoint: {
-      metrics: () =>
-        answer.value instanceof Error
-          ? Promise.reject(answer.value)
-          : Promise.resolve({ status: 200, text: answer.value }),
+  const answer = { value: first, own }
+  let asked = 0
+  const endpoint = {
+    metrics: () => {
+      asked += 1
+      return answer.value instanceof Error
+        ? Promise.reject(answer.value)
+        : Promise.resolve({ status: 200, text: answer.value })
     },
+  }
+  /** A number is an HTTP status. */
+  const rpc = {
+    metrics: () =>
+      Promise.resolve(
+        typeof answer.own === 'number' ? { status: answer.own, text: '' } : { status: 200, text: answer.own ?? '' },
+      ),
+  }
+  const collector = traffic({
+    endpoints:
+      own === undefined
+        ? [{ endpoint, isOwn: false }]
+        : [
+            { endpoint: rpc, isOwn: true },
+            { endpoint, isOwn: false },
+          ],
     clock,
     timing,
   })
   const polls = await runPolls(collector, clock, 'chain_traffic_')
-  return { ...polls, answer, clock }
+  return { ...polls, answer, clock, asked: () => asked }
 }
 
 const SHOWN = {
@@ -227,5 +244,37 @@ describe('a collector that serves old metrics is not alive', () => {
     await next()
     expect(shown()).toEqual({ up: 0 })
     expect(states()).toEqual({ 'metrics of the RPC': 'answering, with no metrics of the RPC' })
+  })
+})
+
+describe('the RPC serves its own metrics', () => {
+  /** As the exporter of the node's branch writes them. */
+  const own = text(LINES.map((line) => line.replace('{', '{otel_scope_name="opentelemetry",')))
+
+  test('they are current at the first reading, and the collector receives no request', async () => {
+    const { shown, states, next, asked } = await start(text(['zephyr_ws_active_connections 99'], BEGIN), own)
+    expect(shown()).toEqual(SHOWN)
+    expect(states()).toEqual({ 'metrics of the RPC': 'answering' })
+    // Nothing has changed for a minute.
+    await next(60_000)
+    expect(shown()).toEqual(SHOWN)
+    expect(asked()).toBe(0)
+  })
+
+  test('an RPC without them: those of the collector, with its age; after an upgrade the own ones', async () => {
+    const { shown, states, next, answer } = await start(text(LINES, BEGIN), 404)
+    expect(shown()).toEqual(SHOWN)
+    await next(35_000)
+    expect(shown()).toEqual({ up: 0 })
+    expect(states()).toEqual({ 'metrics of the RPC': 'answering, with old metrics of the RPC' })
+    answer.own = own
+    await next(5000)
+    expect(shown()).toEqual(SHOWN)
+  })
+
+  test('a page of another program at the port of the RPC has no metrics of the RPC', async () => {
+    const { shown, asked } = await start(text(LINES, BEGIN), 'zephyr_total_uptime_us 5\n')
+    expect(shown()).toEqual(SHOWN)
+    expect(asked()).toBe(1)
   })
 })

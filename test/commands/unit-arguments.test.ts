@@ -150,6 +150,19 @@ describe('findings', () => {
       { name: 'changed arguments', severity: 'info', evidence: ['chain-bft: wal-chunks changed.'] },
     ])
   })
+  test('another socket for transactions names the sidecar', async () => {
+    const options = '--wal-chunks 8 --triedb-path /dev/triedb --keystore-password "${PASS}"'
+    const path = await dropIn(`/bin/node ${options} --mempool-ipc-path /run/other-ipc/mempool.sock`)
+    const [found] = await dropIns.run(contextOf(host(path)))
+    expect(found).toMatchObject({
+      severity: 'info',
+      evidence: [
+        `${path} sets ExecStart (chain-bft).`,
+        'chain-bft: mempool-ipc-path added.',
+        'Another socket for transactions is that of a sidecar, such as fastlane-sidecar: consensus and the RPC name the same one.',
+      ],
+    })
+  })
   test.each([
     ['--nblocks 5', 'nblocks added', 'warning'],
     ['--no-compaction', 'no-compaction added', 'warning'],

@@ -218,3 +218,29 @@ test.each(withAlert)('the finding $finding of the log has a severity of $alert',
   const severities = ruleSet().alerts.flatMap(({ row }) => (addressOf(row) === alert ? [row.severity] : []))
   expect(severities).toContain(severity)
 })
+
+test('the alert of a watcher has the node as its instance, and the watcher as its own label', () => {
+  const monitor = createHealthMonitor(START_S * 1000)
+  const silent = [
+    BUILD,
+    { name: 'chain_watched_heartbeat_timestamp_seconds', labels: { node: 'node-a' }, value: START_S - 300 },
+    { name: 'chain_watched_port', labels: { node: 'node-a', state: 'silent' }, value: 1 },
+  ]
+  for (const second of [0, 75]) monitor.evaluate((START_S + second) * 1000, silent)
+  const target = { job: 'agents', instance: 'w', labels: {}, runbooks: null, dashboards: null }
+  const facts = { at: START_S * 1000, prefix: 'chain', recovery: { action: 'Restart', deadline: null } }
+  expect(monitor.alerts(target, 'firing', facts)).toMatchObject([
+    {
+      labels: { alertname: 'ChainWatchedNodeSilent', why: 'nothing', instance: 'node-a', watcher: 'w', job: 'agents' },
+      annotations: {
+        // Not the recovery of the host of the watcher.
+        action: 'See the last report of the node: `chain-agent status watched` on the watcher.',
+        description:
+          'w has received no heartbeat of node-a for 6m 15s, more than 2 minutes. Its public port does not answer either: the host or its network is down. The agent of the node cannot report it.',
+        seen: 'Seen from w, not by the agent of the node.',
+      },
+    },
+  ])
+  const silence = monitor.health().findings.find(({ alert }) => alert === 'ChainWatchedNodeSilent.nothing')
+  expect(silence?.labels).toEqual({ node: 'node-a' })
+})

@@ -78,3 +78,30 @@ test('a port that has refused since the start is asked once a minute; one that h
   await failing(6)
   await failing(7)
 })
+
+test('a port that has had no such page since the start is asked once a minute; after an upgrade each time', async () => {
+  let now = 0
+  let asked = 0
+  let status = 404
+  const metrics = () => {
+    asked += 1
+    return Promise.resolve({ status, text: '' })
+  }
+  const endpoint = askRarelyIfNeverThere({ metrics }, { elapsed: () => now })
+  const answers = async (expected: number, times: number): Promise<void> => {
+    expect(await endpoint.metrics(never)).toMatchObject({ status: expected })
+    expect(asked).toBe(times)
+  }
+  await answers(404, 1)
+  now = 49_999
+  status = 200
+  await answers(404, 1)
+  now = 50_000
+  await answers(200, 2)
+  status = 404
+  await answers(404, 3)
+  await answers(404, 4)
+  // An error of the server is no proof that there is no such page.
+  status = 500
+  await answers(500, 5)
+})

@@ -67,7 +67,7 @@ export const definition = {
           cruft: '{prefix}-cruft.service',
         })
         .describe(
-          "the units to monitor: label → unit; of a coming release of the node also archiver: '{prefix}-chain-data-archiver.service'",
+          "the units to monitor: label → unit; of a coming release of the node also archiver: '{prefix}-chain-data-archiver.service', of a validator sidecar: 'fastlane-sidecar.service'",
         ),
       required: z
         .array(label)

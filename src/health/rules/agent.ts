@@ -27,6 +27,7 @@ export const agent: RuleFile = {
           ],
           expr: 'up{job="chain-agent"} == 0',
           summary: 'the agent cannot be scraped',
+          seen: 'Seen by Prometheus.',
           description:
             'Prometheus has not been able to scrape the agent on {{ $labels.instance }} for two minutes. The host, the agent or the network between them is down; no other alert can fire for this node.',
         },

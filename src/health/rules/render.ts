@@ -105,7 +105,11 @@ const alertLines = (row: AlertRow, options: RenderOptions): readonly string[] =>
   ...(row.for === undefined ? [] : [`for: ${row.for}`]),
   ...(row.keepFiringFor === undefined ? [] : [`keep_firing_for: ${row.keepFiringFor}`]),
   ...mapLines('labels', labelsOf(row)),
-  ...mapLines('annotations', { ...templatesOf(row, options), ...(recovers(row) && recoveryTemplates(row, options)) }),
+  ...mapLines('annotations', {
+    ...templatesOf(row, options),
+    ...(recovers(row) && recoveryTemplates(row, options)),
+    ...(hasVantagePoints(row) && { seen: seenTemplate(row, options) }),
+  }),
 ]
 
 /** The rules as written group and match by `job, cluster`. */
@@ -123,6 +127,7 @@ const templatesOf = (
   ...(row.advice?.[0] !== undefined && { action: withPrefix(labelled(row.advice[0]), prefix) }),
   description: descriptionOf(row),
   ...(row.causedBy !== undefined && { cause: CAUSES[row.causedBy] }),
+  ...(hasVantagePoints(row) && { seen: row.seen ?? '' }),
   rank: rankOf(row),
   ...(runbooks !== null && { runbook_url: runbookLink(runbooks, row) }),
   ...(dashboards !== null && { dashboard_url: `${dashboards}/${row.dashboard ?? DASHBOARD}` }),
@@ -156,6 +161,18 @@ const recoveryTemplates = (row: AlertRow, options: RenderOptions): Readonly<Reco
   }
 }
 
+/** Whether a message has who observes the fault and who does not. */
+const hasVantagePoints = (row: AlertRow): boolean => recovers(row) || row.seen !== undefined
+
+/**
+ * The alert of a watcher has whether Prometheus reaches the agent of the node, and the others have what a watcher sees:
+ * `watched.name` is the instance of the node. Without a watcher nothing is known from outside.
+ */
+const seenTemplate = ({ seen = 'Seen by its agent.' }: AlertRow, { job }: RenderOptions): string =>
+  seen.includes('$labels.watcher')
+    ? `${seen}{{ with query (printf \`up{instance=%q,job=${JSON.stringify(job)}}\` $labels.instance) }}{{ if eq (. | first | value) 1.0 }} Prometheus scrapes its agent.{{ else }} Prometheus cannot scrape its agent either.{{ end }}{{ end }}`
+    : `{{ with query (printf \`chain_watched_port{node=%q} == 1\` $labels.instance) }}${seen} From the watcher {{ . | first | label "instance" }}: port {{ . | first | label "state" }}.{{ end }}`
+
 const recoveryStep = (action: string): string => `${action}: \`chain-agent recover\`.`
 
 /** The page of the name, at the section of the row. */
@@ -176,8 +193,8 @@ export const annotationsOf = (
   { at, recovery, ...data }: AlertData,
   links: LinkOptions = RENDER_DEFAULTS,
 ): Readonly<Record<string, string>> => {
-  // An alert about several nodes has no recovery of one of them.
-  const own = data.labels['instance'] === undefined ? null : recovery
+  // An alert about several nodes, or about another one, has no recovery of this one.
+  const own = data.labels['instance'] === undefined || data.labels['watcher'] !== undefined ? null : recovery
   return {
     ...Object.fromEntries(
       Object.entries(templatesOf(row, links)).map(([name, template]) => [name, renderTemplate(template, data)]),

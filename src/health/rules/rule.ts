@@ -109,6 +109,8 @@ interface AlertCondition {
   readonly summary: string
   /** A template of Prometheus: `{{ $labels.instance }}`, `{{ $value | humanizeDuration }}`. */
   readonly description: string | ((limit: number) => string)
+  /** Who observes it, if that is not the agent of the node: a sentence of a message, a template of labels. */
+  readonly seen?: string
   /** Path and query of a dashboard other than that of the node. */
   readonly dashboard?: string
   /** 0: no alert explains it; otherwise one more than the alerts that do. Computed from the rules. */

@@ -15,7 +15,7 @@ const patternsOf = (wanted: string, address = 'ChainLogTrouble'): string =>
     .join('|')
 
 /** As ChainRpcDown: a validator serves no users by RPC. */
-const REQUIRED = `chain_service_expected{service!~"otelcol|ledger-tail|cruft|archiver"} == 1
+const REQUIRED = `chain_service_expected{service!~"otelcol|ledger-tail|cruft|archiver|sidecar"} == 1
   unless on (instance, job, cluster, service) (
     chain_service_expected{service="rpc"}
       and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
@@ -85,14 +85,14 @@ export const services: RuleFile = {
       rules: [
         {
           comment:
-            'The archiver of chain data is a unit of a coming release, monitored if `services.units` names it: the node follows the chain without it.',
+            'The archiver of chain data is a unit of a coming release, and a sidecar is one of validators. They are monitored if `services.units` names them: the node follows the chain without them.',
           alert: 'ChainServiceDown',
           severity: 'warning',
           component: 'services',
           for: '5m',
           keepFiringFor: '3m',
           advice: SERVICE_DOWN_ADVICE,
-          expr: `instance_service:chain_service:down{service=~"ledger-tail|cruft|archiver"} == 1
+          expr: `instance_service:chain_service:down{service=~"ledger-tail|cruft|archiver|sidecar"} == 1
 or on (instance, job, cluster, service) (
   instance_service:chain_service:down{service="rpc"} == 1
     and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)

@@ -9,6 +9,8 @@ const SILENT = {
   summary: 'no heartbeats from {{ $labels.node }}',
 } as const
 
+const SEEN = 'Seen from {{ $labels.watcher }}, not by the agent of the node.'
+
 const ON_NODE = 'on (instance, job, cluster, node)'
 
 const silence = (limit: number): string => `(time() - chain_watched_heartbeat_timestamp_seconds > ${limit})
@@ -17,14 +19,27 @@ const silence = (limit: number): string => `(time() - chain_watched_heartbeat_ti
 /** Without a single reference, the watcher itself may have no network. */
 const isConnected = 'unless on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)'
 
-const described = (limit: number, rest: string): string =>
-  `{{ $labels.instance }} has received no heartbeat of {{ $labels.node }} for {{ $value | humanizeDuration }}, more than ${period(limit)}. ${rest}`
+/**
+ * An alert of a watcher about a node has the labels of an alert of that node, so that both are one message: `instance` is
+ * the name of the node, and `watcher` the instance that observes it.
+ */
+const aboutNode = (expr: string): string => `label_replace(
+  label_replace(
+${expr.replaceAll(/^/gm, '    ')},
+    "watcher", "$1", "instance", "(.*)"
+  ),
+  "instance", "$1", "node", "(.+)"
+)`
+
+const described = (limit: number, rest: string, watcher = 'watcher'): string =>
+  `{{ $labels.${watcher} }} has received no heartbeat of {{ $labels.node }} for {{ $value | humanizeDuration }}, more than ${period(limit)}. ${rest}`
 
 const RULES: readonly AlertRow[] = [
   {
     ...SILENT,
     comment: 'Only the watcher can report it. A maintenance window counts for half an hour after the last heartbeat.',
     why: 'nothing',
+    seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: its host does not answer',
     severity: 'critical',
     page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
@@ -32,9 +47,10 @@ const RULES: readonly AlertRow[] = [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
       'Open the console of the host at its provider.',
     ],
-    expr: (limit) => `${silence(limit)}
+    expr: (limit) =>
+      aboutNode(`${silence(limit)}
   and ${ON_NODE} (chain_watched_port{state="silent"} == 1)
-  ${isConnected}`,
+  ${isConnected}`),
     description: (limit) =>
       described(
         limit,
@@ -46,6 +62,7 @@ const RULES: readonly AlertRow[] = [
     comment:
       'The host refuses the connection: it runs, and consensus does not listen, or a firewall rejects the connection.',
     why: 'host',
+    seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus does not listen',
     severity: 'critical',
     page: 'The host runs without consensus and without an agent that would report it.',
@@ -53,8 +70,9 @@ const RULES: readonly AlertRow[] = [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
       'Log in to the host, and run `chain-agent check`.',
     ],
-    expr: (limit) => `${silence(limit)}
-  and ${ON_NODE} (chain_watched_port{state="refused"} == 1)`,
+    expr: (limit) =>
+      aboutNode(`${silence(limit)}
+  and ${ON_NODE} (chain_watched_port{state="refused"} == 1)`),
     description: (limit) =>
       described(
         limit,
@@ -65,14 +83,16 @@ const RULES: readonly AlertRow[] = [
     ...SILENT,
     comment: 'The port is open: consensus runs, so that blocks and votes are not lost.',
     why: 'port',
+    seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus runs',
     severity: 'warning',
     advice: [
       'Log in to the host, and see whether the agent runs: `systemctl status chain-agent`.',
       'If it runs, see why its heartbeats do not arrive: `chain-agent status agent`.',
     ],
-    expr: (limit) => `${silence(limit)}
-  and ${ON_NODE} (chain_watched_port{state="open"} == 1)`,
+    expr: (limit) =>
+      aboutNode(`${silence(limit)}
+  and ${ON_NODE} (chain_watched_port{state="open"} == 1)`),
     description: (limit) =>
       described(limit, 'Its public port answers: consensus runs. Its agent does not, or cannot reach the watcher.'),
   },
@@ -80,21 +100,24 @@ const RULES: readonly AlertRow[] = [
     ...SILENT,
     comment: 'Without a setting for the port, or while it is unknown, silence can be the loss of the host.',
     why: 'unknown',
+    seen: SEEN,
     severity: 'critical',
     page: 'The host of the node may be down: its own alerts do not arrive then.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
       'Set `watched.port` on the watcher: it then distinguishes a host that is down from an agent that is down.',
     ],
-    expr: (limit) => `${silence(limit)}
+    expr: (limit) =>
+      aboutNode(`${silence(limit)}
   unless ${ON_NODE} chain_watched_port
-  ${isConnected}`,
+  ${isConnected}`),
     description: (limit) =>
       described(limit, 'Whether its host is up is unknown: the state of its public port is not known.'),
   },
   {
     ...SILENT,
-    comment: 'Nothing outside can be reached from the watcher: it knows nothing about the node.',
+    comment:
+      'Nothing outside can be reached from the watcher: it knows nothing about the node, so that `instance` is the watcher.',
     why: 'no-network',
     summary: 'no heartbeats from {{ $labels.node }}: the watcher has no network',
     severity: 'warning',
@@ -103,7 +126,11 @@ const RULES: readonly AlertRow[] = [
   and on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)
   unless ${ON_NODE} (chain_watched_port{state=~"open|refused"} == 1)`,
     description: (limit) =>
-      described(limit, 'No reference answers the watcher either: it has no network, and the node may be healthy.'),
+      described(
+        limit,
+        'No reference answers the watcher either: it has no network, and the node may be healthy.',
+        'instance',
+      ),
   },
   {
     comment:
@@ -118,11 +145,12 @@ const RULES: readonly AlertRow[] = [
       'See the causes: `chain-agent status watched` on the watcher.',
       'If no alert of the node itself has arrived, check the way from it: `chain-agent alert test` on the node.',
     ],
-    expr: `chain_watched_health{state="critical"} == 1
-  and ${ON_NODE} (time() - chain_watched_heartbeat_timestamp_seconds < ${SILENT.limit})`,
+    expr: aboutNode(`chain_watched_health{state="critical"} == 1
+  and ${ON_NODE} (time() - chain_watched_heartbeat_timestamp_seconds < ${SILENT.limit})`),
     summary: '{{ $labels.node }} reports that it is critical',
+    seen: 'Seen by the agent of the node, which reports it to {{ $labels.watcher }}.',
     description:
-      'The agent of {{ $labels.node }} has reported to {{ $labels.instance }} for five minutes that the node is critical. Its own alerts should have arrived.',
+      'The agent of {{ $labels.node }} has reported to {{ $labels.watcher }} for five minutes that the node is critical. Its own alerts should have arrived.',
   },
   {
     comment: 'Never received any: a watcher that was set up and not connected watches nothing.',

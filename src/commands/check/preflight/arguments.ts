@@ -1,5 +1,5 @@
 import { joinList } from '../../../core/format.ts'
-import { FAILING_ARGUMENTS } from '../../../domain/node-arguments.ts'
+import { FAILING_ARGUMENTS, SIDECAR_ARGUMENTS } from '../../../domain/node-arguments.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { EMPTY_VALUE, HIDDEN_VALUE } from '../../../parsers/unit-command.ts'
 import { readUnitArguments, type ServiceArguments } from '../../shared/unit-arguments.ts'
@@ -36,12 +36,18 @@ export const changesOf = (services: readonly ServiceArguments[]): Pick<Finding, 
   const units = [...new Set(all.map(({ unit }) => unit))]
   return {
     severity: fails ? 'warning' : 'info',
-    evidence: units.map((unit) => {
-      const own = all.filter((one) => one.unit === unit)
-      return `${unit}: ${own.map(({ name, change }) => `${name} ${change}`).join(', ')}.`
-    }),
+    evidence: [
+      ...units.map((unit) => {
+        const own = all.filter((one) => one.unit === unit)
+        return `${unit}: ${own.map(({ name, change }) => `${name} ${change}`).join(', ')}.`
+      }),
+      ...(all.some(({ name }) => SIDECAR_ARGUMENTS.has(name)) ? [SIDECAR] : []),
+    ],
   }
 }
+
+const SIDECAR =
+  'Another socket for transactions is that of a sidecar, such as fastlane-sidecar: consensus and the RPC name the same one.'
 
 export const ARGUMENTS_ADVICE = [
   'See the arguments with their meaning, without secrets: `chain-agent status arguments`.',
