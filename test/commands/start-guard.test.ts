@@ -94,6 +94,12 @@ const MATRIX: readonly Row[] = [
     seconds: 0,
   },
   {
+    name: '6. the journal is frozen for an hour, and consensus ran meanwhile',
+    host: { ranAgo: HOUR, journal: 'is frozen', references: [{ own: A_MINUTE_AGO }] },
+    line: `${UNKNOWN}: the journal has no entry of the last minute`,
+    seconds: 0,
+  },
+  {
     name: '6. systemctl, the reference and the agent hang',
     host: {
       ranAgo: HOUR,

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { z } from 'zod'
 import type { HttpRequest, HttpResponse } from '../../src/sources/http.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import { cli } from './cli.ts'
@@ -59,7 +60,7 @@ export interface FakeHost {
   readonly configuredKey?: string | null
   /** How long ago the keystore was changed, in seconds. */
   readonly keystoreChanged?: number
-  readonly journal?: 'hangs' | 'fails'
+  readonly journal?: 'hangs' | 'fails' | 'is frozen'
   readonly systemctlHangs?: boolean
   /** Whether its output is connected to the journal. */
   readonly isInUnit?: boolean
@@ -77,16 +78,24 @@ const validator = (): string =>
     padded('ee'.repeat(48)),
   ].join('')
 
-const call = ({ own = [], behind = 0, isRegistered = true }: FakeReference, method: string, [first, second]: readonly unknown[]): unknown => {
+const call = (
+  { own = [], behind = 0, isRegistered = true }: FakeReference,
+  method: string,
+  [first, second]: readonly unknown[],
+): unknown => {
   const head = HEAD - Math.ceil((behind * 1000) / BLOCK_MS)
   if (method === 'eth_getBlockByNumber') {
     const number = first === 'finalized' ? head : Number(first)
-    return { number: hex(number), timestamp: hex(Math.floor((NOW - (HEAD - number) * BLOCK_MS) / 1000)), hash: hashOf(number) }
+    return {
+      number: hex(number),
+      timestamp: hex(Math.floor((NOW - (HEAD - number) * BLOCK_MS) / 1000)),
+      hash: hashOf(number),
+    }
   }
-  if (method === 'eth_getStorageAt')
-    return `0x${(isRegistered ? word(VALIDATOR) : word(0)).slice(-16).padEnd(64, '0')}`
+  if (method === 'eth_getStorageAt') return `0x${(isRegistered ? word(VALIDATOR) : word(0)).slice(-16).padEnd(64, '0')}`
   if (method === 'eth_call') return `0x${validator()}`
-  if (method !== 'eth_getLogs' || typeof first !== 'object' || first === null) throw new Error(`${method} ${String(second)}`)
+  if (method !== 'eth_getLogs' || typeof first !== 'object' || first === null)
+    throw new Error(`${method} ${String(second)}`)
   const { fromBlock, toBlock, topics }: { fromBlock?: unknown; toBlock?: unknown; topics?: unknown } = first
   if (!Array.isArray(topics) || topics[1] !== `0x${word(VALIDATOR)}`) throw new Error('topics')
   return own
@@ -108,6 +117,10 @@ const faulty = async (fault: 'hangs' | 'refuses', signal: AbortSignal): Promise<
   throw new SourceError({ doing: 'request it', happened: 'no connection (ECONNREFUSED)' })
 }
 
+const callSchema = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) })
+type RpcCall = z.output<typeof callSchema>
+const callsSchema = z.union([callSchema, z.array(callSchema)])
+
 /** A host on which `start-guard` runs, with what it can see of others. */
 export const openGuardedHost = async (host: FakeHost) => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-guard-'))
@@ -119,7 +132,9 @@ export const openGuardedHost = async (host: FakeHost) => {
   await writeFile(join(directory, 'proc/sys/kernel/random/boot_id'), `${BOOT}\n`)
   await writeFile(join(directory, 'proc/uptime'), `${uptime}.00 0.00\n`)
   const configFile = join(directory, 'agent.yaml')
-  const clock = manualClock(keystoreChanged === undefined ? NOW - clockBehind * 1000 : Date.now() + keystoreChanged * 1000)
+  const clock = manualClock(
+    keystoreChanged === undefined ? NOW - clockBehind * 1000 : Date.now() + keystoreChanged * 1000,
+  )
   if (keystoreChanged !== undefined) {
     await writeFile(join(directory, 'node/config/id-secp'), '{}')
     await utimes(join(directory, 'node/config/id-secp'), 0, 0)
@@ -133,11 +148,12 @@ export const openGuardedHost = async (host: FakeHost) => {
   ]
   await writeFile(configFile, lines.join('\n'))
 
+  let currentBoot = BOOT
   const entry = (secondsAgo: number, message: string, isOfBoot = true): string =>
     JSON.stringify({
       __CURSOR: `c${secondsAgo}`,
       __REALTIME_TIMESTAMP: String((NOW - secondsAgo * 1000) * 1000),
-      ...(isOfBoot && { _BOOT_ID: BOOT, __MONOTONIC_TIMESTAMP: String((uptime - secondsAgo) * 1_000_000) }),
+      ...(isOfBoot && { _BOOT_ID: currentBoot, __MONOTONIC_TIMESTAMP: String((uptime - secondsAgo) * 1_000_000) }),
       MESSAGE: message,
     })
   const exec: Exec = {
@@ -147,11 +163,17 @@ export const openGuardedHost = async (host: FakeHost) => {
       if (journal === 'hangs') return untilAborted(signal)
       if (journal === 'fails') throw new SourceError({ doing: 'read the journal', happened: 'journalctl failed' })
       if (args.includes('--boot=-1'))
-        return previousBootEnded === undefined ? done('', 1) : done(`${entry(previousBootEnded, 'Journal stopped', false)}\n`)
+        return previousBootEnded === undefined
+          ? done('', 1)
+          : done(`${entry(previousBootEnded, 'Journal stopped', false)}\n`)
+      if (journal === 'is frozen' && args.at(-2) === '-n') return done(entry(3600, '{"level":"INFO"}'))
       // A refused attempt a second ago has lines of its own.
-      const refused = [entry(1, '<3>start guard: START REFUSED'), entry(1, 'chain-bft.service: Control process exited, code=exited, status=1/FAILURE')]
+      const refused = [
+        entry(1, '<3>start guard: START REFUSED'),
+        entry(1, 'chain-bft.service: Control process exited, code=exited, status=1/FAILURE'),
+      ]
       const ran = ranAgo === undefined ? [] : [entry(ranAgo, '{"level":"INFO"}')]
-      return done([...ran, ...refused].join('\n'))
+      return done((args.at(-2) === '-n' ? refused.slice(-1) : [...ran, ...refused]).join('\n'))
     },
     stream: () => {
       throw new Error('not used')
@@ -167,23 +189,34 @@ export const openGuardedHost = async (host: FakeHost) => {
     if (fault) return faulty(fault, signal)
     const date = NOW
     if (reference) {
-      const calls: unknown = JSON.parse(init?.body ?? '')
-      const reply = ({ id, method, params }: { id: number; method: string; params: readonly unknown[] }) => ({
+      const calls = callsSchema.parse(JSON.parse(init?.body ?? ''))
+      const replyTo = ({ id, method, params }: RpcCall) => ({
         jsonrpc: '2.0',
         id,
         result: call(reference, method, params),
       })
-      return { status: 200, text: JSON.stringify(Array.isArray(calls) ? calls.map(reply) : reply(JSON.parse(init?.body ?? ''))), date }
+      const reply = Array.isArray(calls) ? calls.map(replyTo) : replyTo(calls)
+      return { status: 200, text: JSON.stringify(reply), date }
     }
     const { isActive = false, boot = 'c'.repeat(32), blockAge } = agent ?? {}
     if (pathname === '/metrics')
-      return { status: 200, text: `chain_duty_identity_active{identity="${KEY}",boot="${boot}"} ${isActive ? 1 : 0}\n`, date }
-    const round = (leader: string, age: number) => ({ round: '1', state: 'finalized', leader, at: new Date(NOW - age * 1000).toISOString() })
+      return {
+        status: 200,
+        text: `chain_duty_identity_active{identity="${KEY}",boot="${boot}"} ${isActive ? 1 : 0}\n`,
+        date,
+      }
+    const round = (leader: string, age: number) => ({
+      round: '1',
+      state: 'finalized',
+      leader,
+      at: new Date(NOW - age * 1000).toISOString(),
+    })
     const rounds = [round(OTHER_KEY, 3), ...(blockAge === undefined ? [] : [round(KEY, blockAge)])]
     return { status: 200, text: JSON.stringify({ at: new Date(NOW).toISOString(), rounds }), date }
   }
   return {
     reboot: async (boot = 'd'.repeat(32)): Promise<void> => {
+      currentBoot = boot
       await writeFile(join(directory, 'proc/sys/kernel/random/boot_id'), `${boot}\n`)
     },
     /** Runs the command; `seconds` is how long it took on the clock of the host. */
@@ -191,7 +224,11 @@ export const openGuardedHost = async (host: FakeHost) => {
       const began = clock.elapsed()
       const { code, out, err } = await onManualClock(clock, inFlight, () =>
         cli(['start-guard', ...argv], {
-          env: { CHAIN_AGENT_CONFIG: configFile, PATH: directory, ...(host.isInUnit === true && { JOURNAL_STREAM: '8:1' }) },
+          env: {
+            CHAIN_AGENT_CONFIG: configFile,
+            PATH: directory,
+            ...(host.isInUnit === true && { JOURNAL_STREAM: '8:1' }),
+          },
           clock,
           overrides: { exec, ask: answer },
         }),

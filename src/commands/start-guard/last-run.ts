@@ -1,3 +1,4 @@
+import { SourceError } from '../../core/errors.ts'
 import { minute, second } from '../../core/units.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
@@ -24,6 +25,7 @@ export const readBoot = async (procfs: string): Promise<Boot> => {
 const OF_A_RUN = /^\{|: (?:Main process exited|Deactivated successfully)/
 /** After a power cut the journal may lack what journald had not written: it writes every five minutes. */
 const SYNC_MS = 5 * minute
+const FRESH_MS = minute
 
 /** In this boot by its age, as the clock may have been set; else the end of the boot before. Throws a SourceError. */
 export const readLastRun = async (
@@ -34,11 +36,17 @@ export const readLastRun = async (
   const read = async (answers: readonly number[], ...match: readonly string[]) => {
     const program = { command: 'journalctl', args: [...JOURNAL_OUTPUT_OPTIONS, ...match], answers }
     const { stdout } = await exec.run(program, signal)
-    return stdout.split('\n').filter((line) => line.startsWith('{')).map(parseJournalEntry)
+    return stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map(parseJournalEntry)
   }
-  const boot = `_BOOT_ID=${id}`
-  const lines = await read([0], '-n', '200', boot, `_SYSTEMD_UNIT=${unit}`, '+', boot, `UNIT=${unit}`)
-  const ended = lines.findLast(({ message }) => OF_A_RUN.test(message ?? ''))?.monotonic
+  // A journal that is not written to any more does not show when a run ended.
+  const [newest] = await read([0], '-n', '1')
+  if (newest?.boot !== id || uptime - (newest.monotonic ?? 0) > FRESH_MS)
+    throw new SourceError({ doing: 'find the last run', happened: 'the journal has no entry of the last minute' })
+  const lines = await read([0], '-n', '200', `_SYSTEMD_UNIT=${unit}`, '+', `UNIT=${unit}`)
+  const ended = lines.findLast(({ boot, message }) => boot === id && OF_A_RUN.test(message ?? ''))?.monotonic
   if (ended !== undefined) return (now) => now - Math.max(0, uptime - ended)
   // Exit code 1: the journal has no boot before.
   const [before] = await read([0, 1], '--boot=-1', '-n', '1')

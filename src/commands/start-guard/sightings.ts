@@ -103,7 +103,8 @@ export const readAgent = async (
   { signal }: Context,
 ): Promise<Sighting> => {
   const limits = { timeout, maxBytes: LIMITS.response.agentBytes, signal }
-  const get = async (path: string) => textOf(await ask({ url: `${url.replace(/\/+$/, '')}${path}`, accept: '*/*', ...limits }))
+  const get = async (path: string) =>
+    textOf(await ask({ url: `${url.replace(/\/+$/, '')}${path}`, accept: '*/*', ...limits }))
   const [metrics, page] = await Promise.all([get('/metrics'), get('/api/v1/overview')])
   const isSigning = parsePrometheusText(metrics).samples.some(
     ({ name, labels: { identity, boot = '' }, value }) =>
