@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { ParseError } from '../core/errors.ts'
-import { parseJson } from '../core/json.ts'
 import { FINDING_SEVERITIES, HEALTH_STATES } from '../domain/health.ts'
 
 const time = z.iso.datetime()
@@ -87,18 +85,3 @@ export const healthResponse = z
     failures: texts.describe('Rules that could not be evaluated, with the reason: their conditions are unknown.'),
   })
   .describe('The health of the node by all alert rules, evaluated for the request.')
-
-const moment = time.transform((written) => Date.parse(written))
-const roundsSchema = z.object({
-  at: moment,
-  rounds: z.array(z.object({ state: z.string(), leader: textOrNull, at: moment })),
-})
-
-/** The rounds of /api/v1/overview, oldest first. Throws a ParseError. */
-export const parseRounds = (body: string): z.output<typeof roundsSchema> => {
-  const { data } = roundsSchema.safeParse(parseJson(ROUNDS_WHAT, body))
-  if (data === undefined) throw new ParseError(ROUNDS_WHAT, 'a time and rounds', body)
-  return data
-}
-
-const ROUNDS_WHAT = 'the overview of an agent'

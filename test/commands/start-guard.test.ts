@@ -147,14 +147,8 @@ const MATRIX: readonly Row[] = [
     seconds: 0,
   },
   {
-    name: '9. an agent has read a block of the key in its ledger stream',
-    host: { ranAgo: HOUR, agents: [{ blockAge: 20 }] },
-    line: refused('agent a1.simulated has read a block of it, 20 s ago'),
-    seconds: 0,
-  },
-  {
     name: '9. the agent of this host, a minute after the restart of its node',
-    host: { ranAgo: 1, agents: [{ isActive: true, boot: BOOT, blockAge: 5 }] },
+    host: { ranAgo: 1, agents: [{ isActive: true, boot: BOOT }] },
     line: unseen('agent a1.simulated'),
     seconds: 0,
   },

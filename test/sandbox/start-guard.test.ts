@@ -26,9 +26,8 @@ describe('the drop-in of the start guard', () => {
 
   beforeAll(async () => {
     // The agent of the other host.
-    const other = createServer(({ url }, response) => {
-      const metrics = `chain_duty_identity_active{identity="${KEY}",boot="${'c'.repeat(32)}"} ${isSigning ? 1 : 0}\n`
-      response.end(url === '/metrics' ? metrics : JSON.stringify({ at: new Date().toISOString(), rounds: [] }))
+    const other = createServer((_, response) => {
+      response.end(`chain_duty_identity_active{identity="${KEY}",boot="${'c'.repeat(32)}"} ${isSigning ? 1 : 0}\n`)
     })
     const { url, close } = await listening(other)
     closeAgent = close

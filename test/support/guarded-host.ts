@@ -11,11 +11,10 @@ import { shipped } from './shipped.ts'
 
 const { SourceError } = shipped
 
-export const KEY = `02${'ab'.repeat(32)}`
-const OTHER_KEY = `03${'cd'.repeat(32)}`
+const KEY = `02${'ab'.repeat(32)}`
 /** The time of the network. Blocks have 300 ms: block 100,000 is finalized now. */
-export const NOW = Date.UTC(2026, 2, 1, 12)
-export const HEAD = 100_000
+const NOW = Date.UTC(2026, 2, 1, 12)
+const HEAD = 100_000
 const BLOCK_MS = 300
 export const BOOT = 'b'.repeat(32)
 const VALIDATOR = 7
@@ -41,8 +40,6 @@ export interface FakeReference {
 export interface FakeAgent {
   readonly isActive?: boolean
   readonly boot?: string
-  /** How long ago its ledger stream had a block of the key, in seconds. */
-  readonly blockAge?: number
   readonly fault?: 'hangs' | 'refuses'
 }
 
@@ -182,7 +179,7 @@ export const openGuardedHost = async (host: FakeHost) => {
   }
   const inFlight = createInFlight()
   const answer = async ({ url, init, signal }: HttpRequest): Promise<HttpResponse> => {
-    const { hostname, pathname } = new URL(url)
+    const { hostname } = new URL(url)
     const at = Number(/\d+/.exec(hostname)?.[0] ?? 0) - 1
     const [reference, agent] = [hostname.startsWith('r') ? references[at] : undefined, agents[at]]
     const fault = reference ? reference.fault : hostname.startsWith('a') ? agent?.fault : 'refuses'
@@ -198,21 +195,9 @@ export const openGuardedHost = async (host: FakeHost) => {
       const reply = Array.isArray(calls) ? calls.map(replyTo) : replyTo(calls)
       return { status: 200, text: JSON.stringify(reply), date }
     }
-    const { isActive = false, boot = 'c'.repeat(32), blockAge } = agent ?? {}
-    if (pathname === '/metrics')
-      return {
-        status: 200,
-        text: `chain_duty_identity_active{identity="${KEY}",boot="${boot}"} ${isActive ? 1 : 0}\n`,
-        date,
-      }
-    const round = (leader: string, age: number) => ({
-      round: '1',
-      state: 'finalized',
-      leader,
-      at: new Date(NOW - age * 1000).toISOString(),
-    })
-    const rounds = [round(OTHER_KEY, 3), ...(blockAge === undefined ? [] : [round(KEY, blockAge)])]
-    return { status: 200, text: JSON.stringify({ at: new Date(NOW).toISOString(), rounds }), date }
+    const { isActive = false, boot = 'c'.repeat(32) } = agent ?? {}
+    const text = `chain_duty_identity_active{identity="${KEY}",boot="${boot}"} ${isActive ? 1 : 0}\n`
+    return { status: 200, text, date }
   }
   return {
     reboot: async (boot = 'd'.repeat(32)): Promise<void> => {

@@ -9,7 +9,7 @@ import { second } from '../../core/units.ts'
 import { keystoreOf, resolveFolders } from '../../domain/key-paths.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
-import { createBatchingRpcEndpoint } from '../../sources/endpoints.ts'
+import { createBatchingRpcEndpoint, createMetricsEndpoint } from '../../sources/endpoints.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createHttpClient } from '../../sources/http.ts'
 import { keyFiles } from '../../sources/key-files.ts'
@@ -25,11 +25,9 @@ import { type Identity, isDecisive, readAgent, readReference, type Sighting } fr
 /** One after the other: with the start of the program less than five seconds. */
 const [HOST_MS, SOURCES_MS] = [1.5 * second, 2.5 * second]
 
-export const guardStart = async ({
-  io,
-  exit,
-  options,
-}: ActionContext<ConfigOptions & { readonly override?: true }>): Promise<void> => {
+type StartGuardOptions = ConfigOptions & { readonly override?: true }
+
+export const guardStart = async ({ io, exit, options }: ActionContext<StartGuardOptions>): Promise<void> => {
   const { config } = nodeConfigOf(io, options)
   if (options.override) {
     await writeOverride(config)
@@ -53,7 +51,7 @@ interface Decision {
 const allow = (why: string): Decision => ({ sentence: `whether another host signs is unknown: ${why}` })
 
 const decide = async (io: Io, config: Config): Promise<Decision> => {
-  const boot = await within(io, HOST_MS, () => readBoot(config.host.procfs))
+  const boot = await withDeadline(io, HOST_MS, () => readBoot(config.host.procfs))
   if (await useOverride(io, config, boot)) return { sentence: 'overridden for this start, without a check' }
   const { key, lastRunAt } = await readHost(io, config, boot)
   const short = `the key ${key.slice(0, 6)}..${key.slice(-4)}`
@@ -62,7 +60,7 @@ const decide = async (io: Io, config: Config): Promise<Decision> => {
   const problems: string[] = []
   const read = async ([name, readSource]: Source): Promise<readonly Sighting[]> => {
     try {
-      return [await within(io, SOURCES_MS, readSource)]
+      return [await withDeadline(io, SOURCES_MS, readSource)]
     } catch (error) {
       problems.push(`${name}: ${reasonOf(error)}`)
       return []
@@ -77,10 +75,8 @@ const decide = async (io: Io, config: Config): Promise<Decision> => {
       refusedBecause: `another host signs with ${short}: ${found}, and consensus has not run here for ${age}; ${advice}`,
     }
   }
-  problems.push(
-    ...sightings.flatMap(({ evidence }) => (evidence === null ? [] : [`${evidence}, which other references lack`])),
-  )
-  const seen = sightings.filter(({ evidence }) => evidence === null).map(({ source }) => source)
+  for (const { evidence } of sightings) if (evidence !== null) problems.push(`${evidence}, which other references lack`)
+  const seen = sightings.flatMap(({ source, evidence }) => (evidence === null ? [source] : []))
   if (seen.length === 0) return allow(problems.join('; '))
   const rest = problems.length === 0 ? '' : `; unknown: ${problems.join('; ')}`
   return { sentence: `no other host signs with ${short}, by ${seen.join(', ')}${rest}` }
@@ -91,10 +87,6 @@ const reasonOf = (error: unknown): string => {
   return error.timeout ? 'no answer in time' : error.happened
 }
 
-/** Without the streams of the command. */
-const within = <T>({ clock, signal }: Context, ms: number, read: (context: Context) => Promise<T>): Promise<T> =>
-  withDeadline({ clock, signal }, ms, read)
-
 /** The key of this host, and when consensus last ran on it. Throws a SourceError if the key is unknown. */
 const readHost = async (io: Io, config: Config, boot: Boot): Promise<Pick<Identity, 'key' | 'lastRunAt'>> => {
   const { clock, overrides } = io
@@ -102,10 +94,10 @@ const readHost = async (io: Io, config: Config, boot: Boot): Promise<Pick<Identi
   const exec = overrides?.exec ?? createExec({ clock, path })
   const findPrefix = createPrefix({ exec, path, configured: config.prefix })
   const orNull = <T>(read: (context: Context) => Promise<T>, ms = HOST_MS): Promise<T | null> =>
-    within(io, ms, read).catch(() => null)
+    withDeadline(io, ms, read).catch(() => null)
   const prefixRead = orNull(async ({ signal }) => (await findPrefix(signal)).word, HOST_MS / 3)
   const [lastRunAt, snapshot, saved, changedAt] = await Promise.all([
-    within(io, HOST_MS, async ({ signal }): Promise<LastRunAt> => {
+    withDeadline(io, HOST_MS, async ({ signal }): Promise<LastRunAt> => {
       const unit = config.consensus.unit.replaceAll('{prefix}', (await prefixRead) ?? 'chain')
       return readLastRun({ exec, unit }, boot, signal)
     }),
@@ -142,7 +134,8 @@ const sourcesOf = ({ clock, overrides }: Io, config: Config, identity: Identity)
     }),
     ...config.startGuard.agents.map((url): Source => {
       const source = `agent ${new URL(url).host}`
-      return [source, (context) => readAgent({ source, url, ask, timeout: SOURCES_MS }, identity, context)]
+      const metrics = createMetricsEndpoint(ask, `${url.replace(/\/+$/, '')}/metrics`, SOURCES_MS)
+      return [source, ({ signal }) => readAgent({ source, ask: metrics.metrics(signal) }, identity)]
     }),
   ]
 }
@@ -159,7 +152,7 @@ const writeOverride = async (config: Config): Promise<void> => {
 
 /** Removes it: one that cannot be removed allows no start. */
 const useOverride = (io: Io, config: Config, { id }: Boot): Promise<boolean> =>
-  within(io, HOST_MS / 3, async () => {
+  withDeadline(io, HOST_MS / 3, async () => {
     const found = await createReadOnlyCheckpoints(config.state.directory).open(OVERRIDE).read()
     if (found.state !== 'saved') return false
     await rm(overrideFile(config))

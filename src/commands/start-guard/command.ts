@@ -8,7 +8,7 @@ export const startGuardCommand = defineCommand({
   help: `For ExecStartPre= of consensus: docs/how-to/start-guard.md has the drop-in. It
 refuses the start if an RPC of the references has a finalized block of this
 validator that is newer than the last run of consensus on this host, or if an
-agent in startGuard.agents has one or reports that its node signs with this key.
+agent in startGuard.agents reports that its node signs with this key.
 
 What is unknown is named and allows the start: no key, no reference, no answer,
 references that contradict each other. The answer comes within five seconds.

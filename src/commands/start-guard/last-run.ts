@@ -25,7 +25,6 @@ export const readBoot = async (procfs: string): Promise<Boot> => {
 const OF_A_RUN = /^\{|: (?:Main process exited|Deactivated successfully)/
 /** After a power cut the journal may lack what journald had not written: it writes every five minutes. */
 const SYNC_MS = 5 * minute
-const FRESH_MS = minute
 
 /** In this boot by its age, as the clock may have been set; else the end of the boot before. Throws a SourceError. */
 export const readLastRun = async (
@@ -43,7 +42,7 @@ export const readLastRun = async (
   }
   // A journal that is not written to any more does not show when a run ended.
   const [newest] = await read([0], '-n', '1')
-  if (newest?.boot !== id || uptime - (newest.monotonic ?? 0) > FRESH_MS)
+  if (newest?.boot !== id || uptime - (newest.monotonic ?? 0) > minute)
     throw new SourceError({ doing: 'find the last run', happened: 'the journal has no entry of the last minute' })
   const lines = await read([0], '-n', '200', `_SYSTEMD_UNIT=${unit}`, '+', `UNIT=${unit}`)
   const ended = lines.findLast(({ boot, message }) => boot === id && OF_A_RUN.test(message ?? ''))?.monotonic

@@ -3,14 +3,12 @@ import { createStakingNode } from '../../collectors/staking/precompile.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { figure, shortDuration } from '../../core/format.ts'
-import { LIMITS } from '../../core/limits.ts'
-import { fromSeconds, minute, second } from '../../core/units.ts'
-import { parseRounds } from '../../parsers/agent-status.ts'
+import { fromSeconds, second } from '../../core/units.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import { parseLogBlocks, parseRpcBlock } from '../../parsers/rpc.ts'
 import { proposedBlocksFilter } from '../../parsers/staking.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { HttpResponse, SendRequest } from '../../sources/http.ts'
+import type { HttpResponse } from '../../sources/http.ts'
 import type { LastRunAt } from './last-run.ts'
 
 export interface Identity {
@@ -32,7 +30,6 @@ export interface Sighting {
 /** Between the time of the last own block and the end of the run; a reference farther behind shows nothing. */
 const MARGIN_MS = 10 * second
 const FRESH_MS = 30 * second
-const RECENT_MS = 10 * minute
 /** Blocks have 300 ms; hosted endpoints limit eth_getLogs to 100. The newest may not have reached each reference. */
 const [SHORTEST_MS, MOST, CHUNK, DEPTH] = [250, 2000, 100, 10]
 
@@ -44,14 +41,9 @@ const textOf = (response: HttpResponse): string => {
 const ago = (at: number, now: number): string => `${shortDuration(Math.max(0, now - at))} ago`
 const hex = (value: number): string => `0x${value.toString(16)}`
 
-interface ReferenceSource {
-  readonly name: string
-  readonly rpc: RpcEndpoint
-}
-
 /** Throws an error if the reference cannot show whether another host signs. */
 export const readReference = async (
-  { name, rpc }: ReferenceSource,
+  { name, rpc }: { readonly name: string; readonly rpc: RpcEndpoint },
   { key, lastRunAt }: Identity,
   { clock, signal }: Context,
 ): Promise<Sighting> => {
@@ -88,36 +80,17 @@ export const readReference = async (
   return { source: name, evidence, block: `${newest.number} ${newest.hash}`, has }
 }
 
-interface AgentSource {
-  readonly source: string
-  readonly url: string
-  readonly ask: SendRequest
-  /** In milliseconds. */
-  readonly timeout: number
-}
-
-/** Another agent: whether its node signs with the key, and the rounds of the ledger stream that it reads. */
+/** Another agent: whether its node signs with the key, by votes as a member of the active set or by blocks. */
 export const readAgent = async (
-  { source, url, ask, timeout }: AgentSource,
-  { key, lastRunAt, bootId }: Identity,
-  { signal }: Context,
+  { source, ask }: { readonly source: string; readonly ask: Promise<HttpResponse> },
+  { key, bootId }: Identity,
 ): Promise<Sighting> => {
-  const limits = { timeout, maxBytes: LIMITS.response.agentBytes, signal }
-  const get = async (path: string) =>
-    textOf(await ask({ url: `${url.replace(/\/+$/, '')}${path}`, accept: '*/*', ...limits }))
-  const [metrics, page] = await Promise.all([get('/metrics'), get('/api/v1/overview')])
-  const isSigning = parsePrometheusText(metrics).samples.some(
+  const isSigning = parsePrometheusText(textOf(await ask)).samples.some(
     ({ name, labels: { identity, boot = '' }, value }) =>
       name === 'chain_duty_identity_active' && value === 1 && identity === key && boot.replaceAll('-', '') !== bootId,
   )
-  if (isSigning) return { source, evidence: `${source} reports that its node signs with it` }
-  const { at: now, rounds } = parseRounds(page)
-  const since = Math.max(lastRunAt(now) + MARGIN_MS, now - RECENT_MS)
-  const found = rounds.findLast(({ leader, state, at }) => leader === key && HAS_BLOCK.has(state) && at > since)
-  return { source, evidence: found ? `${source} has read a block of it, ${ago(found.at, now)}` : null }
+  return { source, evidence: isSigning ? `${source} reports that its node signs with it` : null }
 }
-
-const HAS_BLOCK: ReadonlySet<string> = new Set(['proposed', 'finalized'])
 
 /** Of an agent, or a block that most references have, of those that searched for it. */
 export const isDecisive = ({ evidence, block }: Sighting, all: readonly Sighting[]): boolean => {
