@@ -153,6 +153,11 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
       },
       {
+        name: 'start-guard',
+        summary: 'refuse the start of consensus while another host signs with its key',
+        load: async () => (await import('../commands/start-guard/command.ts')).startGuardCommand,
+      },
+      {
         name: 'alert',
         summary: 'test whether an alert reaches its receivers',
         load: async () => (await import('../commands/alert/command.ts')).alertCommand,

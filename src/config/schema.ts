@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { COLLECTORS } from '../collectors/index.ts'
 import { health } from '../health/settings.ts'
 import { serveQuery } from '../../query/service/settings.ts'
-import { file, hostName, listen, reference } from '../core/settings.ts'
+import { baseUrl, file, hostName, listen, reference } from '../core/settings.ts'
 import { PREFIX } from './source.ts'
 
 /** The settings of each collector, under its name. */
@@ -97,6 +97,17 @@ export const schema = z.strictObject({
   names: z
     .strictObject({
       file: file('names for keys, as in networks/names.example.yaml; for monlog -n').nullable().default(null),
+    })
+    .prefault({}),
+  startGuard: z
+    .strictObject({
+      agents: z
+        .array(baseUrl('address of an agent'), 'expected a list of addresses')
+        .max(20)
+        .default([])
+        .describe(
+          'agents of other hosts, like http://10.0.0.2:9843, which `chain-agent start-guard` reads: docs/how-to/start-guard.md',
+        ),
     })
     .prefault({}),
   health,

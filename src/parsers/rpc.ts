@@ -120,6 +120,15 @@ export const parseRpcHeader = (text: string): z.output<typeof header> => {
   return data
 }
 
+const logs = z.array(z.object({ blockNumber: quantity, blockHash: hash }))
+
+/** The blocks of the logs that eth_getLogs returns. Throws a ParseError. */
+export const parseLogBlocks = (text: string): readonly { readonly number: bigint; readonly hash: string }[] => {
+  const { data } = logs.safeParse(parseRpcResult(text))
+  if (data === undefined) throw new ParseError(WHAT, 'logs with blockNumber and blockHash', text)
+  return data.map(({ blockNumber, blockHash }) => ({ number: blockNumber, hash: blockHash }))
+}
+
 const hashed = z.object({ hash }).nullable()
 
 /** The hash of a block in lower case; null if the node does not have the block. Throws a ParseError. */

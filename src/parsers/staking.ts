@@ -41,6 +41,20 @@ export const stakingCall = {
   set: (view: SetView, start: bigint): string => `0x${SET_SELECTORS[view]}${argument(start)}`,
 } as const
 
+/** ValidatorRewarded(uint64 indexed id, address indexed from, uint256 amount, uint64 epoch). */
+const VALIDATOR_REWARDED = '0x3a420a01486b6b28d6ae89c51f5c3bde3e0e74eecbb646a0c481ccba3aae3754'
+/**
+ * From this address each block rewards the validator that proposed it (category-labs/monad, staking_contract.cpp,
+ * syscall_reward; the address: category-labs/monad-bft, monad-system-calls/src/lib.rs). Rewards of others have theirs.
+ */
+const SYSTEM_SENDER = '0x6f49a8f621353f12378d0046e7d7e4b9b249dc9e'
+
+/** The part of a filter of eth_getLogs that selects the blocks that a validator has proposed. */
+export const proposedBlocksFilter = (id: bigint) => ({
+  address: STAKING_ADDRESS,
+  topics: [VALIDATOR_REWARDED, `0x${argument(id)}`, `0x${addressArgument(SYSTEM_SENDER)}`],
+})
+
 export interface StakingEpoch {
   readonly epoch: bigint
   /** Whether the boundary block of this epoch has passed: the set of the next epoch is fixed. */

@@ -1,0 +1,73 @@
+import { createServer } from 'node:http'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listening } from '../support/http.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+
+const KEY = `02${'ab'.repeat(32)}`
+
+describe('the drop-in of the start guard', () => {
+  let node: SandboxedNode
+  let isSigning = false
+  let closeAgent: () => Promise<void>
+  let guard = ''
+
+  const start = async () =>
+    node.systemctl('start', node.unit('bft')).then(
+      () => 'started',
+      () => 'refused',
+    )
+  const stop = async () => node.systemctl('stop', node.unit('bft'))
+
+  beforeAll(async () => {
+    // The agent of the other host.
+    const other = createServer((_, response) => {
+      response.end(`chain_duty_identity_active{identity="${KEY}",boot="${'c'.repeat(32)}"} ${isSigning ? 1 : 0}\n`)
+    })
+    const { url, close } = await listening(other)
+    closeAgent = close
+    node = await createNode('chain', { config: { node: { publicKey: KEY }, startGuard: { agents: [url] } } })
+    guard = `${process.execPath} dist/main.js start-guard --config ${join(node.directory, 'config.yaml')}`
+    // There is no user of the agent, and the program is that of the build.
+    const dropIn = (await readFile('deploy/start-guard.conf', 'utf8'))
+      .replace(/setpriv .* chain-agent start-guard/, guard)
+      .replace('dist/main.js', join(process.cwd(), 'dist/main.js'))
+    await node.writeUnit('chain-bft.service.d/start-guard.conf', dropIn)
+    await node.systemctl('daemon-reload')
+  })
+  afterAll(async () => {
+    await node.down()
+    await closeAgent()
+  })
+
+  it('refuses each start while the other host signs, with a line in the journal, and allows one with the override', async () => {
+    expect(await start()).toBe('started')
+    await stop()
+    isSigning = true
+    expect([await start(), await start()]).toEqual(['refused', 'refused'])
+    const { stdout } = await node.exec('journalctl', [
+      '-u',
+      'chain-bft.service',
+      '-p',
+      'err',
+      '-o',
+      'cat',
+      '--no-pager',
+    ])
+    expect(stdout).toMatch(
+      /^start guard: START REFUSED: another host signs with the key 02abab\.\.abab: agent 127\.0\.0\.1:\d+ reports/m,
+    )
+    const [program = '', script = '', ...argv] = guard.split(' ')
+    await node.exec(program, [join(process.cwd(), script), ...argv, '--override'])
+    expect(await start()).toBe('started')
+    await stop()
+    expect(await start()).toBe('refused')
+    isSigning = false
+    expect(await start()).toBe('started')
+  })
+})
