@@ -33,9 +33,12 @@ describe('init', () => {
     expect((await stat(file)).mode & 0o777).toBe(0o640)
     expect(out).toMatch(/^changed: .*\n {2}prefix {5}chain\n {2}own key {4}03dead/)
     expect(out).toContain('other-rpc, http://reference.simulated: block 97,647,')
-    const [, page = ''] =
-      /\nNo one is notified by the agent: set `alertmanagers\.urls`\. Alerts on your phone: (\S+)\n$/.exec(out) ?? []
+    const [, page = '', guard = ''] =
+      /\nNo one is notified by the agent: set `alertmanagers\.urls`\. Alerts on your phone: (\S+)\nA validator with a second host:\s(\S+)\s/.exec(
+        out,
+      ) ?? []
     expect(await readFile(page, 'utf8')).toContain('# Get the first message on your phone')
+    expect(await readFile(guard, 'utf8')).toContain('# Refuse a start while another host signs')
     expect((await host.run(['config', '--config', file])).code).toBe(0)
   })
 

@@ -155,6 +155,7 @@ export const renderFound = (found: Found, style: Style): readonly string[] => {
 }
 
 const FIRST_MESSAGE = 'docs/how-to/first-message.md'
+const START_GUARD = 'docs/how-to/start-guard.md'
 
 /** What to do next. */
 export const renderNext = ({ alertmanagers, notifications }: Found, style: Style): readonly string[] =>
@@ -163,4 +164,5 @@ export const renderNext = ({ alertmanagers, notifications }: Found, style: Style
     alertmanagers.length === 0
       ? `${capital(notifications)}. Alerts on your phone: ${packageFile(FIRST_MESSAGE)}`
       : `${capital(notifications)}. Test it: chain-agent alert test.`,
+    `A validator with a second host: ${packageFile(START_GUARD)} has a drop-in that refuses the start of consensus while the other host signs.`,
   ].flatMap((line) => wrap(line, style))
