@@ -25,6 +25,7 @@ export const runningOf = (services = ''): string => {
 export const DETAILS = [
   'why',
   'node',
+  'watcher',
   'alertmanager',
   'service',
   'pattern',

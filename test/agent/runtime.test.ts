@@ -144,7 +144,7 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'watched.port': { to: 'other:8000' },
 }
 
-const OF_OTHER_COMMANDS = /^serveQuery\./
+const OF_OTHER_COMMANDS = /^(?:serveQuery|startGuard)\./
 
 /** Of several values, of a file, and of other keys. */
 const TESTED_ALONE = ['tokens.watch', 'version.forksFile', 'profile']

@@ -157,6 +157,21 @@ const ROWS: Readonly<Record<string, Row>> = {
   'maintenance show': ['maintenance show', /^Maintenance: upgrade until /m],
   events: ['events', /^\S+ +maintenance +maintenance: .*upgrade/m],
   'maintenance end': ['maintenance end', 'Maintenance has ended.'],
+  mcp: async () => {
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const { result } = z
+      .object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) })
+      .parse(await json(['mcp'], `${JSON.stringify(request)}\n`))
+    expect(result.tools.map(({ name }) => name).toSorted()).toEqual([
+      'diagnosis',
+      'duties',
+      'incident',
+      'metrics',
+      'runbook',
+    ])
+  },
+  'standby check': ['standby check', /^ *✗ services /m],
+  'start-guard': ['start-guard', /^START ALLOWED: /],
   'alert test': ['alert test', /^ *heartbeat +✓ accepted$/m],
   bundle: async () => {
     await command(['bundle', '-o', program.file('bundle.tgz')])
@@ -377,6 +392,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   node: { directory: '/srv/node' },
   references: [{ name: 'a', url: 'http://a.example', kind: 'rpc' }],
   names: { file: '/srv/names.yaml' },
+  startGuard: { agents: ['http://10.0.0.2:9843'] },
   health: { objective: 0.99 },
   rpc: { interval: '90s' },
   reference: { interval: '90s' },

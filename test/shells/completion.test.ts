@@ -21,7 +21,7 @@ const folder = await temporaryFolder()
 const FOUND = '/proc/self/stat'
 const BY_BASH: readonly (readonly [line: string, offered: string | RegExp])[] = [
   ['che', 'check'],
-  ['m', 'monlog maintenance man'],
+  ['m', 'monlog mcp maintenance man'],
   ['maintenance ', 'start end show'],
   ['maintenance start --re', '--reason'],
   ['maintenance start --reason ', 'upgrade hardware network other'],

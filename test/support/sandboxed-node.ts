@@ -60,7 +60,8 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
   const see = async <T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T> =>
     eventually(async () => read(await look()), satisfies)
   const startAgent = async (): Promise<void> => {
-    await systemctl('start', 'chain-agent.service')
+    // After a kill the unit is active for a moment, in which `start` does nothing.
+    await systemctl('restart', 'chain-agent.service')
     for (const collector of ['services', 'lifecycle', 'ledger']) {
       await see(({ value }) => value('chain_agent_collector_up', { collector }), isOne)
     }
