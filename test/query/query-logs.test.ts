@@ -19,7 +19,7 @@ describe('an RPC with eth_queryLogs', () => {
     expect(fetched.pages.at(-1)?.last).toEqual({ block: 1000, hash: `0x${'0'.repeat(61)}3e8` })
   })
 
-  it('is found out with the first height, once', async ({ serve }) => {
+  it('is detected with the first height, once', async ({ serve }) => {
     const { url, seen } = await serve({ rpc: {} })
     await fetchAll(url)
     expect(seen.map(({ path }) => path)).toEqual(['/height', '/query', '/query'])
@@ -112,7 +112,7 @@ describe('an RPC with eth_queryLogs', () => {
     expect(fetched.error).toMatchObject({ kind: 'protocol' })
   })
 
-  it('without the method: the error says so', async ({ serve }) => {
+  it('without the method: the error names it', async ({ serve }) => {
     const server = await serve({ rpc: {}, faults: () => reply({ code: -32_601, message: 'Method not found' }) })
     const fetched = await fetchAll(server.url)
     expect(fetched.error).toMatchObject({ kind: 'fatal' })
