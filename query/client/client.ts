@@ -15,6 +15,7 @@ import {
 import { createEndpoint } from './endpoint.ts'
 import { createErrorFactory, type ErrorFactory } from './errors.ts'
 import { createFetchPage, type FetchPage } from './fetch-page.ts'
+import { createServiceTransport } from './query-logs.ts'
 import {
   backoffMs,
   type Counters,
@@ -42,18 +43,20 @@ import { createRequestBody, isBlock, parseInteger } from './wire-format.ts'
 const HEIGHT_LIFETIME_MS = minute
 const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
-/** A client of one query service. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
+/** A client of one query service, or of an RPC with `eth_queryLogs`. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
   const { url, apiKey, header, clock } = options
   const endpoint = createEndpoint({ url, apiKey, header })
   const sendRequest = createSendRequest({
-    transport: createTransport({
-      endpoint,
-      clock,
-      timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
-      certificates: options.certificates,
-    }),
+    transport: createServiceTransport(
+      createTransport({
+        endpoint,
+        clock,
+        timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
+        certificates: options.certificates,
+      }),
+    ),
     limiter: sharedLimiter(clock, endpoint.url.host, apiKey),
     clock,
     retries: options.retries ?? DEFAULT_RETRIES,

@@ -34,9 +34,9 @@ export interface TransportFailure {
   readonly isRefused?: boolean
 }
 
-/** Sends one request and reads the complete response. Never rejects. */
+/** Sends one request to a path of a query service, or as `rpc` to the address itself, and reads the complete response. Never rejects. */
 export type Transport = (
-  path: 'query' | 'height',
+  path: 'query' | 'height' | 'rpc',
   body: string | null,
   signal: AbortSignal,
 ) => Promise<Reply | TransportFailure>

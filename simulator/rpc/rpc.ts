@@ -1,4 +1,4 @@
-import { tryJson } from '../../src/core/json.ts'
+import { isObject, tryJson } from '../../src/core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import { type Precompile, STAKING } from './staking.ts'
 import { directive, type Directive, set } from '../scenario/directives.ts'
@@ -145,7 +145,9 @@ const finalizedOf = ({ latest, finalized }: Pick<View, 'latest' | 'finalized'>):
 /** Arbitrary; the node and its references must agree. */
 export const CHAIN_ID = 31_143
 
-type Reply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
+type Reply =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
 
 /** The response to one method. Like the node, it uses one error code for many errors. */
 const answerRpc = (view: View, method: string, params: readonly unknown[]): Reply => {
@@ -173,6 +175,9 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
       return { result: `0x${isStaking ? view.staking.storageAt(slot, block) : '0'.repeat(64)}` }
     }),
   eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view)),
+  // In no release of the node yet.
+  eth_queryBlocks: (view, [request]) => (isObject(request) ? queryBlocks(view, request) : INVALID_PARAMS),
+  eth_queryLogs: (view, [request]) => (isObject(request) ? queryLogs(view, request) : INVALID_PARAMS),
 }
 
 /** An address without code returns no bytes. */
@@ -284,6 +289,55 @@ const readValues = (given: unknown): readonly string[] | undefined => {
   const values: readonly unknown[] = Array.isArray(given) ? given : [given]
   const texts = values.filter((value) => typeof value === 'string')
   return texts.length === values.length ? texts.map((text) => text.toLowerCase()) : undefined
+}
+
+/** The node's defaults of `max_limit` and `max_block_range`. */
+const QUERY_LIMITS = { maxLimit: 1000n, maxBlockRange: 10_000n }
+
+interface LogsRequest extends Pick<LogFilter, 'fromBlock' | 'toBlock'> {
+  readonly filter?: LogFilter
+  readonly fields?: { readonly logs?: unknown }
+  readonly order?: unknown
+  readonly limit?: unknown
+}
+
+const referenceOf = ({ chain, divergedFrom }: View, block: bigint) => {
+  const found = chain.block(block)
+  return found && pick(renderBlock(chain, found, divergedFrom?.()), ['number', 'hash', 'parentHash'])
+}
+
+/** The fields with these names; all fields unless it is a list. */
+const pick = (object: Readonly<Record<string, unknown>>, names: unknown) =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !Array.isArray(names) || names.includes(name)))
+
+/** Only the request for the newest block, which is the height. */
+const queryBlocks = (view: View, { order, limit, fromBlock, toBlock }: LogsRequest): Reply => {
+  if (order !== 'desc' || limit !== '0x1' || fromBlock !== undefined || toBlock !== undefined) return INVALID_PARAMS
+  const newest = referenceOf(view, finalizedOf(view))
+  return { result: { data: { blocks: [newest] }, fromBlock: newest, toBlock: newest, cursorBlock: newest } }
+}
+
+/** Whole blocks in ascending order, until the limit is reached. Branch `monad-query` of monad-bft, `ResolvedBlockWindow`. */
+const queryLogs = (view: View, { filter = {}, fields, order = 'asc', ...range }: LogsRequest): Reply => {
+  const [from, to, limit] = [range.fromBlock, range.toBlock, range.limit].map((value) => numberOf(value, view))
+  const matches = readMatch(filter)
+  if (from === undefined || to === undefined || !limit || !matches || order !== 'asc') return INVALID_PARAMS
+  const head = finalizedOf(view)
+  if (from > head) return rpcError('block range starts above the published head')
+  const last = to < head ? to : head
+  const { maxLimit, maxBlockRange } = QUERY_LIMITS
+  if (limit > maxLimit || last - from >= maxBlockRange) {
+    const data = { maxLimit: hex(maxLimit), maxBlockRange: hex(maxBlockRange) }
+    return { error: { code: -32005, message: 'limit exceeded', data } }
+  }
+  const logs: RenderedLog[] = []
+  let cursor = from
+  for (; ; cursor += 1n) {
+    logs.push(...renderLogs(view.chain.seed, cursor).filter(matches))
+    if (cursor >= last || logs.length >= limit) break
+  }
+  const [fromBlock, toBlock, cursorBlock] = [from, last, cursor].map((block) => referenceOf(view, block))
+  return { result: { data: { logs: logs.map((log) => pick(log, fields?.logs)) }, fromBlock, toBlock, cursorBlock } }
 }
 
 interface ServiceRange {

@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { listening } from './http.ts'
 import { type Answer, answerOf, createChain, type ServedChain, type ServedLog, type Speech } from './query-chain.ts'
+import { answerCall, parseCall, type QueryLogsLimits } from './query-logs.ts'
 
 /** What one request meets in the place of a right answer. */
 export type Fault =
@@ -92,6 +93,11 @@ export interface QueryServerOptions extends Partial<Speech> {
   readonly packing?: 'gzip' | 'br'
   /** A prefix before `/query` and `/height`. */
   readonly prefix?: string
+  /**
+   * The server is an RPC with `eth_queryLogs` and not a query service: a call for the newest block has the path `/height` in
+   * `seen`, one for logs `/query`.
+   */
+  readonly rpc?: QueryLogsLimits
   /** The response of GET /height, if not the height of the chain. */
   readonly toldHeight?: () => unknown
   readonly faults?: Faults
@@ -115,7 +121,7 @@ export const startQueryServer = async (options: QueryServerOptions = {}): Promis
   const speech = speechOf(options)
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await textOf(request)
-    const path = pathOf(request, prefix)
+    const path = options.rpc === undefined ? pathOf(request, prefix) : calledPathOf(request, body, prefix)
     if (path === undefined) {
       reply(response, 404, 'no such page')
       return
@@ -128,9 +134,11 @@ export const startQueryServer = async (options: QueryServerOptions = {}): Promis
       return
     }
     const right = (): unknown =>
-      path === '/height'
-        ? { height: options.toldHeight === undefined ? chain.height : options.toldHeight() }
-        : answerOf(chain, speech, REQUEST.parse(JSON.parse(body)))
+      options.rpc !== undefined
+        ? answerCall(chain, options.rpc, parseCall(body))
+        : path === '/height'
+          ? { height: options.toldHeight === undefined ? chain.height : options.toldHeight() }
+          : answerOf(chain, speech, REQUEST.parse(JSON.parse(body)))
     const accepted = request.headers['accept-encoding'] ?? ''
     const { packing } = options
     const isTaken = packing !== undefined && accepted.includes(packing)
@@ -186,6 +194,12 @@ const pathOf = ({ method, url }: IncomingMessage, prefix: string): Seen['path'] 
   return method === 'GET' && url === `${prefix}/height` ? '/height' : undefined
 }
 
+/** Undefined unless it is a call. */
+const calledPathOf = ({ method, url }: IncomingMessage, body: string, prefix: string): Seen['path'] | undefined => {
+  if (method !== 'POST' || url !== (prefix || '/')) return undefined
+  return parseCall(body).method === 'eth_queryLogs' ? '/query' : '/height'
+}
+
 interface Recording {
   readonly seen: readonly Seen[]
   readonly headers: Seen['headers']
@@ -194,9 +208,18 @@ interface Recording {
 
 const record = (path: Seen['path'], { seen, headers, body }: Recording): Seen => {
   const nth = seen.filter((other) => other.path === path).length
-  const query = path === '/query' ? REQUEST.safeParse(JSON.parse(body)).data : undefined
-  const blocks = { from: query?.from_block ?? -1, to: query?.to_block ?? null }
+  const query = path === '/query' ? blocksOf(body) : undefined
+  const blocks = { from: query?.from ?? -1, to: query?.to ?? null }
   return { path, nth, headers, body, at: performance.now(), ...blocks }
+}
+
+const blocksOf = (body: string) => {
+  const json: unknown = JSON.parse(body)
+  const { data } = REQUEST.safeParse(json)
+  if (data) return { from: data.from_block, to: data.to_block }
+  const call = z.object({ params: z.tuple([z.object({ fromBlock: z.string(), toBlock: z.string() })]) }).safeParse(json)
+  const [range] = call.data?.params ?? []
+  return range && { from: Number(range.fromBlock), to: Number(range.toBlock) }
 }
 
 /** The key may be in any header that the client is configured to use. */

@@ -79,7 +79,11 @@ export interface ServiceOptions {
 
 export const serviceOptions = (command: Command): Command =>
   command
-    .requiredOption('--url <url>', 'address of the query service, without /query and /height', readAddressOf('--url'))
+    .requiredOption(
+      '--url <url>',
+      'address of the query service, without /query and /height; or of an RPC with eth_queryLogs, which a coming release of the node has',
+      readAddressOf('--url'),
+    )
     .option('--api-key-file <file>', 'file with the API key; default: the variable CHAIN_AGENT_API_KEY')
     .option('--api-key-header <name>', 'header for the API key; default: Authorization: Bearer', readHeader)
     .option(

@@ -1,0 +1,135 @@
+import { describe, expect } from 'vitest'
+import { isObject } from '../../src/core/json.ts'
+import { alter, inTurn, type QueryServerOptions } from '../support/query-server.ts'
+import { fetchAll, it, positionsIn, positionsOf, queriesTo, steadyLogs } from './client-fixtures.ts'
+
+/** 2,000 logs in 1,000 blocks, a hundred a page. */
+const LONG: QueryServerOptions = { logs: steadyLogs(1, 1000, { perBlock: 2 }), pageLogs: 100 }
+const reply = (error: { readonly code: number; readonly message: string; readonly data?: unknown }) =>
+  ({ kind: 'reply', status: 200, body: JSON.stringify({ jsonrpc: '2.0', id: 1, error }) }) as const
+
+describe('an RPC with eth_queryLogs', () => {
+  it('has the same logs and the same last block as a query service, and all pages are linked', async ({ serve }) => {
+    const [service, rpc] = [await serve(LONG), await serve({ ...LONG, rpc: { maxLimit: 100 } })]
+    const [expected, fetched] = [await fetchAll(service.url), await fetchAll(rpc.url)]
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(rpc.chain.logs()))
+    expect(positionsOf(fetched.logs())).toEqual(positionsOf(expected.logs()))
+    expect(fetched.result).toMatchObject({ complete: true, through: 1000, stats: { logs: 2000, unguarded: 0 } })
+    expect(fetched.pages.at(-1)?.last).toEqual(expected.pages.at(-1)?.last)
+    expect(fetched.pages.at(-1)?.last).toEqual({ block: 1000, hash: `0x${'0'.repeat(61)}3e8` })
+  })
+
+  it('is detected with the first height, once', async ({ serve }) => {
+    const { url, seen } = await serve({ rpc: {} })
+    await fetchAll(url)
+    expect(seen.map(({ path }) => path)).toEqual(['/height', '/query', '/query'])
+    expect(seen[0]?.body).toContain('eth_queryBlocks')
+  })
+
+  it('reports its limits in an error, which later requests observe', async ({ serve }) => {
+    const { url, seen, chain } = await serve({ logs: steadyLogs(1, 900), rpc: { maxLimit: 50, maxBlockRange: 60 } })
+    const fetched = await fetchAll(url)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    const queries = seen.filter(({ path }) => path === '/query')
+    // 10,000 logs; then 50.
+    expect(queries.map(({ body }) => /"limit":"(\w+)"/.exec(body)?.[1])).toEqual([
+      '0x2710',
+      ...queries.slice(1).map(() => '0x32'),
+    ])
+    expect(queries.slice(1).filter(({ from, to }) => (to ?? 0) - from + 1 > 60)).toEqual([])
+  })
+
+  it('a reorg between pages: back to the last page of the same chain', async ({ serve }) => {
+    const server = await serve({ rpc: { maxLimit: 10 } })
+    const { url, chain, seen } = server
+    server.faults = ({ path, nth }) => {
+      if (path === '/query' && nth === 3) chain.reorg(18, steadyLogs(18, 30, { data: '0x02' }))
+      return undefined
+    }
+    const fetched = await fetchAll(url)
+    expect(fetched.result).toMatchObject({ complete: true, through: 30, stats: { reorgs: 1, logs: 30, unguarded: 0 } })
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    // The first of them was above the limit. The page from 21 does not follow the one from 11.
+    expect(seen.slice(1).map(({ from }) => from)).toEqual([1, 1, 11, 21, 11, 21])
+  })
+
+  it('a reorg of delivered blocks restarts the query', async ({ serve }) => {
+    const server = await serve({ logs: steadyLogs(1, 1000), rpc: { maxLimit: 100 } })
+    const { url, chain } = server
+    server.faults = ({ path, from }) => {
+      if (path === '/query' && from === 801 && chain.hash(1000).startsWith('0x00000000')) {
+        chain.reorg(700, steadyLogs(700, 1000, { data: '0x02' }))
+      }
+      return undefined
+    }
+    const fetched = await fetchAll(url)
+    expect(fetched.resets()).toBe(1)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+  })
+
+  it('a cut connection: the page is requested again', async ({ serve }) => {
+    const server = await serve({ rpc: {} })
+    server.faults = inTurn(undefined, { kind: 'cut', bytes: 300 })
+    const fetched = await fetchAll(server.url)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(server.chain.logs()))
+    expect(fetched.result?.stats).toMatchObject({ retries: 1, logs: 30 })
+  })
+
+  it('a response above the size limit of the node: requests fewer blocks', async ({ serve }) => {
+    const server = await serve({ rpc: {} })
+    server.faults = ({ path, from, to }) =>
+      path === '/query' && (to ?? 0) - from > 10
+        ? reply({ code: -32_603, message: 'response exceeds size limit' })
+        : undefined
+    const fetched = await fetchAll(server.url)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(server.chain.logs()))
+  })
+
+  it('an instance that is behind has no page, and the run fails without a gap', async ({ serve }) => {
+    const server = await serve({ rpc: { maxLimit: 10 } })
+    server.faults = ({ path, nth }) => {
+      if (path === '/query' && nth > 1) server.chain.setHeight(10)
+      return undefined
+    }
+    const fetched = await fetchAll(server.url)
+    expect(fetched.error).toMatchObject({ kind: 'no-progress' })
+  })
+
+  it.for([
+    ['cursorBlock', { number: '0x1f', hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'2'.repeat(64)}` }, 'not within'],
+    [
+      'cursorBlock',
+      { number: '0x2', hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'2'.repeat(64)}` },
+      'different chains',
+    ],
+    ['fromBlock', { number: '0x1' }, 'not a block with hashes'],
+  ] as const)('rejects a wrong %s: %o', async ([key, value, why], { serve }) => {
+    const server = await serve({ rpc: { maxLimit: 10_000 } })
+    const wrong = alter(({ result, ...rest }) => ({ ...rest, result: isObject(result) && { ...result, [key]: value } }))
+    server.faults = ({ path }) => (path === '/query' ? wrong : undefined)
+    const fetched = await fetchAll(server.url)
+    expect(String(fetched.error)).toContain(why)
+    expect(fetched.error).toMatchObject({ kind: 'protocol' })
+  })
+
+  it('without the method: the error names it', async ({ serve }) => {
+    const server = await serve({ rpc: {}, faults: () => reply({ code: -32_601, message: 'Method not found' }) })
+    const fetched = await fetchAll(server.url)
+    expect(fetched.error).toMatchObject({ kind: 'fatal' })
+    expect(String(fetched.error)).toContain('it is an RPC without eth_queryLogs')
+  })
+
+  it('without a block yet: the error is that of the RPC', async ({ serve }) => {
+    const message = 'chain-data error: missing data: no published blocks'
+    const server = await serve({ rpc: {}, faults: () => reply({ code: -32_603, message }) })
+    const fetched = await fetchAll(server.url)
+    expect(String(fetched.error)).toContain(message)
+  })
+
+  it('neither a query service nor an RPC: the error of GET /height stays', async ({ serve }) => {
+    const server = await serve({ prefix: '/logs' })
+    const fetched = await fetchAll(new URL(server.url).origin)
+    expect(String(fetched.error)).toContain('it answered 404')
+    expect(queriesTo(server)).toBe(0)
+  })
+})
