@@ -170,7 +170,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       'runbook',
     ])
   },
-  'standby check': ['standby check', /^ *✗ services /m],
+  'standby check': ['standby check', /^ {2}services {4}✗ bft is down$/m],
   'start-guard': ['start-guard', /^START ALLOWED: /],
   'alert test': ['alert test', /^ *heartbeat +✓ accepted$/m],
   bundle: async () => {

@@ -70,8 +70,8 @@ expressions. It sends one query at a time; a month of many nodes takes minutes.
 
 --renamed reads a configuration of Alertmanager, silences (amtool silence query
 -o json), rules, a dashboard, a rule test or any other text, and lists alerts
-and metrics. A line that names the new metric as well is a query for both versions,
-and is not listed. \`check\` lists the files of this host.
+and metrics. A line that names the new metric as well is a query for both
+versions, and is not listed. \`check\` lists the files of this host.
 
 Exit codes: 0 the rules were written, 1 they were not, 2 usage error; with
 --estimate 0 estimated, 1 not; with --renamed 0 nothing old is named, 1
