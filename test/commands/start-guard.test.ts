@@ -108,11 +108,17 @@ const MATRIX: readonly Row[] = [
       agents: [{ fault: 'hangs' }],
     },
     line: `${UNKNOWN}: r1: no answer in time; agent a1.simulated: no answer in time`,
-    seconds: 3,
+    seconds: 3.5,
   },
   {
     name: '7. the restart of this host: the last own block is 5 s old, the process ended 1 s ago',
     host: { ranAgo: 1, references: [{ own: [blockBefore(5)] }] },
+    line: unseen('r1'),
+    seconds: 0,
+  },
+  {
+    name: '7. the same, and the journal has no line of the run',
+    host: { activeAgo: 1, references: [{ own: [blockBefore(5)] }] },
     line: unseen('r1'),
     seconds: 0,
   },

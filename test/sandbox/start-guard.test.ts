@@ -38,6 +38,9 @@ describe('the drop-in of the start guard', () => {
       .replace(/setpriv .* chain-agent start-guard/, guard)
       .replace('dist/main.js', join(process.cwd(), 'dist/main.js'))
     await node.writeUnit('chain-bft.service.d/start-guard.conf', dropIn)
+    await node.writeUnit('chain-bft.service.d/limit.conf', '[Unit]\nStartLimitIntervalSec=0\n')
+    // As if it were enabled: systemd keeps in memory what it has to start.
+    await node.systemctl('add-wants', 'multi-user.target', node.unit('bft'))
     await node.systemctl('daemon-reload')
   })
   afterAll(async () => {
@@ -48,8 +51,12 @@ describe('the drop-in of the start guard', () => {
   it('refuses each start while the other host signs, with a line in the journal, and allows one with the override', async () => {
     expect(await start()).toBe('started')
     await stop()
+    const activeExit = () => node.systemctl('show', '-P', 'ActiveExitTimestampMonotonic', node.unit('bft'))
+    const endedAt = await activeExit()
+    expect(Number(endedAt)).toBeGreaterThan(0)
     isSigning = true
     expect([await start(), await start()]).toEqual(['refused', 'refused'])
+    expect(await activeExit()).toBe(endedAt)
     const { stdout } = await node.exec('journalctl', [
       '-u',
       'chain-bft.service',

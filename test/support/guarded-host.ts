@@ -48,6 +48,8 @@ export interface FakeHost {
   readonly agents?: readonly FakeAgent[]
   /** How long ago consensus wrote its last line in this boot, in seconds. Without it: not in this boot. */
   readonly ranAgo?: number
+  /** How long ago systemd has last seen the unit active, in seconds. Without it: it does not know. */
+  readonly activeAgo?: number
   /** How long ago the boot before ended, in seconds. */
   readonly previousBootEnded?: number
   /** In seconds. */
@@ -123,7 +125,7 @@ export const openGuardedHost = async (host: FakeHost) => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-guard-'))
   onTestFinished(async () => rm(directory, { recursive: true, force: true }))
   const { references = [], agents = [], uptime = 86_400, ranAgo, previousBootEnded, clockBehind = 0 } = host
-  const { configuredKey = KEY, keystoreChanged, journal, systemctlHangs = false } = host
+  const { configuredKey = KEY, keystoreChanged, journal, systemctlHangs = false, activeAgo = uptime } = host
   await mkdir(join(directory, 'proc/sys/kernel/random'), { recursive: true })
   await mkdir(join(directory, 'node/config'), { recursive: true })
   await writeFile(join(directory, 'proc/sys/kernel/random/boot_id'), `${BOOT}\n`)
@@ -156,7 +158,9 @@ export const openGuardedHost = async (host: FakeHost) => {
   const exec: Exec = {
     run: async ({ command, args }, signal) => {
       const done = (stdout: string, exitCode = 0) => ({ stdout, stderr: '', exitCode })
-      if (command === 'systemctl') return systemctlHangs ? untilAborted(signal) : done('chain-bft.service enabled\n')
+      if (command === 'systemctl' && systemctlHangs) return untilAborted(signal)
+      if (command === 'systemctl' && args[0] === 'show') return done(`${(uptime - activeAgo) * 1_000_000}\n`)
+      if (command === 'systemctl') return done('chain-bft.service enabled\n')
       if (journal === 'hangs') return untilAborted(signal)
       if (journal === 'fails') throw new SourceError({ doing: 'read the journal', happened: 'journalctl failed' })
       if (args.includes('--boot=-1'))

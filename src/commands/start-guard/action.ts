@@ -19,7 +19,7 @@ import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, searchPath } from '../../terminal/io.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 import { savedKey } from '../shared/own-key.ts'
-import { type Boot, type LastRunAt, readBoot, readLastRun } from './last-run.ts'
+import { type Boot, type LastRunAt, readActiveExit, readBoot, readLastRun } from './last-run.ts'
 import { type Identity, isDecisive, readAgent, readReference, type Sighting } from './sightings.ts'
 
 /** One after the other: with the start of the program less than five seconds. */
@@ -99,7 +99,8 @@ const readHost = async (io: Io, config: Config, boot: Boot): Promise<Pick<Identi
   const [lastRunAt, snapshot, saved, changedAt] = await Promise.all([
     withDeadline(io, HOST_MS, async ({ signal }): Promise<LastRunAt> => {
       const unit = config.consensus.unit.replaceAll('{prefix}', (await prefixRead) ?? 'chain')
-      return readLastRun({ exec, unit }, boot, signal)
+      const activeExit = (await orNull((inner) => readActiveExit({ exec, unit }, inner.signal), HOST_MS / 3)) ?? 0
+      return readLastRun({ exec, unit, activeExit }, boot, signal)
     }),
     orNull(({ signal }) => fetchSnapshot({ config, ...overrides, clock, signal })),
     orNull(() => savedKey(config.state.directory)),

@@ -21,14 +21,24 @@ export const readBoot = async (procfs: string): Promise<Boot> => {
   return { id: (id ?? '').trim().replaceAll('-', ''), uptime: Number.parseFloat(uptime ?? '0') * second }
 }
 
-/** The log of consensus is JSON. systemd does not keep the end of a run over a refused start; its lines do. */
+/** When the unit was active last, in milliseconds since the boot: a refused start does not change it. 0: not in this boot. */
+export const readActiveExit = async (
+  { exec, unit }: { readonly exec: Exec; readonly unit: string },
+  signal: AbortSignal,
+): Promise<number> => {
+  const args = ['show', '--property=ActiveExitTimestampMonotonic', '--value', unit]
+  const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+  return /^\d+$/.test(stdout.trim()) ? Number(stdout) / 1000 : 0
+}
+
+/** The log of consensus is JSON. systemd forgets a unit that is neither enabled nor failed; the journal has its lines. */
 const OF_A_RUN = /^\{|: (?:Main process exited|Deactivated successfully)/
 /** After a power cut the journal may lack what journald had not written: it writes every five minutes. */
 const SYNC_MS = 5 * minute
 
 /** In this boot by its age, as the clock may have been set; else the end of the boot before. Throws a SourceError. */
 export const readLastRun = async (
-  { exec, unit }: { readonly exec: Exec; readonly unit: string },
+  { exec, unit, activeExit }: { readonly exec: Exec; readonly unit: string; readonly activeExit: number },
   { id, uptime }: Boot,
   signal: AbortSignal,
 ): Promise<LastRunAt> => {
@@ -45,8 +55,9 @@ export const readLastRun = async (
   if (newest?.boot !== id || uptime - (newest.monotonic ?? 0) > minute)
     throw new SourceError({ doing: 'find the last run', happened: 'the journal has no entry of the last minute' })
   const lines = await read([0], '-n', '200', `_SYSTEMD_UNIT=${unit}`, '+', `UNIT=${unit}`)
-  const ended = lines.findLast(({ boot, message }) => boot === id && OF_A_RUN.test(message ?? ''))?.monotonic
-  if (ended !== undefined) return (now) => now - Math.max(0, uptime - ended)
+  const ofRun = lines.findLast(({ boot, message }) => boot === id && OF_A_RUN.test(message ?? ''))
+  const ended = Math.max(activeExit, ofRun?.monotonic ?? 0)
+  if (ended > 0) return (now) => now - Math.max(0, uptime - ended)
   // Exit code 1: the journal has no boot before.
   const [before] = await read([0, 1], '--boot=-1', '-n', '1')
   return (now) => Math.min(now - uptime, (before?.at ?? Infinity) + SYNC_MS)
