@@ -18,10 +18,6 @@ interface HealthWatchOptions {
   readonly settings: Config['health']
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
-  /** The recovery that the node needs, after each evaluation. */
-  readonly recovery?: () => RecoveryAction | null
-  /** The name prefix of the units. */
-  readonly prefix?: () => string | null
   /** Keeps the evidence of critical alerts. */
   readonly incidents?: Pick<Incidents, 'observe' | 'idOf'>
 }
@@ -30,21 +26,15 @@ interface HealthWatchOptions {
 interface Measured {
   readonly exposition: Pick<Exposition, 'values'>
   readonly samples: () => readonly Sample[]
+  /** The recovery that the node needs, after each evaluation. */
+  readonly recovery?: () => RecoveryAction | null
 }
 
 /** Changes within this time, in milliseconds, are evaluated together: several have one cause. */
 const COALESCED = 500
 
 /** Evaluates the alert rules at an interval, soon after a change, when an alert may fire, and for requests. */
-export const createHealthWatch = ({
-  clock,
-  log,
-  settings,
-  record,
-  incidents,
-  recovery: recoveryNow = () => null,
-  prefix = () => null,
-}: HealthWatchOptions) => {
+export const createHealthWatch = ({ clock, log, settings, record, incidents }: HealthWatchOptions) => {
   const startedAt = clock.now()
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
@@ -61,7 +51,8 @@ export const createHealthWatch = ({
   let wake = (): void => undefined
   const listeners = new Set<() => void>()
 
-  const evaluate = async ({ exposition, samples }: Measured, isExtra = false): Promise<void> => {
+  const evaluate = async (measured: Measured, isExtra = false): Promise<void> => {
+    const { exposition, samples, recovery: recoveryNow = () => null } = measured
     try {
       const exposed = await exposition.values(samples())
       // Readings may change within a millisecond; times of evaluations must increase.
@@ -94,8 +85,8 @@ export const createHealthWatch = ({
       return { ...health, findings: health.findings.map(withIncident) }
     },
     samples: (): readonly Sample[] => [...monitor.samples(), ...recoverySamples(recovery)],
-    alerts: (target: Parameters<typeof monitor.alerts>[0], wanted: AlertState) =>
-      monitor.alerts(target, wanted, { at: clock.now(), recovery, prefix: prefix() ?? 'chain' }),
+    alerts: (target: Parameters<typeof monitor.alerts>[0], wanted: AlertState, prefix: string) =>
+      monitor.alerts(target, wanted, { at: clock.now(), recovery, prefix }),
     /** Calls the function after each evaluation. Returns the end of the subscription. */
     onEvaluation: (listener: () => void): (() => void) => {
       listeners.add(listener)

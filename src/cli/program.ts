@@ -95,11 +95,6 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/incident/command.ts')).incidentCommand,
       },
       {
-        name: 'what-changed',
-        summary: 'print the metrics that differ most from the hour before',
-        load: async () => (await import('../commands/what-changed/command.ts')).whatChangedCommand,
-      },
-      {
         name: 'replay',
         summary: "show which alerts would have fired, from the node's journal or a recording",
         load: async () => (await import('../commands/replay/command.ts')).replayCommand,

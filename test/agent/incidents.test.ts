@@ -73,6 +73,10 @@ const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } =
     directory: join(directory, 'incidents'),
     clock,
     exec,
+    announce: (id, alerts) => announced.push(`${id} ${alerts.join(' ')}`),
+    complain: ({ message }) => complaints.push(message),
+  })
+  const running = incidents.run(ending.signal, {
     evidence: () => ({
       snapshot: {
         at: clock.now(),
@@ -92,10 +96,7 @@ const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } =
       changes: ['chain_rpc_up: 1 → 0'],
     }),
     units: () => ['chain-bft.service'],
-    announce: (id, alerts) => announced.push(`${id} ${alerts.join(' ')}`),
-    complain: ({ message }) => complaints.push(message),
   })
-  const running = incidents.run(ending.signal)
   await inFlight.settled()
   const to = async (time: number): Promise<void> => {
     await clock.advance(time - clock.now())

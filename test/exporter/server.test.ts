@@ -2,9 +2,7 @@ import { connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import type { AgentView } from '../../src/exporter/server.ts'
-import { parseChanges } from '../../src/parsers/changes.ts'
 import { agentView } from '../support/agent-view.ts'
-import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
 
@@ -22,8 +20,6 @@ const start = async (changed: Partial<AgentView> = {}) => {
   closing.push(server.close)
   return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
 }
-
-const HOUR_11 = Date.UTC(2026, 2, 1, 11)
 
 /** What every response has. */
 const SECURITY = [
@@ -75,61 +71,6 @@ test('a flood of requests costs a rendering of /metrics every 250 ms', async () 
   expect([await ask('identity'), await ask('gzip')]).toEqual(['renderings 1\n', 'renderings 1\n'])
   await clock.advance(1)
   expect([await ask('gzip'), await ask('identity')]).toEqual(['renderings 2\n', 'renderings 2\n'])
-})
-
-test('a flood of requests costs a computation of each window of changes every 5 s', async () => {
-  const clock = manualClock(HOUR_11)
-  const computed: string[] = []
-  const changes: AgentView['changes'] = ({ to, span }) => {
-    computed.push(`${span / 1000} s to ${new Date(to).toISOString()}`)
-    return view.changes({ to, span })
-  }
-  const request = await start({ clock, changes })
-  const ask = async (query: string) => parseChanges(await (await request(`/api/v1/changes${query}`)).text()).toAt
-  const [other, first, later] = ['2026-03-01T10:59:00.000Z', '2026-03-01T11:00:00.000Z', '2026-03-01T11:00:05.000Z']
-  expect(await Promise.all(['', '', '?for=10m', '?for=20m'].map(ask))).toEqual(Array(4).fill(first))
-  await clock.advance(4999)
-  expect(await Promise.all(['', '?for=20m'].map(ask))).toEqual([first, first])
-  expect(computed.splice(0).toSorted()).toEqual([`1200 s to ${first}`, `600 s to ${first}`])
-  await clock.advance(1)
-  expect(await Promise.all(['', '?at=2026-03-01T10:59:00Z'].map(ask))).toEqual([later, other])
-  expect(computed.toSorted()).toEqual([`600 s to ${other}`, `600 s to ${later}`])
-})
-
-test('a flood of different windows of changes waits, and takes a fifth of the time at most', async () => {
-  const clock = manualClock(HOUR_11)
-  let computed = 0
-  // Each computation takes 300 ms.
-  const elapsed = () => clock.elapsed() + computed * 300
-  const changes: AgentView['changes'] = (window) => {
-    computed += 1
-    return view.changes(window)
-  }
-  const request = await start({ clock: { ...clock, elapsed }, changes })
-  const statuses: number[] = []
-  const answers = Array.from({ length: 30 }, async (_, index) => {
-    const { status, headers } = await request(`/api/v1/changes?for=${100 + index}s`)
-    statuses.push(status)
-    return `${status} ${headers.get('retry-after') ?? ''}`
-  })
-  // One is computed, and four wait.
-  await eventually(
-    () => statuses.length,
-    (answered) => answered === 26,
-  )
-  for (let done = 1; done < 5; done += 1) {
-    await clock.advance(1199)
-    // A request takes longer than the start of a computation.
-    await request('/-/healthy')
-    expect(computed).toBe(done)
-    await clock.advance(1)
-    await eventually(
-      () => computed,
-      (count) => count === done + 1,
-    )
-  }
-  const all = await Promise.all(answers)
-  expect(all.toSorted()).toEqual([...Array<string>(5).fill('200 '), ...Array<string>(25).fill('503 5')])
 })
 
 test('the links of the page at / lead somewhere', async () => {
