@@ -17,8 +17,7 @@ import {
   parseIncident,
   type UnitLog,
 } from '../parsers/incident.ts'
-import { createExecWithTimeouts, type Exec } from '../sources/exec.ts'
-import type { LastOutput } from '../sources/last-outputs.ts'
+import { createExecWithTimeouts, type Exec, type LastOutput } from '../sources/exec.ts'
 import { readLogText } from './log-text.ts'
 
 /** What the agent has in memory when an alert fires. */

@@ -101,3 +101,6 @@ export const renderFact = ({ label, text, tone }: LabelledText): Html =>
     <dt>${label}</dt>
     <dd class="${tone}">${sign(tone)}${text}</dd>
   </div> `
+
+/** The path of the runbook of an alert, at the section of its row: of `ChainDiskFull.filling`. */
+export const runbookPath = (address: string): string => `/runbooks/${address.replace('.', '#')}`

@@ -3,11 +3,10 @@ import { count, shortDuration } from '../../core/format.ts'
 import type { HealthStatus, Tone } from '../../domain/health.ts'
 import { type HealthFinding, type Severity, weightOf } from '../../health/finding.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
-import { renderFact, renderFigure, renderHeadline, sign, SIGNS, time } from './elements.ts'
+import { renderFact, renderFigure, renderHeadline, runbookPath, sign, SIGNS, time } from './elements.ts'
 import { html, type Html } from './html.ts'
 import type { Overview } from './overview.ts'
 import { renderRounds } from './rounds.ts'
-import { runbookPath } from './runbook-pages.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
