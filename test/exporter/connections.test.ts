@@ -155,30 +155,3 @@ test('2,000 pipelined scrapes are at most one rendering, and the connection is c
   expect(renderings).toBeLessThanOrEqual(1)
   expect((await fetch(`http://127.0.0.1:${server.address.port}/metrics`)).status).toBe(200)
 })
-
-test('scrapes at the same time share one rendering', async () => {
-  let finish: (text: string) => void = () => undefined
-  let renderings = 0
-  let requests = 0
-  const view = agentView({
-    metrics: () => {
-      renderings += 1
-      return new Promise<string>((resolve) => (finish = resolve))
-    },
-    waitingFor: () => {
-      requests += 1
-      return []
-    },
-  })
-  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(() => void server.close())
-  const base = `http://127.0.0.1:${server.address.port}`
-  const encodings = ['gzip', 'identity', 'gzip', 'identity']
-  const scrapes = encodings.map((encoding) => fetch(`${base}/metrics`, { headers: { 'accept-encoding': encoding } }))
-  // When these are answered, the scrapes before them have begun.
-  await Promise.all(encodings.map(() => fetch(`${base}/-/ready`)))
-  expect([renderings, requests]).toEqual([1, 4])
-  finish('chain_rpc_up 1\n')
-  for (const scrape of scrapes) expect(await (await scrape).text()).toBe('chain_rpc_up 1\n')
-  expect(renderings).toBe(1)
-})

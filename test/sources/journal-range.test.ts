@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
-import { createJournalRangeReader, type JournalRange } from '../../src/sources/journal-range.ts'
+import type { Exec, Program } from '../../src/sources/exec.ts'
+import { createOldestEntryReader } from '../../src/sources/journal.ts'
+import { createJournalRangeReader, createSnapshotJournal, type JournalRange } from '../../src/sources/journal-range.ts'
 import { describeStep } from '../../src/sources/journal-order.ts'
 import { fakeJournalctl, printEntries } from '../support/fake-journalctl.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
 
 const at = (time: string): number => Date.parse(`2026-11-24T${time}Z`)
@@ -117,4 +121,73 @@ test('entries of a later boot with an earlier clock do not extend a range in whi
   expect(span).toEqual([13, '10:01:00', '10:02:00'])
   expect(steps).toEqual([])
   expect(calls).toHaveLength(4)
+})
+
+/** The oldest entry by the output of journalctl. */
+const askOldest = async (chunks: readonly string[]) => {
+  const calls: Program[] = []
+  let ended = false
+  const exec: Exec = {
+    run: () => Promise.reject(new Error('not this way')),
+    async *stream(program) {
+      calls.push(program)
+      try {
+        for (const chunk of chunks) yield await Promise.resolve(Buffer.from(chunk))
+        throw new Error('exit code 0')
+      } finally {
+        ended = true
+      }
+    },
+    killAll: () => undefined,
+  }
+  const readOldest = createOldestEntryReader({ exec, parse: (text) => text })
+  const found = await readOldest(['-u', 'a.service'], NEVER).catch(String)
+  return { found, calls, ended }
+}
+
+test('the oldest entry is the first line, however it comes, and ends journalctl', async () => {
+  const { found, calls, ended } = await askOldest(['{"fir', 'st"}\n{"sec', 'ond"}\n'])
+  expect([found, ended]).toEqual(['{"first"}', true])
+  expect(calls).toEqual([
+    {
+      command: 'journalctl',
+      answers: [0],
+      args: ['--merge', '-o', 'json', '--output-fields=PRIORITY', '-u', 'a.service'],
+    },
+  ])
+})
+
+test('without an oldest entry it fails', async () => {
+  expect((await askOldest([])).found).toBe('Error: exit code 0')
+})
+
+const NOW = 1_000_000
+const TEN_DAYS_AHEAD = NOW + 864_000_000
+const line = (at: number): string => `${JSON.stringify({ cursor: `s=${at}`, at })}\n`
+const parse = (text: string) => z.object({ cursor: z.string(), at: z.number() }).parse(JSON.parse(text))
+
+/** The times of the entries that a command reads, newest last, when the newest of the current boot is `ofThisBoot`. */
+const timesRead = async (ofThisBoot: number) => {
+  const exec: Exec = {
+    run: ({ args }) => {
+      const newest = args.includes('--boot') ? ofThisBoot : TEN_DAYS_AHEAD
+      return Promise.resolve({ exitCode: 0, stdout: line(newest), stderr: '' })
+    },
+    // In reverse, as journalctl prints the newest entries.
+    async *stream() {
+      yield await Promise.resolve(Buffer.from(line(TEN_DAYS_AHEAD) + line(NOW - 10)))
+    },
+    killAll: () => undefined,
+  }
+  const context = { clock: manualClock(NOW), signal: NEVER }
+  const following = { match: ['-u', 'x'], start: { newest: 100 }, interval: 1000, timeout: 500 }
+  for await (const { entries } of createSnapshotJournal({ exec, parse }).follow(following, context)) {
+    return entries.map(({ at }) => at)
+  }
+  return []
+}
+
+test('entries later than now are read if they are of this boot, from before the clock went back', async () => {
+  expect(await timesRead(NOW - 10)).toEqual([NOW - 10])
+  expect(await timesRead(TEN_DAYS_AHEAD)).toEqual([NOW - 10, TEN_DAYS_AHEAD])
 })
