@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
@@ -13,8 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
-
-const { addAgentRoutes, createWeb, serve } = shipped
+import { serveView } from './serve-view.ts'
 
 type SchemaName = keyof typeof API_SCHEMAS
 
@@ -54,16 +52,9 @@ const documented = Object.entries(openApi.paths).flatMap(([path, { get }]) => {
   return [{ path, type, schema: Object.keys(API_SCHEMAS).find((name): name is SchemaName => name === ref) }]
 })
 
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
-
 const start = async (changed: Partial<AgentView> = {}) => {
-  const server = await serve(agentView(changed), { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close)
-  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
+  const port = await serveView(changed)
+  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
 }
 
 test('the OpenAPI document is valid', async () => {
@@ -72,7 +63,7 @@ test('the OpenAPI document is valid', async () => {
 
 test('the document has every path under /api/v1/ that the agent serves, and no other', () => {
   const served: string[] = []
-  addAgentRoutes((path) => served.push(path.replaceAll(/:(\w+)/g, '{$1}')), agentView())
+  shipped.addAgentRoutes((path) => served.push(path.replaceAll(/:(\w+)/g, '{$1}')), agentView())
   const expected = served.filter((path) => path.startsWith('/api/')).toSorted()
   expect(Object.keys(openApi.paths).toSorted()).toEqual(expected)
 })
@@ -183,13 +174,15 @@ test('the messages of the stream are as documented', async () => {
   const clock = manualClock(Date.UTC(2026, 2, 1, 12))
   const page = statusPageOf({ clock })
   const ask = await start({ page })
-  closing.push(page.stream.close)
   const { body } = await ask('/api/v1/stream', { headers: { 'Accept-Encoding': 'identity' } })
   let text = ''
   const reading = (async () => {
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk
   })().catch(() => undefined)
-  closing.unshift(async () => reading)
+  onTestFinished(async () => {
+    await page.stream.close()
+    await reading
+  })
   await eventually(
     () => text,
     (all) => all.includes('\n\n'),

@@ -3,14 +3,9 @@ import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { limitConnections, oneAtATime } from '../../src/exporter/connections.ts'
-import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
-import { agentView } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
-import { shipped } from '../support/shipped.ts'
+import { serveView } from './serve-view.ts'
 
-const { createWeb, serve } = shipped
-
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
@@ -139,19 +134,17 @@ test('with one more the connection is closed, and none is handled', async () => 
 
 test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {
   let renderings = 0
-  const view = agentView({
+  const port = await serveView({
     metrics: () => {
       renderings += 1
       return Promise.resolve('chain_rpc_up 1\n'.repeat(10_000))
     },
   })
-  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(() => void server.close())
-  const socket = await open(server.address.port)
+  const socket = await open(port)
   const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2000))
   socket.resume()
   await closed
   expect(renderings).toBeLessThanOrEqual(1)
-  expect((await fetch(`http://127.0.0.1:${server.address.port}/metrics`)).status).toBe(200)
+  expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200)
 })

@@ -1,24 +1,16 @@
-import { connect, createServer } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
-import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import type { AgentView } from '../../src/exporter/server.ts'
 import { agentView } from '../support/agent-view.ts'
+import { listening } from '../support/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
-
-const { createWeb, serve } = shipped
-
-const view = agentView()
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
+import { serveView, web } from './serve-view.ts'
 
 const start = async (changed: Partial<AgentView> = {}) => {
-  const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close)
-  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
+  const port = await serveView(changed)
+  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
 }
 
 /** What every response has. */
@@ -96,9 +88,7 @@ test.each(['/nothing', '/metrics/more', '/Metrics', '/debug/pprof', '/%2e%2e/etc
 )
 
 const rawAnswer = async (request: string): Promise<string> => {
-  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close)
-  const socket = connect(server.address.port, '127.0.0.1')
+  const socket = connect(await serveView(), '127.0.0.1')
   socket.setEncoding('utf8').write(request)
   let answer = ''
   for await (const text of socket) answer += String(text)
@@ -153,22 +143,9 @@ test('the not-ready response lists the pending collectors', async () => {
 })
 
 test('an address in use is an error with advice', async () => {
-  const other = createServer()
-  const port = await new Promise<number>((resolve) => {
-    other.listen(0, '127.0.0.1', () => {
-      const address = other.address()
-      resolve(typeof address === 'object' && address ? address.port : 0)
-    })
-  })
-  closing.push(
-    () =>
-      new Promise((resolve) =>
-        other.close(() => {
-          resolve()
-        }),
-      ),
-  )
-  const error = await serve(view, { host: '127.0.0.1', port }, web).catch((thrown: unknown) => thrown)
+  const { port, close } = await listening(createServer())
+  onTestFinished(close)
+  const error = await shipped.serve(agentView(), { host: '127.0.0.1', port }, web).catch((thrown: unknown) => thrown)
   expect(String(error).replaceAll(String(port), 'PORT')).toMatchInlineSnapshot(`
     "SourceError: Could not listen on 127.0.0.1:PORT: another program already listens there (perhaps another agent)
       what to do: set another address with --listen HOST:PORT or \`listen:\` in the configuration"

@@ -2,17 +2,13 @@ import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { createGunzip } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
-import { NO_WEB_CONFIG } from '../../../src/config/web-config.ts'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 import type { Event } from '../../../src/domain/event.ts'
-import { agentView, overviewInput, statusPageOf } from '../../support/agent-view.ts'
+import { overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { shipped } from '../../support/shipped.ts'
+import { serveView } from '../serve-view.ts'
 
-const { createWeb, serve } = shipped
-
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
@@ -51,9 +47,9 @@ const start = async () => {
       return Promise.resolve(overviewInput({ known: knownAt(node.height) }, { events: eventsAt(node) }))
     },
   })
-  const server = await serve(agentView({ page }), { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close, page.stream.close)
-  return { clock, node, page, port: server.address.port }
+  const port = await serveView({ page })
+  closing.push(page.stream.close)
+  return { clock, node, page, port }
 }
 
 const MESSAGE = /^(?:event: (?<event>.+)\n)?(?:id: (?<id>.+)\n)?data: (?<data>.+)$/
