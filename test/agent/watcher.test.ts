@@ -65,10 +65,7 @@ const post = async (
 const withPort = async (watcher: Watcher, state: string): Promise<void> => {
   const line = new RegExp(String.raw`\nchain_watched_port\{node="node-a",state="${state}"\} 1\n`)
   const isShown = async (): Promise<boolean> => line.test(await watcher.page('/metrics'))
-  await eventually(
-    async () => (await isShown()) || (await watcher.second(), isShown()),
-    (shown) => shown,
-  )
+  await eventually(async () => (await isShown()) || (await watcher.second(), isShown()), Boolean)
 }
 
 const checkSchema = z.object({
@@ -245,7 +242,7 @@ const sendSlowly = (watcher: Watcher, clients: number, length: number): (() => n
 test('clients that send a body slowly keep neither Prometheus nor the agent of the node out', async () => {
   const watcher = await openWatcher(null)
   await watcher.pass(1)
-  await eventually(sendSlowly(watcher, 64, 100), (ended) => ended === 64)
+  await eventually(sendSlowly(watcher, 64, 100), 64)
   expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
   expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
 })

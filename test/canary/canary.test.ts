@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -8,9 +9,9 @@ import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import type { NodePlaces } from '../../simulator/keystore/key-files.ts'
 import { createSimulator } from '../../simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
-import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
-import { serveMetricsWithSecrets } from './metrics-server.ts'
 import { temporaryFolder } from '../support/directory.ts'
+import { listening } from '../support/http.ts'
+import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret, SECRET_METRICS } from '../support/secrets.ts'
 
 /**
  * Secrets are planted wherever the agent could read one, and all of its output is searched for them: metrics, status,
@@ -72,6 +73,19 @@ const plantKeys = async (places: NodePlaces): Promise<void> => {
     [join(places.backupDirectory, 'keystore-password-backup')]: `${secret('KeyFile')}\n`,
   }
   for (const [file, text] of Object.entries(files)) await writeFile(file, text)
+}
+
+/** The node's metrics with secrets in them, and the authorization header of the request. */
+const serveMetricsWithSecrets = async (behind: string) => {
+  const server = createServer((request, response) => {
+    const more = `${request.headers.authorization}\n${SECRET_METRICS}`
+    void fetch(`${behind}/metrics`)
+      .then((answer) => answer.text())
+      .then((text) => response.end(`${text.replaceAll(/^chain_node_info.*$/gm, '')}${more}`))
+      .catch(() => response.end(more))
+  })
+  const { url, close } = await listening(server)
+  return { url: `${url}/${secret('MetricsPath')}`, close }
 }
 
 const everythingOf = async (agent: Watched, state: string): Promise<string> => {
@@ -193,7 +207,7 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
   } finally {
     await agent.stop()
     await simulator.close()
-    metrics.close()
+    await metrics.close()
   }
 })
 

@@ -73,10 +73,7 @@ test('a request in progress is not cut off for a new connection', async () => {
   const answers: (() => void)[] = []
   const port = await startLimited((_, response) => answers.push(() => response.end('ok')))
   const first = Array.from({ length: MOST }, () => get(port))
-  await eventually(
-    () => answers.length,
-    (count) => count === MOST,
-  )
+  await eventually(() => answers.length, MOST)
   await expect(get(port)).rejects.toThrow('fetch failed')
   for (const answer of answers) answer()
   expect(await Promise.all(first)).toEqual(first.map(() => 200))
@@ -94,18 +91,12 @@ test('pipelined requests are handled one after another, in order', async () => {
   socket.on('data', (chunk) => (received += String(chunk)))
   socket.write(['/a', '/b', '/c'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
   for (const [at, path] of ['/a', '/b', '/c'].entries()) {
-    await eventually(
-      () => running.length,
-      (count) => count > at,
-    )
+    await eventually(() => running.length, at + 1)
     expect(running).toHaveLength(at + 1)
     expect(running.at(-1)).toBe(path)
     answers[at]?.()
   }
-  await eventually(
-    () => [...received.matchAll(/\/[abc]/g)].map(String).join(' '),
-    (paths) => paths === '/a /b /c',
-  )
+  await eventually(() => [...received.matchAll(/\/[abc]/g)].map(String).join(' '), '/a /b /c')
 })
 
 /** Sends requests in one chunk; returns what is received. */
@@ -120,10 +111,7 @@ const pipeline = async (requests: number) => {
 
 test('16 requests may wait for one in progress', async () => {
   const { received } = await pipeline(17)
-  await eventually(
-    () => received().split('\r\n\r\nok').length - 1,
-    (answers) => answers === 17,
-  )
+  await eventually(() => received().split('\r\n\r\nok').length - 1, 17)
 })
 
 test('with one more the connection is closed, and none is handled', async () => {

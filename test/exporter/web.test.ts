@@ -249,11 +249,7 @@ describe('TLS', () => {
       isClosed = true
     })
     try {
-      await eventually(
-        () => isClosed,
-        (is) => is,
-        { within: 30_000, every: 5 },
-      )
+      await eventually(() => isClosed, Boolean, { within: 30_000, every: 5 })
     } finally {
       socket.destroy()
     }

@@ -213,11 +213,7 @@ it('no canary is found after a crash with a secret in memory: no core, no proces
   const waiting = `case $1 in import) : > ${seen}/waiting; exec sleep 30;; esac`
   await writeFile(behind, `#!/bin/sh\n${waiting}\nexec ${behind}.real "$@"\n`, { mode: 0o755 })
   const child = start([...RESTORE, '--type', 'secp'])
-  await eventually(
-    async () => readdir(seen),
-    (names) => names.includes('waiting'),
-    { every: 20 },
-  )
+  await eventually(() => readdir(seen), /waiting/, { every: 20 })
   expect(leakyProcesses()).toEqual([])
   child.kill('SIGABRT')
   const { signal, stdout, stderr } = await child

@@ -134,10 +134,7 @@ describe('a program that does not end', () => {
     const command = await program(name, script(`echo 1 > ${started}; until [ -e ${end} ]; do sleep 0.1; done`))
     const [stop, clock] = [new AbortController(), manualClock()]
     const failure = messageOf(createExec({ clock, path: path() }).run({ command, args: [], grace: 5000 }, stop.signal))
-    await eventually(
-      () => readFile(started, 'utf8'),
-      (text) => text !== '',
-    )
+    await eventually(() => readFile(started, 'utf8'), /./)
     stop.abort()
     await clock.advance(grace)
     await writeFile(end, '')
@@ -201,12 +198,7 @@ describe('a program that does not end', () => {
     const pids = join(bin, 'pids-all')
     const command = await program('lasting', `echo $$ > ${pids}; exec sleep 600`)
     const failure = messageOf(executor.run({ command, args: [] }, never))
-    const pid = Number(
-      await eventually(
-        () => readFile(pids, 'utf8'),
-        (text) => text.trim() !== '',
-      ),
-    )
+    const pid = Number(await eventually(() => readFile(pids, 'utf8'), /\d/))
     executor.killAll()
     expect(await failure).toContain('killed by SIGKILL')
     expect(isAlive(pid)).toBe(false)
@@ -220,10 +212,7 @@ test('children end with the process, however it ends', async () => {
     const pids = join(bin, 'pids-orphan')
     const command = await program('orphan', `echo $$ > ${pids}; exec sleep 600`)
     const failure = messageOf(exec().run({ command, args: [] }, never))
-    await eventually(
-      () => readFile(pids, 'utf8').catch(() => ''),
-      (text) => text.trim() !== '',
-    )
+    await eventually(() => readFile(pids, 'utf8').catch(() => ''), /\d/)
     for (const listener of process.listeners('exit')) listener(129)
     expect(await failure).toContain('killed by SIGKILL')
   } finally {
