@@ -46,7 +46,6 @@ interface AgentOptions {
   readonly config: Config
   readonly clock: Clock
   readonly log: Logger
-  /** The search path for programs. */
   readonly path: string
   /** Replace programs and HTTP requests in a simulation. */
   readonly exec?: Exec

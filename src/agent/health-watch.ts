@@ -18,7 +18,6 @@ interface HealthWatchOptions {
   readonly settings: Config['health']
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
-  /** Keeps the evidence of critical alerts. */
   readonly incidents?: Pick<Incidents, 'observe' | 'idOf'>
 }
 

@@ -73,7 +73,6 @@ export const createIncidentTracker = (startedAt: number) => {
       for (const [key, one] of firing) if (one === id) firing.delete(key)
       if (newest?.id === id) newest = undefined
     },
-    /** The incident of an alert that fires. */
     idOf: (finding: RuleFinding): string | undefined => firing.get(alertKey(finding)),
   }
 }

@@ -27,7 +27,6 @@ interface IncidentsOptions {
 /** What an incident is made of, when its alerts fire. */
 interface IncidentSources {
   readonly evidence: () => Evidence
-  /** The units whose journals are read. */
   readonly units: () => readonly string[]
 }
 

@@ -65,7 +65,6 @@ type CollectorName = keyof typeof COLLECTORS
 type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer<unknown>
 type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings>
 
-/** Loads every collector. */
 const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =>
   new Map(
     await Promise.all(
@@ -160,7 +159,6 @@ export type { Connect } from './token-feed.ts'
 
 interface RuntimeOptions {
   readonly clock: Clock
-  /** The search path for programs. */
   readonly path: string
   readonly exec: Exec
   readonly ask: SendRequest

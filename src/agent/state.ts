@@ -36,7 +36,6 @@ export const createState = ({ state: { directory }, events: { keep } }: Config, 
   }
 }
 
-/** An event of the agent itself. */
 export const agentEvent = (at: number, to: string): NewEvent => ({
   at,
   collector: 'agent',
@@ -49,7 +48,6 @@ export const agentEvent = (at: number, to: string): NewEvent => ({
 
 const LEVELS = { critical: 'error', warning: 'warn', info: 'info' } as const
 
-/** The part of a logger that is used. */
 type Log = Readonly<Record<(typeof LEVELS)[Severity], (fields: object, text: string) => void>>
 
 /**

@@ -64,7 +64,6 @@ export const parseJson = (what: string, text: string, limits: JsonLimits = LIMIT
 /** JSON can contain a negative zero; no format uses it. */
 export const withoutMinus = (value: number): number => value + 0
 
-/** Whether the value is a JSON object. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -142,7 +141,6 @@ class JsonScanner {
     return end
   }
 
-  /** Counts a comma. */
   count(): void {
     this.#values += 1
     if (this.#values > this.#limits.values) this.#fail('values')

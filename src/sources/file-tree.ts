@@ -8,7 +8,6 @@ import { redact } from '../core/redaction/redact.ts'
 export interface FileTree {
   /** The beginning of a file; null if it does not exist. Throws a SourceError, as do the other functions. */
   read(path: string, maxBytes?: number): Promise<string | null>
-  /** The names in a directory; null if it does not exist. */
   list(path: string): Promise<readonly string[] | null>
   /** The number of entries in a directory; `/proc/PID/fd` may not be readable by this user. */
   count(path: string): Promise<number | null>
@@ -148,7 +147,6 @@ const createDirectoryScan = (root: string, most: number) => {
     await release()
   }
 
-  /** Whether the pass is complete. */
   const advance = async (current: Pass, signal: AbortSignal): Promise<boolean> => {
     for (let left = most; left > 0; left -= BATCH) {
       signal.throwIfAborted()

@@ -5,7 +5,6 @@ export const REDACTION_KINDS = ['address', 'phrase', 'labelled', 'credentials', 
 
 /** Why something was redacted. */
 export type RedactionKind = (typeof REDACTION_KINDS)[number]
-/** Receives the kind of each redaction. */
 export type RedactionCount = (kind: RedactionKind) => void
 type Count = RedactionCount
 
