@@ -8,7 +8,6 @@ import { createRoutes, limited, type MonitoringView, OPTIONS, rejectAsText, type
 import { addPages, type PagesView } from './page/routes.ts'
 import type { Address, Web } from './web.ts'
 
-/** What the agent's server exports. */
 export interface AgentView extends MonitoringView, PagesView {
   status(): StatusResponse
   health(): Promise<HealthResponse>

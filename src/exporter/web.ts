@@ -62,7 +62,6 @@ interface WebOptions {
   readonly config: WebConfig
   /** Host names under which clients reach the listeners. */
   readonly hosts: readonly string[]
-  /** Called for an internal failure. */
   readonly complain: (error: Error) => void
 }
 

@@ -15,7 +15,6 @@ export interface BackupResult {
   readonly isLegacy: boolean
   /** The path of the previous backup; null if there was none. */
   readonly kept: string | null
-  /** Whether other users can read the previous backup. */
   readonly isKeptExposed: boolean
   /** The number of earlier backups in the folder. */
   readonly copies: number

@@ -19,7 +19,6 @@ export interface KeyContext {
   readonly runId: string
   /** A directory that only root can change; null if this process does not run as root. */
   readonly privateDirectory: string | null
-  /** The user and the group of this process. */
   readonly user: Owner
 }
 
@@ -160,6 +159,5 @@ export const folderRiskOf = async (
   return null
 }
 
-/** The path and its parents. */
 const parentsOf = (path: string): readonly string[] =>
   path === dirname(path) ? [path] : [path, ...parentsOf(dirname(path))]

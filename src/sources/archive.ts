@@ -8,13 +8,11 @@ import { redact } from '../core/redaction/redact.ts'
 import { linkOrCopy } from './durable.ts'
 
 interface ArchiveMember {
-  /** The path in the archive. */
   readonly name: string
   readonly text: string
 }
 
 const compress = promisify(gzip)
-/** Readable and writable only by the owner. */
 const MODE = 0o600
 
 /** Creates a .tar.gz archive of texts. `at` is their modification time in milliseconds since the epoch. */

@@ -45,7 +45,6 @@ interface ExecOptions {
   readonly clock: Clock
   /** The search path for programs. Children inherit nothing else of the environment. */
   readonly path: string
-  /** Further variables for the children. */
   readonly variables?: Readonly<Record<string, string>>
 }
 

@@ -89,7 +89,6 @@ const renderSparkline = (values: readonly (number | null)[], label: string): Htm
 
 const rounded = (value: number): string => figure(Number(value.toPrecision(4)))
 
-/** A value with its name. */
 interface LabelledText {
   readonly label: string
   readonly text: string

@@ -26,7 +26,6 @@ export interface PagesView {
   events(): Promise<readonly Event[]>
 }
 
-/** Adds the pages for people, and their data. */
 export const addPages = (add: Add, view: PagesView): void => {
   const { version, page } = view
   const runbooks = createRunbookPages({ source: view.runbooks, version, prefix: view.prefix })
