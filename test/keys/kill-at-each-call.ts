@@ -1,16 +1,28 @@
-import { expect } from 'vitest'
+import { expect, it } from 'vitest'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeStrace } from '../support/strace.ts'
 import { temporaryFilesIn } from './bench.ts'
 import { runKeys } from './in-process.ts'
-import { createScenario, endState, expectIntact, type Scenario } from './scenarios.ts'
+import { createScenario, endState, expectIntact, type Scenario, SCENARIOS } from './scenarios.ts'
 import { runTraced, injectAt, type Target } from './fault-injection.ts'
 
-/** Kills a command at each of its calls on the node's files, one run per call. Returns the number of calls. */
-export const killAtEachCall = async (scenario: Scenario): Promise<number> => {
-  const { targets, end } = await undisturbed(scenario)
-  for (const target of targets) {
-    expect(await kill(scenario, target), target.signature).toEqual(end)
-  }
-  return targets.length
+/** About thirty runs per scenario. */
+const TIMEOUT_MS = 180_000
+
+/** Kills a command at each of its calls on the node's files, one run per call. */
+export const testKilled = async (command: keyof typeof SCENARIOS): Promise<void> => {
+  const describe = await requireRealPart('strace', probeStrace)
+  describe(`a ${command} that is killed`, () => {
+    it.each(SCENARIOS[command])(
+      '$name: at each call an intact key is left, and the next run completes the command',
+      async (scenario) => {
+        const { targets, end } = await undisturbed(scenario)
+        for (const target of targets) expect(await kill(scenario, target), target.signature).toEqual(end)
+        expect(targets.length).toBeGreaterThan(10)
+      },
+      TIMEOUT_MS,
+    )
+  })
 }
 
 /** The calls of a run without faults, and the files that it leaves. */

@@ -46,6 +46,9 @@ const argvOf = (argv: readonly string[]): readonly string[] => [
   join(bench.folder, 'config.yaml'),
 ]
 
+const runUnprivileged = (argv: readonly string[]) =>
+  run('setpriv', [...UNPRIVILEGED, ...argvOf(argv)], { env: bench.env, extendEnv: false })
+
 const expectError = (stderr: string, why: RegExp): void => {
   expect(stderr).toMatch(why)
   expect(stderr).toMatch(/Could not [^\n]+: [^\n]+\n(?: {2}output: [^\n]*\n)? {2}what to do: /)
@@ -67,10 +70,7 @@ describe('another user', () => {
   it.each(COMMANDS)('$command: fails with the reason, and changes nothing', async ({ argv }) => {
     await chmod(bench.folder, 0o755)
     const before = await bench.look()
-    const { code, stdout, stderr } = await run('setpriv', [...UNPRIVILEGED, ...argvOf(argv)], {
-      env: bench.env,
-      extendEnv: false,
-    })
+    const { code, stdout, stderr } = await runUnprivileged(argv)
     expect(code, stdout + stderr).toBe(1)
     expectError(stderr, /this user may not/)
     expect(await bench.look()).toEqual(before)
@@ -81,10 +81,7 @@ describe('another user', () => {
     await chmod(bench.environmentFile, 0o644)
     await chmod(join(bench.folder, 'backup'), 0o777)
     const before = await bench.look()
-    const { code, stderr } = await run('setpriv', [...UNPRIVILEGED, ...argvOf(['backup'])], {
-      env: bench.env,
-      extendEnv: false,
-    })
+    const { code, stderr } = await runUnprivileged(['backup'])
     expect(code).toBe(1)
     expectError(stderr, /this user may not read or write the keystore/)
     expect(await bench.look()).toEqual(before)
