@@ -1,7 +1,7 @@
 import type { Event } from '../../domain/event.ts'
 import { count, shortDuration } from '../../core/format.ts'
-import type { HealthStatus, Tone } from '../../domain/health.ts'
-import { type HealthFinding, type Severity, weightOf } from '../../health/finding.ts'
+import { SEVERITY_TONES, STATUS_TONES } from '../../domain/health.ts'
+import { type HealthFinding, weightOf } from '../../health/finding.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
 import { renderFact, renderFigure, renderHeadline, runbookPath, sign, SIGNS, time } from './elements.ts'
 import { html, type Html } from './html.ts'
@@ -48,22 +48,9 @@ const AGENT = 'agent'
 export const renderMain = (parts: ReadonlyMap<string, Html>): Html =>
   html`${[...parts].map(([id, part]) => html`<section id="${id}">${part}</section> `)}`
 
-const STATE_TONES: Readonly<Record<HealthStatus, Tone>> = {
-  OK: 'good',
-  MAINTENANCE: 'notice',
-  WARNING: 'notice',
-  CRITICAL: 'bad',
-  UNKNOWN: 'unknown',
-}
-const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
-  critical: 'bad',
-  unknown: 'unknown',
-  warning: 'notice',
-  info: 'quiet',
-}
 const renderState = ({ diagnosis: { word, sentence, since, recovery, incident }, at, hostName }: Overview): Html =>
   html`${hostName === null ? null : html`<p class="node">${hostName}</p>`}
-    ${renderHeadline(STATE_TONES[word], word, sentence)} ${recovery.path === 'none' ? null : renderRecovery(recovery)}
+    ${renderHeadline(STATUS_TONES[word], word, sentence)} ${recovery.path === 'none' ? null : renderRecovery(recovery)}
     <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>
     ${incident === null ? null : html`<p>Evidence: ${withCommands(`\`chain-agent incident ${incident}\``)}</p>`}`
 
