@@ -68,7 +68,6 @@ export const injectAt = async <T extends { readonly bench: Bench }>(
     const hit = targets.find(({ result }) => /INJECTED|^\?/.test(result))
     if (hit?.signature === target.signature) return { ...scenario, ended }
     await missed(scenario)
-    await scenario.bench.remove()
   }
   throw new Error(`in ${MOST_TRIES} runs, not hit: ${target.signature}`)
 }

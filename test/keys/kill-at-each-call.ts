@@ -31,9 +31,7 @@ const undisturbed = async (scenario: Scenario) => {
   const { ended, targets } = await runTraced(bench, scenario.argv)
   expect(ended, ended.stderr).toMatchObject({ code: 0 })
   await expectIntact(bench, before)
-  const end = await endState(bench)
-  await bench.remove()
-  return { targets, end }
+  return { targets, end: await endState(bench) }
 }
 
 /** Kills the command on entry to the call: the call and everything after it are not executed. */
@@ -52,7 +50,5 @@ const kill = async (scenario: Scenario, target: Target) => {
   const again = await runKeys(bench, scenario.argv)
   expect(again, again.err).toMatchObject({ code: 0 })
   await expectIntact(bench, before)
-  const end = await endState(bench)
-  await bench.remove()
-  return end
+  return endState(bench)
 }

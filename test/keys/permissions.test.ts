@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { type Bench, createBench, KEY_TYPES, MAIN, secretOf, temporaryFilesIn } from './bench.ts'
@@ -24,9 +24,6 @@ const describe = await requireRealPart('other users and disks', probe)
 let bench: Bench
 beforeEach(async () => {
   bench = await createBench()
-})
-afterEach(async () => {
-  await bench.remove()
 })
 
 const RECIPIENT = 'age1hxz8d80jxyt9z8uqhue54n7c43a6ca2ufgpg9ww63ymv72m3py4schrd9a'

@@ -82,7 +82,6 @@ describe('system calls of a successful run', () => {
     expect(read).toBeLessThan(own.findIndex((step) => step.startsWith('link')))
     expect(others).toEqual([expect.stringMatching(/^openat "\/node\/config\/id-secp", O_RDONLY/)])
     expectGuarded(all, bench.folder)
-    await bench.remove()
   })
 
   it('restore: verify in a staging directory, then link the old keystore, then rename the new one', async () => {
@@ -102,6 +101,5 @@ describe('system calls of a successful run', () => {
     // The tool has opened the existing keystore and no other file of the node.
     expect(others).toEqual([expect.stringMatching(/^openat "\/node\/config\/id-secp", O_RDONLY/)])
     expectGuarded(all, bench.folder)
-    await bench.remove()
   })
 })
