@@ -11,35 +11,34 @@ import { renderRounds } from './rounds.ts'
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
   const { diagnosis, rounds, figures, sections, events } = overview
-  return new Map<string, Html>([
+  const parts = new Map([
     ['state', renderState(overview)],
     ['findings', renderFindings(diagnosis.causes)],
-    ...(rounds === null ? [] : [['rounds', renderRounds({ ...overview, rounds })] as const]),
-    ...(figures.length === 0
-      ? []
-      : [
-          [
-            'figures',
-            html`<h2>Key figures</h2>
-              <ul class="figures">
-                ${figures.map(renderFigure)}
-              </ul>`,
-          ] as const,
-        ]),
-    ...sections
-      .filter(({ name }) => name !== AGENT)
-      .map((section): [string, Html] => [`section-${section.name}`, renderSection(section)]),
-    [
-      'events-latest',
-      html`<h2>Events</h2>
-        <p><a href="/events">All stored events</a>, with the first reading of each subject</p>
-        ${renderEvents(events)}`,
-    ],
-    ...sections
-      .filter(({ name }) => name === AGENT)
-      .map((section): [string, Html] => [`section-${section.name}`, renderSection(section)]),
   ])
+  if (rounds !== null) parts.set('rounds', renderRounds({ ...overview, rounds }))
+  if (figures.length > 0) parts.set('figures', html`<h2>Key figures</h2> ${list('figures', figures.map(renderFigure))}`)
+  const addSections = (isAgent: boolean): void => {
+    for (const section of sections)
+      if ((section.name === AGENT) === isAgent) parts.set(`section-${section.name}`, renderSection(section))
+  }
+  addSections(false)
+  parts.set(
+    'events-latest',
+    html`<h2>Events</h2>
+      <p><a href="/events">All stored events</a>, with the first reading of each subject</p>
+      ${renderEvents(events)}`,
+  )
+  addSections(true)
+  return parts
 }
+
+/** A list with a class; nothing without items. */
+const list = (name: string, items: readonly Html[]): Html | null =>
+  items.length === 0
+    ? null
+    : html`<ul class="${name}">
+        ${items}
+      </ul>`
 
 /** The collectors of the agent, after everything about the node. */
 const AGENT = 'agent'
@@ -73,13 +72,10 @@ const renderFinding = (finding: HealthFinding): Html => {
       ${summary}
     </h3>
     ${timing === null ? null : html`<p class="timing">${timing}</p>`}
-    ${
-      evidence.length === 0
-        ? null
-        : html`<ul class="evidence">
-            ${evidence.map((fact) => html`<li>${fact}</li>`)}
-          </ul>`
-    }
+    ${list(
+      'evidence',
+      evidence.map((fact) => html`<li>${fact}</li>`),
+    )}
     ${
       advice.length === 0
         ? null
@@ -88,14 +84,11 @@ const renderFinding = (finding: HealthFinding): Html => {
               ${advice.map((step) => html`<li>${withCommands(step)}</li>`)}
             </ol>`
     }
-    ${
-      consequences.length === 0
-        ? null
-        : html`<p>What follows from it:</p>
-            <ul class="consequences">
-              ${consequences.map((one) => html`<li>${one.severity}: ${one.summary}</li>`)}
-            </ul>`
-    }
+    ${consequences.length === 0 ? null : html`<p>What follows from it:</p>`}
+    ${list(
+      'consequences',
+      consequences.map((one) => html`<li>${one.severity}: ${one.summary}</li>`),
+    )}
     ${name.startsWith('Chain') ? html`<p><a href="${runbookPath(name)}">Runbook ${name}</a></p>` : null}
   </article>`
 }
@@ -119,13 +112,10 @@ const renderSection = ({ name, summary, groups, unknownBecause }: Overview['sect
   const text = summary.tone === 'unknown' ? (summary.text ?? 'unknown') : summary.text
   return html`<h2>${TITLES[name] ?? name}</h2>
     ${text === null ? null : html`<p class="summary ${summary.tone}">${sign(summary.tone)}${text}</p>`}
-    ${
-      unknownBecause.length === 0
-        ? null
-        : html`<ul class="reasons">
-            ${unknownBecause.map((why) => html`<li>Unknown: ${why}</li>`)}
-          </ul>`
-    }
+    ${list(
+      'reasons',
+      unknownBecause.map((why) => html`<li>Unknown: ${why}</li>`),
+    )}
     ${
       number === 0
         ? null
@@ -165,11 +155,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** State changes, newest first. */
 export const renderEvents = (events: readonly Event[]): Html =>
-  events.length === 0
-    ? html`<p>None.</p>`
-    : html`<ul class="events">
-        ${events.map(renderEvent)}
-      </ul>`
+  list('events', events.map(renderEvent)) ?? html`<p>None.</p>`
 
 const renderEvent = ({ at, collector, subject, from, to, severity }: Event): Html =>
   html`<li class="${SEVERITY_TONES[severity]}">
