@@ -5,14 +5,13 @@ import { z } from 'zod'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
-import type { AgentView } from '../../src/exporter/server.ts'
 import { API_SCHEMAS } from '../../src/parsers/agent-api.ts'
 import { agentView, statusPageOf } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
-import { serveView } from './serve-view.ts'
+import { askView } from './serve-view.ts'
 
 type SchemaName = keyof typeof API_SCHEMAS
 
@@ -52,11 +51,6 @@ const documented = Object.entries(openApi.paths).flatMap(([path, { get }]) => {
   return [{ path, type, schema: Object.keys(API_SCHEMAS).find((name): name is SchemaName => name === ref) }]
 })
 
-const start = async (changed: Partial<AgentView> = {}) => {
-  const port = await serveView(changed)
-  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
-}
-
 test('the OpenAPI document is valid', async () => {
   expect(await new Validator().validate(DOCUMENT)).toEqual({ valid: true })
 })
@@ -69,7 +63,7 @@ test('the document has every path under /api/v1/ that the agent serves, and no o
 })
 
 test('the agent serves the document as it is in the package', async () => {
-  const response = await (await start())('/api/v1/openapi.json')
+  const response = await (await askView())('/api/v1/openapi.json')
   expect([response.headers.get('content-type'), await response.text()]).toEqual([
     'application/json; charset=utf-8',
     DOCUMENT,
@@ -78,7 +72,7 @@ test('the agent serves the document as it is in the package', async () => {
 
 test.each(documented)('$path returns what is documented', async ({ path, type, schema }) => {
   const response = await (
-    await start()
+    await askView()
   )(path.replace('{name}', 'ChainBehind'), {
     method: type === 'text/event-stream' ? 'HEAD' : 'GET',
   })
@@ -100,7 +94,7 @@ test('the JSON contains no character that a terminal interprets, whatever system
       reading: { services: new Map([[text, { subState: text }]]) },
     },
   ]
-  const ask = await start({
+  const ask = await askView({
     status: () => renderStatus({ version: text, startedAt: 0, prefix: text }, statuses),
     health: () =>
       Promise.resolve({
@@ -159,7 +153,7 @@ test('the limits of the parameter limit are those of the document', async () => 
   const events = Array.from({ length: 1001 }, (_, id): Event => {
     return { id, at: 0, collector: 'rpc', subject: null, from: null, to: 'working', severity: 'info' }
   })
-  const ask = await start({ events: () => Promise.resolve(events) })
+  const ask = await askView({ events: () => Promise.resolve(events) })
   const { parameters = [] } = openApi.paths['/api/v1/events']?.get ?? {}
   const { minimum, maximum, default: usual } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}
   expect([minimum, maximum, usual]).toEqual([1, 100_000, 1000])
@@ -173,7 +167,7 @@ test('the limits of the parameter limit are those of the document', async () => 
 test('the messages of the stream are as documented', async () => {
   const clock = manualClock(Date.UTC(2026, 2, 1, 12))
   const page = statusPageOf({ clock })
-  const ask = await start({ page })
+  const ask = await askView({ page })
   const { body } = await ask('/api/v1/stream', { headers: { 'Accept-Encoding': 'identity' } })
   let text = ''
   const reading = (async () => {

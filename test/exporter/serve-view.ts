@@ -14,3 +14,9 @@ export const serveView = async (own: Partial<AgentView> = {}): Promise<number> =
   onTestFinished(server.close)
   return server.address.port
 }
+
+/** The same. Returns how it is asked. */
+export const askView = async (own: Partial<AgentView> = {}) => {
+  const port = await serveView(own)
+  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
+}

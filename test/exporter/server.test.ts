@@ -1,17 +1,11 @@
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { AgentView } from '../../src/exporter/server.ts'
 import { agentView } from '../support/agent-view.ts'
 import { listening } from '../support/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
-import { serveView, web } from './serve-view.ts'
-
-const start = async (changed: Partial<AgentView> = {}) => {
-  const port = await serveView(changed)
-  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
-}
+import { askView, serveView, web } from './serve-view.ts'
 
 /** What every response has. */
 const SECURITY = [
@@ -40,7 +34,7 @@ test.each([
 }`,
   ],
 ])('GET and HEAD %s', async (path, type, body) => {
-  const ask = await start()
+  const ask = await askView()
   const got = await ask(path)
   expect([got.status, got.headers.get('content-type'), await got.text()]).toEqual([200, type, body])
   for (const [name, text] of SECURITY) expect(got.headers.get(name)).toBe(text)
@@ -55,7 +49,7 @@ test('a flood of requests costs a rendering of /metrics every 250 ms', async () 
     renderings += 1
     return Promise.resolve(`renderings ${renderings}\n`)
   }
-  const request = await start({ clock, metrics })
+  const request = await askView({ clock, metrics })
   const ask = async (encoding: string): Promise<string> =>
     (await request('/metrics', { headers: { 'Accept-Encoding': encoding } })).text()
   expect(await Promise.all([ask('gzip'), ask('identity'), ask('gzip')])).toEqual(Array(3).fill('renderings 1\n'))
@@ -66,7 +60,7 @@ test('a flood of requests costs a rendering of /metrics every 250 ms', async () 
 })
 
 test('the links of the page at / lead somewhere', async () => {
-  const ask = await start()
+  const ask = await askView()
   const page = await (await ask('/')).text()
   const links = [...page.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link = '']) => link)
   for (const wanted of ['/metrics', '/events', '/runbooks/', '/api/v1/status']) expect(links).toContain(wanted)
@@ -74,7 +68,7 @@ test('the links of the page at / lead somewhere', async () => {
 })
 
 test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is refused and told what is allowed', async (method) => {
-  const ask = await start()
+  const ask = await askView()
   const response = await ask('/metrics', { method })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
 })
@@ -82,7 +76,7 @@ test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is refused and told what is 
 test.each(['/nothing', '/metrics/more', '/Metrics', '/debug/pprof', '/%2e%2e/etc/passwd'])(
   '%s is not there',
   async (path) => {
-    const ask = await start()
+    const ask = await askView()
     expect((await ask(path)).status).toBe(404)
   },
 )
@@ -113,7 +107,7 @@ test('a malformed request gets 400 with a body', async () => {
 
 test('metrics are compressed only if the client accepts it', async () => {
   const long = 'chain_rpc_up 1\n'.repeat(1000)
-  const ask = await start({ metrics: () => Promise.resolve(long) })
+  const ask = await askView({ metrics: () => Promise.resolve(long) })
   const plain = await ask('/metrics', { headers: { 'accept-encoding': 'identity' } })
   expect(plain.headers.get('content-encoding')).toBeNull()
   expect(await plain.text()).toBe(long)
@@ -124,7 +118,7 @@ test('metrics are compressed only if the client accepts it', async () => {
 
 test('a page that cannot be rendered returns no stack trace and is reported', async () => {
   const complaints: string[] = []
-  const ask = await start({
+  const ask = await askView({
     metrics: () => Promise.reject(new Error('a bug')),
     complain: ({ message }) => complaints.push(message),
   })
@@ -137,7 +131,7 @@ test('a page that cannot be rendered returns no stack trace and is reported', as
 })
 
 test('the not-ready response lists the pending collectors', async () => {
-  const ask = await start({ waitingFor: () => ['rpc', 'ledger'] })
+  const ask = await askView({ waitingFor: () => ['rpc', 'ledger'] })
   const response = await ask('/-/ready')
   expect([response.status, await response.text()]).toEqual([503, 'Waiting for: rpc, ledger.\n'])
 })
@@ -165,7 +159,7 @@ test.each([
 })
 
 test('pages may use files of the server, and nothing else', async () => {
-  const response = await (await start())('/')
+  const response = await (await askView())('/')
   expect(response.headers.get('content-security-policy')).toBe(
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
