@@ -8,7 +8,8 @@ const JOINED = 10 * minute
 /** An alert that comes and goes for longer is another incident. */
 const LONGEST = 60 * minute
 
-export const alertKey = ({ alert, labels }: Pick<RuleFinding, 'alert' | 'labels'>): string => `${alert} ${keyOf(labels)}`
+export const alertKey = ({ alert, labels }: Pick<RuleFinding, 'alert' | 'labels'>): string =>
+  `${alert} ${keyOf(labels)}`
 
 /** Which alert belongs to which incident. Reads neither a file nor a clock. `startedAt`: the start of this agent. */
 export const createIncidentTracker = (startedAt: number) => {

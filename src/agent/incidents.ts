@@ -71,7 +71,9 @@ const createStore = (directory: string) => {
         if (stored.has(id)) await write(change(await read(id)))
       }),
     /** What an earlier agent has left, oldest first, by the names of the files. Files that are none are ignored, and reported once. */
-    restore: async (report: (error: Error) => void): Promise<readonly (readonly [id: string, incident: Incident])[]> => {
+    restore: async (
+      report: (error: Error) => void,
+    ): Promise<readonly (readonly [id: string, incident: Incident])[]> => {
       const found: [string, Incident][] = []
       const errors: Error[] = []
       for (const { id } of (await listIncidents(directory)).toReversed().slice(0, MAX_EXAMINED)) {

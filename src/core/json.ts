@@ -106,7 +106,8 @@ export const exceededLimit = (bytes: Uint8Array, limits: JsonLimits): keyof Json
   return scanner.exceeded
 }
 
-const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength)
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength)
 
 interface Span {
   readonly from: number

@@ -239,7 +239,7 @@ it('an agent that was killed between the two halves: the next one completes the 
 
 it('an agent that was killed before the journals were read: the next one reads both halves', async ({ directory }) => {
   await openFired(directory)
-  const next = await open(directory, { at: FIRED + MINUTE })
+  await open(directory, { at: FIRED + MINUTE })
   expect(messagesOf(await stored(directory)).map((lines) => lines?.length)).toEqual([61, 30])
 })
 

@@ -16,7 +16,12 @@ export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
     ['findings', renderFindings(diagnosis.causes)],
   ])
   if (rounds !== null) parts.set('rounds', renderRounds({ ...overview, rounds }))
-  if (figures.length > 0) parts.set('figures', html`<h2>Key figures</h2> ${list('figures', figures.map(renderFigure))}`)
+  if (figures.length > 0)
+    parts.set(
+      'figures',
+      html`<h2>Key figures</h2>
+        ${list('figures', figures.map(renderFigure))}`,
+    )
   const addSections = (isAgent: boolean): void => {
     for (const section of sections)
       if ((section.name === AGENT) === isAgent) parts.set(`section-${section.name}`, renderSection(section))
