@@ -19,6 +19,7 @@ import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { TARGET } from '../health/monitor.ts'
 import { adviseRecovery } from '../health/recovery.ts'
 import { limitsOf } from '../health/rules/index.ts'
+import type { SeriesHistory } from '../health/changes/series-history.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
@@ -52,6 +53,8 @@ interface AgentOptions {
   readonly ask?: SendRequest
   readonly connect?: Connect
   readonly host?: Partial<HostSources>
+  /** Receives the samples of each evaluation, for a simulation that reads them. */
+  readonly series?: SeriesHistory
   /** Without it units are polled. */
   readonly watchUnits?: WatchUnits
   /** Whether this is the only agent of the process; otherwise the metrics of the process are not exported. */
@@ -182,7 +185,7 @@ const watchNode = async (options: NodeWatchOptions) => {
       log.warn(`Cannot keep the evidence of a critical alert (${error.message}).`)
     },
   })
-  const health = createHealthWatch({ clock, log, settings: config.health, record, incidents })
+  const health = createHealthWatch({ ...options, settings: config.health, record, incidents })
   const runtime = await createRuntime({
     ...options,
     exec: tools.exec,

@@ -8,7 +8,7 @@ import type { AlertState, Health, RecoveryAction, RuleFinding } from '../domain/
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
-import { createSeriesHistory } from '../health/changes/series-history.ts'
+import { createSeriesHistory, type SeriesHistory } from '../health/changes/series-history.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import type { Incidents } from './incidents.ts'
 
@@ -19,6 +19,7 @@ interface HealthWatchOptions {
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
   readonly incidents?: Pick<Incidents, 'observe' | 'idOf'>
+  readonly series?: SeriesHistory
 }
 
 /** What the rules are evaluated on; it exists once the collectors do. */
@@ -33,12 +34,12 @@ interface Measured {
 const COALESCED = 500
 
 /** Evaluates the alert rules at an interval, soon after a change, when an alert may fire, and for requests. */
-export const createHealthWatch = ({ clock, log, settings, record, incidents }: HealthWatchOptions) => {
+export const createHealthWatch = (options: HealthWatchOptions) => {
+  const { clock, log, settings, record, incidents, series = createSeriesHistory() } = options
   const startedAt = clock.now()
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
   const history = createHistory()
-  const series = createSeriesHistory()
   const logFailures = createFailureLog((failure) => {
     log.error(failure)
   })

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import type { NodePlaces } from '../../simulator/keystore/key-files.ts'
@@ -170,45 +170,35 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
     },
     { PATH: bin, KEYSTORE_PASSWORD: secret('Environment') },
   )
-  try {
-    // Every tool has worked and has failed by then.
-    await agent.see(
-      ({ value }) =>
-        ['services', 'storage', 'status'].map((collector) =>
-          value('chain_agent_collector_failures_total', { collector }),
-        ),
-      (failures) => failures.every((count) => (count ?? 0) >= 1),
-    )
-    // The planted lines have been read and not parsed.
-    await agent.see(
-      ({ value }) =>
-        ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus'].map((format) =>
-          value('chain_agent_lines_total', { format, result: 'unparsed' }),
-        ),
-      (lines) => lines.every((count) => (count ?? 0) >= 1),
-    )
-    // The planted key files have been read: one is complete, one is not.
-    await agent.see(
-      ({ value }) =>
-        ['ok', 'invalid'].map((state) =>
-          value('chain_key_file_state', {
-            key: state === 'ok' ? 'secp' : 'bls',
-            kind: 'backup',
-            state,
-          }),
-        ),
-      (seen) => seen.every((one) => one === 1),
-    )
-    const state = join(agent.directory, 'state')
-    const all = await everythingOf(agent, state)
-    const found = leaks(all)
-    const at = Math.max(0, all.indexOf(found[0] ?? all))
-    expect(found, all.slice(Math.max(0, at - 500), at + 200)).toEqual([])
-  } finally {
+  onTestFinished(async () => {
     await agent.stop()
     await simulator.close()
     await metrics.close()
-  }
+  })
+  const seeEach = (metric: string, labels: readonly Readonly<Record<string, string>>[]) =>
+    agent.see(
+      ({ value }) => labels.map((one) => value(metric, one)),
+      (all) => all.every((number) => (number ?? 0) >= 1),
+    )
+  // Every tool has worked and has failed by then.
+  const collectors = ['services', 'storage', 'status'].map((collector) => ({ collector }))
+  await seeEach('chain_agent_collector_failures_total', collectors)
+  // The planted lines have been read and not parsed.
+  const formats = ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus']
+  await seeEach(
+    'chain_agent_lines_total',
+    formats.map((format) => ({ format, result: 'unparsed' })),
+  )
+  // The planted key files have been read: one is complete, one is not.
+  await seeEach('chain_key_file_state', [
+    { key: 'secp', kind: 'backup', state: 'ok' },
+    { key: 'bls', kind: 'backup', state: 'invalid' },
+  ])
+  const state = join(agent.directory, 'state')
+  const all = await everythingOf(agent, state)
+  const found = leaks(all)
+  const at = Math.max(0, all.indexOf(found[0] ?? all))
+  expect(found, all.slice(Math.max(0, at - 500), at + 200)).toEqual([])
 })
 
 test('no planted secret is printed by the commands', async () => {

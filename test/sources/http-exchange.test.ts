@@ -1,20 +1,17 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { brotliCompressSync, createGzip, gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type BodyLimits, createAgent, readBody, sendRequest } from '../../src/sources/http-exchange.ts'
 import { listening } from '../support/http.ts'
-
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
 
 const { signal } = new AbortController()
 const serve = async (server: Server) => {
   const { url, close } = await listening(server)
-  closing.push(close)
+  onTestFinished(close)
   const agent = createAgent('http:')
-  closing.push(() => agent.destroy())
+  onTestFinished(() => {
+    agent.destroy()
+  })
   return (): Promise<IncomingMessage> => sendRequest({ url: new URL(url), agent, headers: {}, body: null, signal })
 }
 

@@ -4,7 +4,7 @@ import { createServer as createTls } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createHttpClient, NoResponseError, type SendRequest } from '../../src/sources/http.ts'
 import {
@@ -18,13 +18,9 @@ import { makeCertificate } from '../support/certificates.ts'
 import { freePort } from '../support/free-port.ts'
 import { listening } from '../support/http.ts'
 
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 const serve = async (listener: RequestListener): Promise<string> => {
   const { url, close } = await listening(createServer(listener))
-  closing.push(close)
+  onTestFinished(close)
   return url
 }
 const ask = createHttpClient(systemClock)

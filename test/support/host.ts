@@ -9,6 +9,7 @@ import type { Endpoint } from '../../simulator/endpoints.ts'
 import type { Pace } from '../../simulator/pace.ts'
 import type { Exec, Program } from '../../src/sources/exec.ts'
 import type { HttpRequest } from '../../src/sources/http.ts'
+import type { SeriesHistory } from '../../src/health/changes/series-history.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
@@ -53,6 +54,7 @@ interface Options {
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Logger
   readonly pace?: Pace
+  readonly series?: SeriesHistory
   /** Whether secrets are planted in addresses, tools, logs and metrics, and the network's query service is on a port. */
   readonly hasSecrets?: boolean
   /**
@@ -205,6 +207,7 @@ export const startHost = async (options: Options): Promise<Host> => {
           space: { ...createDiskUsage(), fileSystem: async (path) => Promise.resolve(simulated.fileSystem(path)) },
         },
         ...(hasSecrets && { connect }),
+        ...(options.series && { series: options.series }),
         ownsProcess: hasSecrets,
       })
     : undefined
