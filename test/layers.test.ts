@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/exporter/page': `${BASE} src/exporter/web.ts src/exporter/connections.ts src/health src/metrics.ts node type express marked type src/parsers`,
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
   'src/exporter/exposition.ts': 'src/core prom-client',
-  'src/agent': `${BASE} src/collectors src/config src/exporter src/health src/metrics.ts src/parsers src/sources query/client query/tokens node p-limit pino`,
+  'src/agent': `${BASE} src/collectors src/config src/exporter src/health src/metrics.ts src/parsers src/sources node p-limit pino`,
   'src/keys': `${BASE} src/parsers type src/sources node:path age-encryption zod`,
   'src/terminal': `${BASE} src/config src/health type src/sources node commander pino`,
   'src/commands': `${BASE} src/agent src/collectors src/config src/exporter src/health src/keys src/metrics.ts src/parsers src/sources src/terminal simulator/scenario node commander pino yaml zod`,

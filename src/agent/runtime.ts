@@ -25,8 +25,6 @@ import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
 import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
-import { createQueryClient } from '../../query/client/client.ts'
-import type { Certificates } from '../sources/certificates.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
@@ -54,7 +52,6 @@ import { createPackageLists, type PackageLists } from '../sources/package-lists.
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
-import { type Connect, createTokenFeeds } from './token-feed.ts'
 
 export interface Offered {
   readonly collector: Collector<unknown>
@@ -157,8 +154,6 @@ const recordReads = <Value extends object>(object: Value) => {
   }
 }
 
-export type { Connect } from './token-feed.ts'
-
 interface RuntimeOptions {
   readonly clock: Clock
   /** The search path for programs. */
@@ -168,10 +163,6 @@ interface RuntimeOptions {
   readonly checkpoints: Checkpoints
   /** Replaces sources of host readings. */
   readonly host?: Partial<HostSources> | undefined
-  /** Replaces the client of the query service for balances. */
-  readonly connect?: Connect | undefined
-  /** Those of the client of the query service. */
-  readonly certificates?: Certificates | undefined
   /** Without it units are polled. */
   readonly watchUnits?: WatchUnits | undefined
   /** Whether this is the only agent of the process. */
@@ -279,14 +270,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
 
 /** The sources with settings: those of the next configuration are the same objects unless their settings differ. */
 const createConfiguredSources = (
-  {
-    clock,
-    path,
-    exec,
-    host,
-    certificates,
-    connect = (query) => createQueryClient({ ...query, certificates }),
-  }: RuntimeOptions,
+  { clock, path, exec, host }: RuntimeOptions,
   createReadPrefix: (configured: string) => ReadPrefix,
 ) => {
   const readPrefixFor = createMemoizeLast<ReadPrefix>()
@@ -299,9 +283,8 @@ const createConfiguredSources = (
   const epochsFor = createMemoizeLast<Dependencies['epochs']>()
   const installedFilesFor = createMemoizeLast<InstalledFiles>()
   const packageListsFor = createMemoizeLast<PackageLists>()
-  const tokenFeedFor = createMemoizeLast<Dependencies['tokenFeed']>()
   return (config: Config) => {
-    const { storage, staking, tokens, version } = config
+    const { storage, staking, version } = config
     const { forks, reviewedAt } = readForks(version.forksFile, clock.now())
     const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
     const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
@@ -326,9 +309,6 @@ const createConfiguredSources = (
       packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
       readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
       epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),
-      tokenFeed: tokenFeedFor([tokens], () =>
-        createTokenFeeds({ ...tokens, directory: config.state.directory, clock, connect }),
-      ),
     }
   }
 }

@@ -31,7 +31,6 @@ import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
 import type { UnitLogs } from './shared/unit-logs.ts'
-import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
 
 /** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */
 interface Sources {
@@ -74,8 +73,6 @@ interface Sources {
   readonly keyFiles: KeyFiles
   /** Null: the agent examines the key files itself. */
   readonly readKeyReport: ReadReport | null
-  /** The balances of a token, updated piece by piece. */
-  tokenFeed(token: WatchedToken): TokenFeed
   /** The samples of all collectors, for derived ones. */
   readonly published: () => readonly Sample[]
   /** The health of the node by its diagnosis. */

@@ -18,7 +18,6 @@ import { definition as slo } from './slo/definition.ts'
 import { definition as staking } from './staking/definition.ts'
 import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
-import { definition as tokens } from './tokens/definition.ts'
 import { definition as traffic } from './traffic/definition.ts'
 import { definition as version } from './version/definition.ts'
 import { definition as watched } from './watched/definition.ts'
@@ -47,7 +46,6 @@ export const COLLECTORS = {
   derived: collector(derived, () => import('./derived/collector.ts')),
   schedule: collector(schedule, () => import('./schedule/collector.ts')),
   slo: collector(slo, () => import('./slo/collector.ts')),
-  tokens: collector(tokens, () => import('./tokens/collector.ts')),
   staking: collector(staking, () => import('./staking/collector.ts')),
   maintenance: collector(maintenance, () => import('./maintenance/collector.ts')),
   watched: collector(watched, () => import('./watched/collector.ts')),

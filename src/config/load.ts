@@ -196,16 +196,12 @@ const HARMLESS = /^(?:https?:\/\/.*|[\w.-]{0,60}(?::\d{1,5})?)$/i
 /** The valid keys at the position of an unknown key. */
 const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
   if (path[0] === 'references') return ['name', 'url', 'kind', 'apiKeyFile']
-  if (path[0] === 'tokens' && path.includes('holders')) return ['name', 'address', 'id']
-  if (path[0] === 'tokens' && path.length > 1) return TOKEN_KEYS
   const prefix = path.length === 0 ? '' : `${path.join('.')}.`
   const names = keys
     .filter((key) => key.path.startsWith(prefix))
     .map((key) => key.path.slice(prefix.length).split('.')[0] ?? '')
   return [...new Set(names)]
 }
-
-const TOKEN_KEYS = ['name', 'contract', 'standard', 'profile', 'decimals', 'fromBlock', 'holders'] as const
 
 /** The keys whose values differ, in documentation order. */
 export const changedKeys = (before: Config, after: Config): readonly string[] =>

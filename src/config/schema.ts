@@ -119,7 +119,6 @@ export const schema = z.strictObject({
 export const WATCHER_COLLECTORS: readonly string[] = [
   'reference',
   'staking',
-  'tokens',
   'watched',
   'maintenance',
   'heartbeat',

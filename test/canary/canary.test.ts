@@ -32,7 +32,6 @@ const PLACES = [
 const SECRETS = [...PLACES.map(secret), HEX, KEY]
 const leaks = leaksOf(SECRETS)
 
-const holders = [{ name: 'a', address: `0x${'ab'.repeat(20)}` }]
 const directory = await temporaryFolder()
 
 /** The planted lines are written when the tool prints them: earlier ones are not counted, later ones are not the newest. */
@@ -142,12 +141,6 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
       host: { ...often, ...simulator.host },
       heartbeat: { ...often, urlFile },
       keys: often,
-      tokens: {
-        ...often,
-        url: metrics.url,
-        apiKeyFile,
-        watch: [{ name: 't', contract: holders[0]?.address, standard: 'erc20', holders }],
-      },
       node: {
         directory: simulator.nodeDirectory,
         environmentFile: simulator.environmentFile,

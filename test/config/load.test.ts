@@ -141,16 +141,12 @@ describe('an invalid value is reported with position, value and expectation', ()
     ],
     ['- a\n- b', 'agent.yaml:1: expected keys and values'],
     [
-      'tokens:\n  url: https://host/?key=secret',
-      'agent.yaml:2: tokens.url: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
+      'startGuard:\n  agents: [https://host/?key=secret]',
+      'agent.yaml:2: startGuard.agents.0: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
     ],
     [
-      'tokens:\n  url: https://user:secret@host',
-      'agent.yaml:2: tokens.url: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
-    ],
-    [
-      `tokens:\n  url: https://host\n  watch:\n    - name: gold\n      contract: '0x${'1'.repeat(40)}'\n      standard: erc20\n      profile: punks\n      holders: [{name: a, address: '0x${'2'.repeat(40)}'}]`,
-      'agent.yaml:7: tokens.watch.0.profile: expected weth with erc20, punks with erc721, got "punks"',
+      'startGuard:\n  agents: [https://user:secret@host]',
+      'agent.yaml:2: startGuard.agents.0: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
     ],
   ])('%j', (text, expected) => {
     expect(problemsOf(text)).toBe(expected)
@@ -165,8 +161,8 @@ describe('an invalid value is reported with position, value and expectation', ()
     expect(problemsOf('prefix: a\nlisten: :1\nprefix: b\n')).toBe(
       'agent.yaml:3: prefix: this key is in the file twice, first in line 1: keep one, with the values of both',
     )
-    expect(problemsOf('tokens:\n  watch:\n    - name: a\n    - url: b\n      "url": c\n')).toBe(
-      'agent.yaml:5: tokens.watch.url: this key is in the file twice, first in line 4: keep one, with the values of both',
+    expect(problemsOf('references:\n    - name: a\n    - url: b\n      "url": c\n')).toBe(
+      'agent.yaml:4: references.url: this key is in the file twice, first in line 3: keep one, with the values of both',
     )
     expect(problemsOf('prefix: a\n---\nprefix: b\n')).toBe(
       'agent.yaml:2: a second document begins here: remove the line `---`, and keep each key once',

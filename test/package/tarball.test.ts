@@ -412,7 +412,6 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   derived: { blocksyncWindow: 700 },
   schedule: { interval: '90s' },
   slo: { interval: '90s' },
-  tokens: { interval: '90s' },
   staking: { validatorId: 7 },
   maintenance: { interval: '90s' },
   watched: { name: 'node-a' },

@@ -123,7 +123,7 @@ const configOf = (simulated: SimulatedHost, directory: string): Config => {
     otelUrl: urlOf('otel'),
     binDirectory: '',
   }
-  const settings = { directory, port: 0, intervals: INTERVALS, hasTokens: false }
+  const settings = { directory, port: 0, intervals: INTERVALS }
   const text = renderConfig(node, settings)
   const file = parseConfigFile(join(directory, 'agent.yaml'), text)
   return loadConfig({ file, env: {}, flags: [] }).config
