@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { baseUrl, timing } from '../../core/settings.ts'
-import { gauge, open } from '../../core/metric.ts'
-import { objectOf, recordOf } from '../shared/reading-schema.ts'
+import { objectOf, recordOf, textOrNull, timeOrNull } from '../collectors/shared/reading-schema.ts'
+import { counter, gauge, open } from '../core/metric.ts'
+import { baseUrl, file, timing } from '../core/settings.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
-export const definition = {
+export const alertmanagers = {
   name: 'alertmanagers',
   help: 'firing alerts to Alertmanager: its own rules, without Prometheus or next to it',
   introduction:
@@ -54,5 +54,28 @@ export const definition = {
       noPanel: 'the table of alerts has ChainMonitoringFailing',
       noScenario: 'no scenario has an Alertmanager: test/alerts/without-prometheus.test.ts',
     },
+  },
+} as const
+
+export const heartbeat = {
+  name: 'heartbeat',
+  help: 'heartbeat to an outside receiver, with height and health',
+  introduction: "The heartbeat that the agent sends to `heartbeat.urlFile`, a dead man's switch outside of the host.",
+  settings: z
+    .strictObject({
+      ...timing('60s', '10s', ['how often it is sent', 'how long it waits for a response']),
+      urlFile: file('the file with the URL that receives heartbeats; null: none is sent').nullable().default(null),
+    })
+    .prefault({}),
+  reading: objectOf({
+    /** `accepted`, or the reason of the failure. */
+    state: textOrNull,
+    lastSuccessAt: timeOrNull,
+  }),
+  metrics: {
+    chain_agent_heartbeat_last_success_timestamp_seconds: gauge('Time at which a heartbeat was last accepted.'),
+    chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', {
+      result: ['accepted', 'failed'],
+    }),
   },
 } as const
