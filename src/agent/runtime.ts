@@ -4,7 +4,6 @@ import { COLLECTORS } from '../collectors/index.ts'
 import { createSavedCounts, type SavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
 import {
-  createChainSets,
   createMainPids,
   createOwnBlock,
   createOwnKey,
@@ -74,7 +73,7 @@ const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =
     ),
   )
 
-const nodeSettings = ({ profile, node, rpc, references, services, health, staking }: Config): NodeSettings => {
+const nodeSettings = ({ profile, node, rpc, references, services, health }: Config): NodeSettings => {
   const { publicKey: _, ...keyFolders } = node
   return {
     rpcUrl: rpc.url,
@@ -85,7 +84,6 @@ const nodeSettings = ({ profile, node, rpc, references, services, health, stakin
     keyFolders,
     serviceUnits: services.units,
     objective: health.objective,
-    readsChainSets: staking.enabled && staking.schedule,
   }
 }
 
@@ -108,7 +106,6 @@ const createCollectors = (
     roundFeed: createRoundFeed(),
     ...kept,
     roundLog: createRoundLog(),
-    chainSets: createChainSets(),
     ownBlock: createOwnBlock(),
     duties: createDuties(),
   }
@@ -248,6 +245,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     probeFor: createPortProbe,
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),
+    epochs: readEpochLengths(),
     keyFiles: rememberAbsent(keyFiles, clock),
     published: () => board.samples(),
     health,
@@ -280,11 +278,10 @@ const createConfiguredSources = (
   const bootIdFor = createMemoizeLast<Dependencies['readBootId']>()
   const uptimeFor = createMemoizeLast<Dependencies['readUptime']>()
   const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
-  const epochsFor = createMemoizeLast<Dependencies['epochs']>()
   const installedFilesFor = createMemoizeLast<InstalledFiles>()
   const packageListsFor = createMemoizeLast<PackageLists>()
   return (config: Config) => {
-    const { storage, staking, version } = config
+    const { storage, version } = config
     const { forks, reviewedAt } = readForks(version.forksFile, clock.now())
     const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
     const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
@@ -308,7 +305,6 @@ const createConfiguredSources = (
       ),
       packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
       readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
-      epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),
     }
   }
 }

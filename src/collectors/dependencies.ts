@@ -4,7 +4,7 @@ import type { RoundLog } from './consensus/round-log.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { ChainSets, MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
+import type { MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
 import type { RecentRounds } from './ledger/recent-rounds.ts'
 import type { RoundFeed } from './schedule/predictions.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
@@ -98,7 +98,6 @@ export interface Shared {
   readonly roundFeed: RoundFeed
   readonly recentRounds: RecentRounds
   readonly roundLog: RoundLog
-  readonly chainSets: ChainSets
   readonly ownBlock: OwnBlock
   readonly duties: Duties
   /** The heartbeats of another node that were received here. */
@@ -119,8 +118,6 @@ export interface NodeSettings {
   readonly serviceUnits: Readonly<Record<string, string>>
   /** The part of a week in which the node should be up. */
   readonly objective: number
-  /** Whether the staking collector reads the validator sets of the chain. */
-  readonly readsChainSets: boolean
 }
 
 /**

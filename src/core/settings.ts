@@ -103,18 +103,35 @@ export const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
   .transform((text) => text.toLowerCase())
 
-const enabled = z.boolean('expected true or false').default(true).describe('false turns it off')
+export const enabled = z.boolean('expected true or false').default(true).describe('false turns it off')
 
-export const timing = (interval: string, timeout: string, [often, long]: readonly [string, string]) => ({
+/** How often a collector reads, and how long a read may take, by default: durations with unit. */
+interface DefaultTiming {
+  readonly interval: string
+  readonly timeout: string
+}
+
+const inMilliseconds = (text: string): number => duration(text, '').parse(undefined)
+
+/** The settings of a collector whose interval may be set. */
+export const polling = ({ interval }: DefaultTiming, description = 'how often it polls') => ({
   enabled,
-  interval: duration(interval, often),
-  timeout: duration(timeout, long),
+  interval: duration(interval, description),
 })
 
-export const serviceUnit = z.string().regex(/^\S+\.service$/, 'expected the name of a .service unit')
+/** Adds the time limit of a read: that of the default interval, and in proportion more with a longer one. */
+export const timed = (byDefault: DefaultTiming) => {
+  const [interval, timeout] = [inMilliseconds(byDefault.interval), inMilliseconds(byDefault.timeout)]
+  return <Settings extends { readonly interval: number }>(settings: Settings) => ({
+    ...settings,
+    timeout: Math.round(timeout * Math.max(1, settings.interval / interval)),
+  })
+}
 
-export const POLL = ['how often it polls', 'how long it waits for a response'] as const
-export const FOLLOW = [
-  'how often it reports while there is nothing to read',
-  'how long opening the journal may take',
-] as const
+/** Adds interval and time limit of a collector that has no setting for them. */
+export const fixed = ({ interval, timeout }: DefaultTiming) => {
+  const timing = { interval: inMilliseconds(interval), timeout: inMilliseconds(timeout) }
+  return <Settings extends object>(settings: Settings) => ({ ...settings, ...timing })
+}
+
+export const serviceUnit = z.string().regex(/^\S+\.service$/, 'expected the name of a .service unit')

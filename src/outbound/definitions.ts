@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { objectOf, recordOf, textOrNull, timeOrNull } from '../collectors/shared/reading-schema.ts'
 import { counter, gauge, open } from '../core/metric.ts'
-import { baseUrl, file, timing } from '../core/settings.ts'
+import { baseUrl, file, polling, timed } from '../core/settings.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
+
+const ALERTS_TIMING = { interval: '15s', timeout: '10s' } as const
+const HEARTBEAT_TIMING = { interval: '60s', timeout: '10s' } as const
 
 export const alertmanagers = {
   name: 'alertmanagers',
@@ -15,10 +18,7 @@ export const alertmanagers = {
     'What the agent sends to the Alertmanagers of `alertmanagers.urls`. They receive what Prometheus would send them: with the labels of its target, both are one alert.',
   settings: z
     .strictObject({
-      ...timing('15s', '10s', [
-        'how often it sends what fires, in addition to each change',
-        'how long it waits for a response',
-      ]),
+      ...polling(ALERTS_TIMING, 'how often it sends what fires, in addition to each change'),
       urls: z
         .array(baseUrl('address of an Alertmanager'))
         .refine(
@@ -41,6 +41,7 @@ export const alertmanagers = {
         .default(null),
       dashboards: baseUrl('the address of Grafana; null: no link').nullable().default(null),
     })
+    .transform(timed(ALERTS_TIMING))
     .prefault({}),
   reading: objectOf({
     /** By the name of the Alertmanager: `accepted`, or the reason of the failure. */
@@ -63,9 +64,10 @@ export const heartbeat = {
   introduction: "The heartbeat that the agent sends to `heartbeat.urlFile`, a dead man's switch outside of the host.",
   settings: z
     .strictObject({
-      ...timing('60s', '10s', ['how often it is sent', 'how long it waits for a response']),
+      ...polling(HEARTBEAT_TIMING, 'how often it is sent'),
       urlFile: file('the file with the URL that receives heartbeats; null: none is sent').nullable().default(null),
     })
+    .transform(timed(HEARTBEAT_TIMING))
     .prefault({}),
   reading: objectOf({
     /** `accepted`, or the reason of the failure. */

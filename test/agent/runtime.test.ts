@@ -122,12 +122,9 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'native.namePrefix': { to: 'other' },
   'staking.validatorId': { to: 7 },
   'staking.withdrawals': { to: [3] },
-  'staking.schedule': { also: ['schedule'] },
-  'staking.epochBlocks': { to: 300, also: ['schedule'] },
   'staking.expected.commission': { to: 0.1 },
   'staking.expected.authorityBalance': { to: 5 },
   'staking.expected.beneficiary': { to: `0x${'ab'.repeat(20)}` },
-  'staking.delayRounds': { to: 20, also: ['schedule'] },
   'web.hosts': { to: ['node1'] },
   'watched.name': { to: 'other' },
   'watched.port': { to: 'other:8000' },
@@ -143,7 +140,7 @@ const otherValue = (path: string, byDefault: unknown): unknown => {
   if (to !== undefined) return to
   if (typeof byDefault === 'boolean') return !byDefault
   if (typeof byDefault === 'number') return byDefault + 1
-  return /\.(?:interval|timeout)$/.test(path) ? '17s' : '/another'
+  return /\.interval$/.test(path) ? '17s' : '/another'
 }
 
 test.each(keys.filter(({ path }) => !OF_OTHER_COMMANDS.test(path) && !TESTED_ALONE.includes(path)))(

@@ -112,7 +112,7 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
   for (const tool of await readdir(simulator.binDirectory)) {
     await talkative(tool, bin, simulator.binDirectory)
   }
-  const often = { interval: '300ms', timeout: '2s' }
+  const often = { interval: '300ms' }
   const metrics = await serveMetricsWithSecrets(simulator.nativeUrl)
   const urlFile = join(place, 'heartbeat')
   await writeFile(urlFile, `http://127.0.0.1:1/${secret('Heartbeat')}`)
@@ -128,13 +128,8 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
       ],
       reference: often,
       services: often,
-      lifecycle: often,
-      ledger: often,
       storage: often,
       status: often,
-      consensus: often,
-      execution: often,
-      logs: often,
       version: { ...often, forksFile: simulator.forksFile, rootDirectory: simulator.rootDirectory },
       native: { ...often, url: metrics.url, fallbackUrl: null },
       traffic: { ...often, url: metrics.url },

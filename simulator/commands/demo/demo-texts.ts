@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { shellQuote } from '../../../src/core/format.ts'
-import { EPOCH } from '../../chain.ts'
 import { beneficiaryOf, TOKENS } from '../../rpc/blocks.ts'
 import { usualStaking } from '../../rpc/staking.ts'
 
@@ -82,8 +81,6 @@ export const renderConfig = (
     staking: {
       ...at['staking'],
       withdrawals: [0],
-      epochBlocks: Number(EPOCH.blocks),
-      delayRounds: Number(EPOCH.delayRounds),
       expected: {
         commission: usualStaking.commission / 100,
         beneficiary: beneficiaryOf(ownPublicKey),

@@ -11,7 +11,7 @@ import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../p
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { OfferCollector, ReadingOf } from '../dependencies.ts'
-import type { ChainSets, OwnKey } from '../shared/node-state.ts'
+import type { OwnKey } from '../shared/node-state.ts'
 import { definition } from './definition.ts'
 import type { RoundLog } from '../consensus/round-log.ts'
 import { createMissedRounds, MISSED_ROUNDS } from './missed-rounds.ts'
@@ -25,10 +25,6 @@ interface ScheduleCollectorOptions {
   readonly files: FileTree
   /** The path of a file in the directory of the node. */
   readonly pathOf: (file: string, signal: AbortSignal) => Promise<string>
-  /** Sets that the staking precompile reports. */
-  readonly chainSets: ChainSets
-  /** Whether they are read. */
-  readonly readsChain: boolean
   readonly epochs: EpochLengths
   /** Returns the samples of the other collectors. */
   readonly published: () => readonly Sample[]
@@ -126,13 +122,13 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
-  const { feed, ownKey, recorder, chainSets, epochs, published, checkpoint, timing } = options
+  const { feed, ownKey, recorder, epochs, published, checkpoint, timing } = options
   const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
   const own = createOwnRounds()
   const missed = createMissedRounds({ roundLog: options.roundLog, checkpoint: options.missedCheckpoint })
   const setFiles = createSetFiles(options)
   const pace = createPace()
-  let used: readonly (readonly ValidatorSet[])[] = []
+  let used: readonly ValidatorSet[] | undefined
   let members: ReadonlyMap<bigint, number> = new Map()
   let readAt: number | undefined
   /** The epoch of the newest block when the files were read. */
@@ -144,13 +140,10 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     readonly blockAt: number
   } | null = null
 
-  /** Uses the sets of the file, and of other epochs those of the chain. */
   const useSets = (): void => {
-    const ofFile = setFiles.sets()
-    const ofChain = options.readsChain ? chainSets.get() : NO_SETS
-    if (used[0] === ofFile && used[1] === ofChain) return
-    used = [ofFile, ofChain]
-    const sets = [...ofFile, ...ofChain.filter(({ epoch }) => !ofFile.some((one) => one.epoch === epoch))]
+    const sets = setFiles.sets()
+    if (used === sets) return
+    used = sets
     predictions.setMembers(sets)
     own.restart()
     members = new Map(sets.map(({ epoch, members: all }) => [epoch, all.length]))
@@ -186,13 +179,8 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     return at.round + BigInt(position.blocksLeft + length.delayRounds)
   }
 
-  const whyNoSet = (): string | null => {
-    const missing = setFiles.problem() ?? (last && `${FILES.sets} has no set of epoch ${last.epoch}`)
-    if (missing === null) return null
-    return options.readsChain
-      ? `${missing}; the set has not been read from the chain yet`
-      : `${missing}; staking.schedule: true reads the set from the chain`
-  }
+  const whyNoSet = (): string | null =>
+    setFiles.problem() ?? (last && `${FILES.sets} has no set of epoch ${last.epoch}`)
 
   const evaluate = async ({ clock, signal }: Context): Promise<Reading> => {
     const isDue = readAt === undefined || clock.elapsed() - readAt >= READ_EVERY_MS
@@ -208,7 +196,6 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       follow(round, clock.now())
       if (index % SLICE === SLICE - 1) await nextTurn()
     }
-    chainSets.isMissing = last !== null && !setFiles.sets().some(({ epoch }) => epoch === last?.epoch)
     const key = ownKey.get()
     missed.evaluate(createSampleIndex(published()), key, clock.now())
     const known = last && predictions.scheduleOf(last.epoch)
@@ -288,7 +275,7 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): re
 
 export const offer: OfferCollector<typeof definition> = (_, dependencies) => {
   const { roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, published, checkpoints } = dependencies
-  const { roundLog, chainSets, epochs, nodeDirectory: directory, readsChainSets: readsChain } = dependencies
+  const { roundLog, epochs, nodeDirectory: directory } = dependencies
   return {
     role: 'derived',
     create: (timing) =>
@@ -299,8 +286,6 @@ export const offer: OfferCollector<typeof definition> = (_, dependencies) => {
         files: nodeFiles,
         pathOf: async (file, signal) =>
           resolvePath(`${directory}/${file}`, { prefix: (await readPrefix(signal)).word, files: keyFiles }),
-        chainSets,
-        readsChain,
         epochs,
         published,
         checkpoint: checkpoints.open('schedule'),

@@ -20,7 +20,7 @@ export const staking = ({
   ...options
 }: StakingPollOptions & { readonly timing: Timing }): Collector<StakingReading> => {
   const unknownValues = createUnknownValues(options.recorder, 'staking')
-  const read = createStakingPoll({ ...options, keepFor: 2 * timing.interval, sliceFor: timing.timeout / 3 })
+  const read = createStakingPoll(options, 2 * timing.interval)
   return {
     name: definition.name,
     help: definition.help,
@@ -75,7 +75,7 @@ const membershipText = ({ isActive, isActiveNext }: NonNullable<StakingReading['
 
 export const offer: OfferCollector<typeof definition> = (
   settings,
-  { rpcUrl, rpcAt, recorder, clock, ownKey, ownBlock, checkpoints, stakingNetworks, chainSets },
+  { rpcUrl, rpcAt, recorder, clock, ownKey, ownBlock, checkpoints, stakingNetworks },
 ) => ({
   // The status report may provide the public key.
   role: 'derived',
@@ -89,7 +89,6 @@ export const offer: OfferCollector<typeof definition> = (
       ownBlock,
       checkpoint: checkpoints.open(definition.name),
       networks: stakingNetworks,
-      chainSets,
       timing,
     }),
 })

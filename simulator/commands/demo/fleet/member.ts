@@ -112,7 +112,7 @@ const httpOf = ({ endpoints }: SimulatedHost) =>
  * The defaults, except for the collectors that cost most: Prometheus scrapes no more often than the RPC is read, and
  * the host collector reads a hundred files.
  */
-const INTERVALS = { rpc: '5s', host: '30s', maintenance: '10s' } as const
+const INTERVALS = { rpc: '5s', host: '30s' } as const
 
 const configOf = (simulated: SimulatedHost, directory: string): Config => {
   const node = {
