@@ -1,7 +1,8 @@
-import type { CollectorDependencies, NodeSettings, Offer, Role, Shared } from '../collectors/dependencies.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { CollectorDependencies, NodeSettings, Offer, Own, Shared } from '../collectors/dependencies.ts'
 import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
-import { createSavedCounts, type SavedCounts } from '../collectors/shared/saved-counts.ts'
+import { createSavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
 import {
   createMainPids,
@@ -52,15 +53,16 @@ import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
 
-export interface Offered {
+export interface Offered extends Pick<Offer, 'enabled' | 'role'> {
   readonly collector: Collector<unknown>
-  readonly enabled: boolean
-  readonly role: Role
 }
 
 type CollectorName = keyof typeof COLLECTORS
-type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer<unknown>
-type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings>
+
+type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer
+
+/** The sources that are the same for every collector. */
+type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings | keyof Own>
 
 /** Loads every collector. */
 const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =>
@@ -94,12 +96,13 @@ const nodeSettings = ({ profile, node, rpc, references, services, health }: Conf
  */
 const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferFor>,
+  ownOf: (name: CollectorName) => Own,
   kept: Pick<Shared, 'recentRounds' | 'heartbeatInbox'>,
 ): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = createMemoizeLast<UnitNames>()
   const lifecycleFor = createMemoizeLast<LifecycleCounters>()
   const ownKeyFor = createMemoizeLast<OwnKey>()
-  const collectorsFor = new Map([...offers.keys()].map((name) => [name, createMemoizeLast<Collector<unknown>>()]))
+  const collectors = [...offers].map(([name, offer]) => ({ offer, own: ownOf(name), reuse: createReuse() }))
   const shared = {
     mainPids: createMainPids(),
     roundCounter: createRoundCounter(),
@@ -114,7 +117,7 @@ const createCollectors = (
     const { recorder, readPrefix, unitLogs } = dependencies
     const { publicKey } = config.node
     const labels = Object.keys(config.services.units)
-    const all: CollectorDependencies = {
+    const all = {
       ...dependencies,
       ...shared,
       ...nodeSettings(config),
@@ -122,32 +125,28 @@ const createCollectors = (
       lifecycle: lifecycleFor([labels], () => createLifecycleCounters(recorder, labels)),
       ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
     }
-    return [...offers].map(([name, offer]) => {
-      const used = recordReads(all)
-      const { hasWork = true, role = 'source', create } = offer(config, used.object)
-      const { enabled, interval, timeout } = config[name]
-      const reuse = collectorsFor.get(name) ?? createMemoizeLast<Collector<unknown>>()
-      return {
-        enabled: enabled && hasWork,
-        collector: reuse([config[name], used.values()], () => create({ interval, timeout })),
-        role,
-      }
+    return collectors.map(({ offer, own, reuse }) => {
+      const offered = offer(config, { ...all, ...own })
+      return { enabled: offered.enabled, collector: reuse(offered), role: offered.role }
     })
   }
 }
 
-/** An object, and the values of its properties that were read. */
-const recordReads = <Value extends object>(object: Value) => {
-  const read = new Map<string | symbol, unknown>()
-  return {
-    object: new Proxy(object, {
-      get: (target, key) => {
-        const value: unknown = Reflect.get(target, key)
-        read.set(key, value)
-        return value
-      },
-    }),
-    values: (): ReadonlyMap<string | symbol, unknown> => read,
+/** Returns the last collector while the values that it has read are the same; otherwise creates another one. */
+const createReuse = () => {
+  let read: ReadonlyMap<string | symbol, unknown> = new Map()
+  let last: Collector<unknown> | undefined
+  return ({ uses, create }: Offer): Collector<unknown> => {
+    if (last && [...read].every(([key, value]) => isDeepStrictEqual(Reflect.get(uses, key), value))) return last
+    const values = new Map<string | symbol, unknown>()
+    const get = (target: object, key: string | symbol): unknown => {
+      const value: unknown = Reflect.get(target, key)
+      values.set(key, value)
+      return value
+    }
+    read = values
+    last = create((object) => new Proxy(object, { get }))
+    return last
   }
 }
 
@@ -217,20 +216,17 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
       return found
     }
   }
-  const savedCounts = new Map<string, SavedCounts>()
-  const countsFor = (name: string): SavedCounts => {
-    const counts = savedCounts.get(name) ?? createSavedCounts(recorder)
-    savedCounts.set(name, counts)
-    return counts
-  }
   const { recorder } = exposition
+  const ownOf = (name: string): Own => {
+    const checkpoint = checkpoints.open(name)
+    return { checkpoint, journalDependencies: { journal, recorder, checkpoint, counts: createSavedCounts(recorder) } }
+  }
   /** The same for every configuration. */
   const sources = {
     clock,
     recorder,
     exec,
     checkpoints,
-    journalFor: (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name), counts: countsFor(name) }),
     readOldest: createOldestEntryReader({ exec, parse: parseJournalEntry }),
     readNewest: createNewestEntryReader({ exec, parse: parseJournalEntry }),
     unitLogs: createUnitLogs({ exec, clock }),
@@ -255,7 +251,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()
   const heartbeatInbox = createHeartbeatInbox()
-  const collectorsFor = createCollectors(await loadCollectors(), { recentRounds, heartbeatInbox })
+  const collectorsFor = createCollectors(await loadCollectors(), ownOf, { recentRounds, heartbeatInbox })
   return {
     board,
     exposition,

@@ -44,10 +44,10 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, ...node 
   const { recorder, total } = recording()
   let { saved } = node
   const collector = schedule({
-    feed,
+    roundFeed: feed,
     ownKey: createOwnKey(key),
     recorder,
-    files: {
+    nodeFiles: {
       read: (path) => Promise.resolve(files[path] ?? null),
       list: () => Promise.resolve(null),
       count: () => Promise.resolve(null),

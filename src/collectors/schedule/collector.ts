@@ -1,38 +1,27 @@
 import { chainIdOf } from '../../domain/agreement.ts'
 import { type Context, nextTurn } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import { type EpochLengths, epochPosition } from '../../domain/epoch.ts'
+import { type Collector, poll } from '../../core/collector.ts'
+import { epochPosition } from '../../domain/epoch.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
+import { createSampleIndex, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { hour, minute, second } from '../../core/units.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import type { FileTree } from '../../sources/file-tree.ts'
-import type { OfferCollector, ReadingOf } from '../dependencies.ts'
-import type { OwnKey } from '../shared/node-state.ts'
+import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-import type { RoundLog } from '../consensus/round-log.ts'
 import { createMissedRounds, MISSED_ROUNDS } from './missed-rounds.ts'
 import { createOwnRounds } from './own-rounds.ts'
-import { createPredictions, type LedgerRound, PROOF_ROUNDS, type RoundFeed } from './predictions.ts'
+import { createPredictions, type LedgerRound, PROOF_ROUNDS } from './predictions.ts'
 
-interface ScheduleCollectorOptions {
-  readonly feed: RoundFeed
-  readonly ownKey: OwnKey
-  readonly recorder: Recorder
-  readonly files: FileTree
+type ScheduleCollectorOptions = Uses<
+  'roundFeed' | 'ownKey' | 'recorder' | 'nodeFiles' | 'epochs' | 'published' | 'checkpoint' | 'roundLog'
+> & {
   /** The path of a file in the directory of the node. */
   readonly pathOf: (file: string, signal: AbortSignal) => Promise<string>
-  readonly epochs: EpochLengths
-  /** Returns the samples of the other collectors. */
-  readonly published: () => readonly Sample[]
-  readonly checkpoint: Checkpoint
-  readonly roundLog: RoundLog
   /** Of the classes of missed rounds. */
   readonly missedCheckpoint: Checkpoint
-  readonly timing: Timing
 }
 
 type Reading = ReadingOf<typeof definition>
@@ -52,7 +41,7 @@ const NO_SETS: readonly ValidatorSet[] = []
 const SLICE = 100
 
 /** The files of the node with its sets of validators and the starts of epochs, as they were read last. */
-const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files' | 'pathOf'>) => {
+const createSetFiles = ({ nodeFiles, pathOf }: Pick<ScheduleCollectorOptions, 'nodeFiles' | 'pathOf'>) => {
   let text: string | undefined
   let sets = NO_SETS
   let starts: ReadonlyMap<bigint, bigint> = new Map()
@@ -60,7 +49,7 @@ const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files
 
   /** Null if it does not exist. */
   const readText = async (file: string, signal: AbortSignal): Promise<string | null> =>
-    files.read(await pathOf(file, signal), LIMITS.set.length)
+    nodeFiles.read(await pathOf(file, signal), LIMITS.set.length)
 
   return {
     sets: () => sets,
@@ -122,7 +111,7 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
-  const { feed, ownKey, recorder, epochs, published, checkpoint, timing } = options
+  const { roundFeed, ownKey, recorder, epochs, published, checkpoint, timing } = options
   const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
   const own = createOwnRounds()
   const missed = createMissedRounds({ roundLog: options.roundLog, checkpoint: options.missedCheckpoint })
@@ -184,7 +173,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
 
   const evaluate = async ({ clock, signal }: Context): Promise<Reading> => {
     const isDue = readAt === undefined || clock.elapsed() - readAt >= READ_EVERY_MS
-    const rounds = feed.take()
+    const rounds = roundFeed.take()
     const newest = rounds.findLast(({ block }) => block?.epoch)?.block?.epoch ?? last?.epoch
     if (isDue || newest !== readIn) {
       readAt = clock.elapsed()
@@ -273,25 +262,15 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): re
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = (_, dependencies) => {
-  const { roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, published, checkpoints } = dependencies
-  const { roundLog, epochs, nodeDirectory: directory } = dependencies
-  return {
-    role: 'derived',
-    create: (timing) =>
-      schedule({
-        feed: roundFeed,
-        ownKey,
-        recorder,
-        files: nodeFiles,
-        pathOf: async (file, signal) =>
-          resolvePath(`${directory}/${file}`, { prefix: (await readPrefix(signal)).word, files: keyFiles }),
-        epochs,
-        published,
-        checkpoint: checkpoints.open('schedule'),
-        roundLog,
-        missedCheckpoint: checkpoints.open(MISSED_ROUNDS),
-        timing,
-      }),
-  }
+export const offer: OfferCollector<typeof definition> = {
+  role: 'derived',
+  create: (uses) => {
+    const { roundFeed, ownKey, recorder, nodeFiles, epochs, published, checkpoint, roundLog, timing } = uses
+    const { checkpoints, nodeDirectory, readPrefix, keyFiles: files } = uses
+    const pathOf = async (file: string, signal: AbortSignal): Promise<string> =>
+      resolvePath(`${nodeDirectory}/${file}`, { prefix: (await readPrefix(signal)).word, files })
+    const missedCheckpoint = checkpoints.open(MISSED_ROUNDS)
+    const sources = { roundFeed, ownKey, recorder, nodeFiles, epochs, published, roundLog }
+    return schedule({ ...sources, pathOf, checkpoint, missedCheckpoint, timing })
+  },
 }
