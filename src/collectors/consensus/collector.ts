@@ -7,7 +7,12 @@ import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
 import type { Journal } from '../../sources/journal.ts'
-import { createGrepSupport, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import {
+  createGrepSupport,
+  createJournalFollower,
+  type FollowerReading,
+  followerSamples,
+} from '../shared/journal-follower.ts'
 import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 
 /** Called for events of the follower that change what the window covers. */

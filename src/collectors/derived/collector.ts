@@ -15,7 +15,7 @@ import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
 import { createSigningMonitor, type DutiesReading } from './duties.ts'
 import { createStatesyncEstimator, createStorageGrowth, type StatesyncEstimate } from './estimates.ts'
-import type { OfferCollector, SettingsOf, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 interface Reading {
@@ -46,7 +46,7 @@ export const derived = ({
   timing,
 }: Uses<
   'published' | 'roundCounter' | 'duties' | 'ownKey' | 'readBootId' | 'checkpoint',
-  Pick<SettingsOf<typeof definition>, 'blocksyncWindow'>
+  Settings<typeof definition, 'blocksyncWindow'>
 >): Collector<Reading> => {
   const rateOf = createBlockRate()
   const lagOf = createLag()
@@ -109,7 +109,7 @@ export const derived = ({
     const windowBlocks = lag === null || isSyncing(known) ? null : Math.max(0, windowSize - lag)
     const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
-    const counts = rounds.read()
+    const counts = roundCounter.read()
     if (counts) duties.add(counts, known.value('chain_native_stake_ratio'), now)
     const key = ownKey.get()
     const signs = key === null ? null : isSigning(known, counts, elapsed)

@@ -3,7 +3,12 @@ import { minute } from '../../core/units.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
-import { createGrepSupport, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import {
+  createGrepSupport,
+  createJournalFollower,
+  type FollowerReading,
+  followerSamples,
+} from '../shared/journal-follower.ts'
 import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
 import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
