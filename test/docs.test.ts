@@ -115,7 +115,7 @@ test('every alert of the last version that has another name is a row now', () =>
 
 test('links to headings are checked', () => {
   expect(
-    ['#the-tree', '../../README.md#demo'].map((link) => resolves('docs/explanation/architecture.md', link)),
+    ['#the-tree', '../../README.md#demo'].map((link) => resolves('ARCHITECTURE.md', link)),
   ).toEqual([true, true])
   expect(['#the-trees', '../README.md#demo', 'https:'].map((link) => resolves('SECURITY.md', link))).toEqual([
     false,
@@ -172,7 +172,7 @@ test('the packages that the pages install have the version of this one', () => {
 })
 
 test('forty-one failures, each seen by a metric or said to be out of reach, and simulated as it says', async () => {
-  const rows = [...read('docs/reference/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
+  const rows = [...read('scenarios/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
   expect(rows.map(([, number]) => number)).toEqual(Array.from({ length: 41 }, (_, index) => `F${index + 1}`))
   const scenarios = await listScenarios()
   for (const [, number = '', seen = '', simulated = ''] of rows) {
@@ -189,6 +189,6 @@ test('every folder of src/ and query/ is on the map', () => {
       .filter((entry) => entry.isDirectory())
       .map((entry) => `${program}/${entry.name}/`),
   )
-  const map = read('docs/explanation/architecture.md')
+  const map = read('ARCHITECTURE.md')
   expect(folders.filter((folder) => !map.includes(folder))).toEqual([])
 })

@@ -1,4 +1,4 @@
-// docs/reference/scenarios.md: every scenario and every directive.
+// scenarios/README.md: every scenario and every directive.
 import { TOKENS } from '../../.cache/modules/simulator/rpc/blocks.js'
 import { directives, listScenarios } from '../../.cache/modules/simulator/scenario/scenario.js'
 
@@ -6,7 +6,7 @@ export const renderScenarioPage = async () =>
   [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join('\n')
 
 const scenarioRow = ({ name, description, failures, signal, restart }) =>
-  `| [${name}](../../scenarios/${name}.scenario) | ${failures.join(', ')} | ${description} | ${
+  `| [${name}](${name}.scenario) | ${failures.join(', ')} | ${description} | ${
     signal === undefined ? '' : `\`${signal}\``
   } | ${restart.length === 0 ? 'safe' : `no: ${restart.join(', ')}`} |`
 
@@ -48,7 +48,7 @@ order of time: \`500ms\`, \`20s\`, \`5m\`, \`1h\`. A directive at \`0s\` also ap
 |---|---|---|`
 
 const TAIL = `
-\`chain-agent demo --scenario NAME\` accepts a scenario of [scenarios/](../../scenarios), or the path of your own file.
+\`chain-agent demo --scenario NAME\` accepts a scenario of this folder, or the path of your own file.
 \`chain-agent simulate\` starts only the node, for use with another agent or with Prometheus.
 
 ## Commands in the demo

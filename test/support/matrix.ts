@@ -85,7 +85,7 @@ export const MATRIX: readonly Suite[] = [
   },
 ]
 
-const PAGE = 'docs/reference/test-matrix.md'
+const PAGE = 'test/README.md'
 
 /** Writes the page of the matrix after a run that contains every suite of it. */
 class MatrixPage implements Reporter {
