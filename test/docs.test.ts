@@ -21,9 +21,11 @@ const { name, version, scripts } = z
   .object({ name: z.string(), version: z.string(), scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(read('package.json')))
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...inFolder('docs')].filter((file) =>
-  file.endsWith('.md'),
-)
+/** Those at the top and of docs/, and those next to the code. */
+const PAGES = [
+  ...readdirSync(ROOT),
+  ...['docs', 'src', 'query', 'simulator', 'scenarios', 'bench', 'test'].flatMap(inFolder),
+].filter((file) => file.endsWith('.md'))
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
 const OTHER_WORDS = ['chain_id', 'chain_rpc', 'chain_query_service']
@@ -61,7 +63,7 @@ const headingsOf = (page: string): readonly string[] =>
 
 const RECORDED = rules.flatMap(({ record = [] }) => record)
 
-describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s', (file) => {
+describe.each([...new Set([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])])('%s', (file) => {
   const text = read(file)
   const all = (pattern: RegExp): readonly string[] => [...text.matchAll(pattern)].map(([, found = '']) => found)
 
@@ -115,7 +117,9 @@ test('every alert of the last version that has another name is a row now', () =>
 
 test('links to headings are checked', () => {
   expect(
-    ['#the-tree', '../../README.md#demo'].map((link) => resolves('ARCHITECTURE.md', link)),
+    ['../../ARCHITECTURE.md#the-tree', '../../README.md#demo'].map((link) =>
+      resolves('docs/explanation/health.md', link),
+    ),
   ).toEqual([true, true])
   expect(['#the-trees', '../README.md#demo', 'https:'].map((link) => resolves('SECURITY.md', link))).toEqual([
     false,

@@ -56,8 +56,6 @@ const TAIL = `
 The demo prints the lines that point a second terminal at it. \`npm run demo -- --shell\` opens a shell with these settings and
 stops when the shell exits:
 
-<!-- not run: opens a shell; test/demo runs check in it -->
-
 \`\`\`console
 $ npm run demo -- --scenario stalled --shell
 (demo) $ chain-agent check
@@ -78,6 +76,6 @@ balances by hand:
 
 FIRST is \`0x\` and 20 times \`a1\`, SECOND is \`0x\` and 20 times \`b2\`. Of any 100 blocks in a row, FIRST gains 120 ERC-20 tokens and SECOND
 60. No event moves what was not minted in the same block, so \`balances --created-in N\` is exact for any N.
-[Query service](../tutorials/query-service.md) has the commands. The simulated node answers \`eth_call\` for the staking precompile
+[Query service](../docs/tutorials/query-service.md) has the commands. The simulated node answers \`eth_call\` for the staking precompile
 only, so \`balances --verify\` does not work in the demo.
 `

@@ -148,8 +148,6 @@ ${tableOf(['suite', 'files', 'version of `test:all`', 'detects alone', 'why one 
 
 One suite, without writing this page:
 
-<!-- not run: the tests run in a checkout -->
-
 \`\`\`sh
 npm run build && npm run build:modules
 npx vitest run --project matrix test/official-client
