@@ -39,7 +39,7 @@ import type { WatchUnits } from '../sources/unit-watch.ts'
 import { revision, version } from '../core/package.ts'
 import { createHealthWatch } from './health-watch.ts'
 import { createIncidents } from './incidents.ts'
-import { type Connect, createRuntime } from './runtime.ts'
+import { createRuntime } from './runtime.ts'
 import { collectorStates, readingsOf, settingsOf } from './snapshot.ts'
 import { agentEvent, createState } from './state.ts'
 
@@ -51,7 +51,6 @@ interface AgentOptions {
   /** Replace programs and HTTP requests in a simulation. */
   readonly exec?: Exec
   readonly ask?: SendRequest
-  readonly connect?: Connect
   readonly host?: Partial<HostSources>
   /** Receives the samples of each evaluation, for a simulation that reads them. */
   readonly series?: SeriesHistory
@@ -190,7 +189,6 @@ const watchNode = async (options: NodeWatchOptions) => {
     ...options,
     exec: tools.exec,
     ask: options.ask ?? createHttpClient(clock, undefined, certificates),
-    certificates,
     checkpoints: state.checkpoints,
     complain: (message) => {
       log.error(message)
