@@ -133,7 +133,7 @@ export const openAnnouncements = ({ state }: Pick<Config, 'state'>): Maintenance
   createMaintenanceFile(state.directory)
 
 /** What the running agent reports of its maintenance window; its snapshot if it reports the expected one. */
-export type Confirmation = NodeSnapshot | 'no agent' | 'not reported' | 'interrupted'
+type Confirmation = NodeSnapshot | 'no agent' | 'not reported' | 'interrupted'
 
 interface ConfirmOptions extends FetchSnapshotOptions {
   readonly config: FetchSnapshotOptions['config'] & Pick<Config, 'maintenance'>
