@@ -12,14 +12,8 @@ interface Row {
   readonly exitCode: 0 | 1
 }
 
+/** test/scenarios/golden/commands has those of healthy, isolated, panic, stalled, statesync and storage-full. */
 const ROWS: readonly Row[] = [
-  {
-    name: 'healthy',
-    scenario: 'healthy',
-    second: 90,
-    summary: 'none is needed: the node keeps up with the chain.',
-    exitCode: 0,
-  },
   {
     // 10 seconds, some 27 of 800 blocks.
     name: 'down for ten seconds',
@@ -37,13 +31,6 @@ const ROWS: readonly Row[] = [
     exitCode: 1,
   },
   {
-    name: 'statesync',
-    scenario: 'statesync',
-    second: 90,
-    summary: 'wait: statesync is under way.',
-    exitCode: 0,
-  },
-  {
     // It is stalled since the 30th second; the limit is half an hour.
     name: 'statesync that is stalled for a minute',
     scenario: 'statesync-frozen',
@@ -55,14 +42,6 @@ const ROWS: readonly Row[] = [
     name: 'deadlock',
     scenario: 'deadlock',
     second: 180,
-    summary: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
-    exitCode: 1,
-  },
-  {
-    name: 'stalled, as reported by the agent',
-    scenario: 'stalled',
-    second: 160,
-    agent: true,
     summary: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
     exitCode: 1,
   },
@@ -100,21 +79,6 @@ const ROWS: readonly Row[] = [
     scenario: 'upgrade-missed',
     second: 45,
     summary: 'upgrade the node before the fork aurora, which is 23 h away.',
-    exitCode: 1,
-  },
-  {
-    name: 'storage-full',
-    scenario: 'storage-full',
-    second: 90,
-    summary: 'make room for the database: it has no free chunk left.',
-    exitCode: 1,
-  },
-  {
-    // The panic shows that the network is too far ahead, whatever the heights are.
-    name: 'panic',
-    scenario: 'panic',
-    second: 60,
-    summary: 'do a soft reset: start the services together with a new forkpoint, and let the node statesync.',
     exitCode: 1,
   },
   {
