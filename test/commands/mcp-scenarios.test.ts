@@ -55,7 +55,6 @@ describe('consensus panics', () => {
 
     expect((await call('runbook', { alert: 'ChainServiceDown.failed' })).text).toContain('journalctl')
   })
-
 })
 
 test('no answer has a planted secret', async () => {

@@ -76,12 +76,14 @@ const placeOf = (program: Command, before: readonly string[]): Place => {
     const { command, option, given } = place
     const isFlag = /^--?[a-z]/i.test(word)
     const next = given === 0 ? command.commands.find((one) => one.name() === word) : undefined
-    if (isFlag) place = { ...place, option: command.options.find((one) => one.is(word) && takesValue(one)) }
+    if (isFlag) place = { ...place, option: command.options.find((one) => isNamed(one, word) && takesValue(one)) }
     else if (option) place = { ...place, option: undefined }
     else place = next ? { command: next, option: undefined, given: 0 } : { ...place, given: given + 1 }
   }
   return place
 }
+
+const isNamed = ({ short, long }: Option, flag: string): boolean => short === flag || long === flag
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional
 

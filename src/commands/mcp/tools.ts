@@ -162,8 +162,8 @@ const renderAnswer = (answer: object, isNewestLast = false): string => {
   const redacted = redactFields(toJson(answer), () => undefined)
   for (const most of STEPS) {
     const { value, cut } = shorten(redacted, most, isNewestLast)
-    const text = JSON.stringify({ note: UNTRUSTED, cut, ...(isObject(value) && value) })
-    if (text.length <= LIMITS.mcp.answerLength) return text
+    const json = JSON.stringify({ note: UNTRUSTED, cut, ...(isObject(value) && value) })
+    if (json.length <= LIMITS.mcp.answerLength) return json
   }
   return JSON.stringify({ note: UNTRUSTED, cut: [`all: it has more than ${LIMITS.mcp.answerLength} characters`] })
 }
