@@ -68,7 +68,7 @@ const TIMEOUT_MS = 10 * second
 /** Runs one check. A failure becomes a finding and does not affect the other checks. */
 const attempt = async ({ name, run }: PreflightCheck, context: PreflightContext): Promise<readonly Finding[]> => {
   try {
-    return await withDeadline(context, TIMEOUT_MS, ({ signal }) => run({ ...context, signal }))
+    return await withDeadline(context, TIMEOUT_MS, async ({ signal }) => run({ ...context, signal }))
   } catch (error) {
     if (!(error instanceof SourceError || error instanceof ParseError)) throw error
     return [

@@ -140,16 +140,16 @@ export const consensusUnit: PreflightCheck = {
 /** The documentation of the node holds its package, so that an automatic upgrade does not replace it. */
 export const packageHold: PreflightCheck = {
   name: 'whether the package of the node is on hold',
-  run: async ({ snapshot }) => {
+  run: ({ snapshot }) => {
     const { value } = snapshot.readings.version?.package ?? {}
-    if (value?.isHeld !== false) return Promise.resolve([])
-    return Promise.resolve([
+    if (value?.isHeld !== false) return []
+    return [
       finding('package not on hold', 'info', {
         summary: 'the package of the node is not on hold',
         evidence: ['An automatic upgrade may install a release before it is announced for your network.'],
         advice: [`Hold it: \`sudo apt-mark hold ${value.package ?? ''}\`.`],
       }),
-    ])
+    ]
   },
 }
 
