@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-describe.each(ROWS)('%s', (_, summary, exitCode, world) => {
+describe.for(ROWS)('%s', ([, summary, exitCode, world]) => {
   let host: Host
   beforeAll(async () => {
     host = await startHost(world)

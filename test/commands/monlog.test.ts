@@ -30,7 +30,7 @@ const TABLE = [
   ['network-noise', 120, '180 errors of the network layer in one minute, from 5 peers.', 1],
 ] as const
 
-test.each(TABLE)('%s, second %i: %s', async (scenario, second, summary, exitCode) => {
+test.for(TABLE)('%s, second %i: %s', async ([scenario, second, summary, exitCode]) => {
   const host = await openHost({ scenario, second, agent: false })
   const { code, out, err } = await host.run(['monlog'])
   expect({ code, err }).toEqual({ code: exitCode, err: '' })

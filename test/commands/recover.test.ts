@@ -78,7 +78,7 @@ const ROWS: readonly (readonly [name: string, summary: string, exitCode: 0 | 1, 
   ],
 ]
 
-test.each(ROWS)('%s', async (_, summary, exitCode, world) => {
+test.for(ROWS)('%s', async ([, summary, exitCode, world]) => {
   const host = await openHost({ agent: false, ...world })
   const { code, out, err } = await host.run(['recover'])
   const line = out.split('\n').find((one) => one.startsWith('RECOVERY: '))

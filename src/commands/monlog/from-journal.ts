@@ -1,13 +1,18 @@
 import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
 import { type Clock, withDeadline } from '../../core/clock.ts'
 import { consensusLogPattern } from '../../parsers/consensus-log.ts'
-import { createLineJoiner, type JournalEntry, MAX_PARTS, newestLines, parseJournalEntry } from '../../parsers/journal.ts'
+import {
+  createLineJoiner,
+  type JournalEntry,
+  MAX_PARTS,
+  newestLines,
+  parseJournalEntry,
+} from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createNewestEntryReader, journalTime } from '../../sources/journal.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createUnitLogs } from '../../collectors/shared/unit-logs.ts'
 import { DEBUG_PATTERN, type Fold, GROUP_MESSAGE, isOwn, type JournalContext, NEWEST, type TimeRange } from './fold.ts'
-
 
 interface FoldJournalParts {
   readonly exec: Exec

@@ -148,8 +148,7 @@ const conclusionOf = (report: ReportFacts): LogConclusion => {
   if (!hasOwnEntries) return { sentence: `${noEntries(report)}.`, exitCode: 2 }
   if (critical) return { sentence: lowerFirst(critical.text), exitCode: 2 }
   if (notYet) return { sentence: lowerFirst(notYet.text), exitCode: 1 }
-  if (committing === null)
-    return { sentence: `whether blocks were committed is unknown: ${why(report)}.`, exitCode: 2 }
+  if (committing === null) return { sentence: `whether blocks were committed is unknown: ${why(report)}.`, exitCode: 2 }
   if (warning) return { sentence: lowerFirst(warning.text), exitCode: 1 }
   return before
     ? { sentence: `${COMMITTED}; before ${before.lastAt}: ${lowerFirst(before.text)}`, exitCode: 1 }
