@@ -139,8 +139,8 @@ describe('a misspelt word', () => {
 
 describe('the width of the help', () => {
   const widthAt = async (columns: number): Promise<number> => {
-    const { out } = await cli(['check', '--help'], { env: { COLUMNS: String(columns) } })
-    const options = out.slice(0, out.indexOf('\nPrints the state'))
+    const { out } = await cli(['help', 'configuration'], { env: { COLUMNS: String(columns) } })
+    const options = out.slice(0, out.indexOf('\nEnvironment:'))
     return Math.max(...options.split('\n').map(({ length }) => length))
   }
 

@@ -134,7 +134,7 @@ _chain_agent() {
   local -a found options
   found=("${'$'}{(@f)$(chain-agent completion zsh -- "${'$'}{(@)words[2,CURRENT]}" 2> /dev/null)}")
   [[ $found[1] == unfinished ]] && options=(-S '')
-  compadd $options -- "${'$'}{(@)found[2,-1]}"
+  compadd "${'$'}{(@)options}" -- "${'$'}{(@)found[2,-1]}"
   [[ $found[1] == file || $found[1] == directory ]] || return
   compset -P '--*='
   if [[ $found[1] == file ]]; then _files; else _files -/; fi
