@@ -9,7 +9,6 @@ import { renderRuleFile } from '../.cache/modules/src/health/rules/render.js'
 import { renderApiPage, renderOpenApi } from './pages/api.mjs'
 import { renderCosts } from './pages/costs.mjs'
 import { renderConfigurationPage } from './pages/configuration.mjs'
-import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
 import { renderFormatsPage } from './pages/formats.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
 import { renderNodeDocumentationPage } from './pages/node-documentation.mjs'
@@ -31,8 +30,6 @@ const GENERATED = {
   // First: the index of runbooks reads them.
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   'docs/reference/api.md': renderApiPage,
-  'docs/reference/chain-agent.1': renderManualPage,
-  'docs/reference/cli.md': renderCliPage,
   'docs/reference/configuration.md': renderConfigurationPage,
   'src/parsers/README.md': renderFormatsPage,
   'docs/reference/metrics.md': renderMetricsPage,

@@ -134,7 +134,7 @@ export const countedCauses = ({ causes }: Diagnosis): readonly string[] =>
 const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
 
 /** Whether the node does not do its work, or needs a recovery that does not wait for a convenient time. */
-export const isFault = ({ word, recovery: { path, runbook } }: Pick<Diagnosis, 'word' | 'recovery'>): boolean =>
+const isFault = ({ word, recovery: { path, runbook } }: Pick<Diagnosis, 'word' | 'recovery'>): boolean =>
   word === 'CRITICAL' || word === 'UNKNOWN' || !(PLANNED.includes(path) || runbook === 'ChainPartialRestart')
 
 /** In the place of a window for a restart, during a fault. */
