@@ -62,6 +62,8 @@ const get = async (path: string): Promise<unknown> => {
   return response.json()
 }
 
+const dutiesSchema = z.object({ epochs: z.array(z.object({ led: z.number() })) })
+
 /** What a command prints, and what that is to contain; or, where that is not enough, what is to be done. */
 type Row = readonly [args: string, expected: string | RegExp] | (() => Promise<void>)
 
