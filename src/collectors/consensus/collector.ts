@@ -5,13 +5,11 @@ import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, definition } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
-import type { JournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
 import type { RoundLog } from './round-log.ts'
-import type { Journal } from '../../sources/journal.ts'
 import {
-  createGrepSupport,
+  createFilteredMatch,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
@@ -19,24 +17,6 @@ import {
 } from '../shared/journal-follower.ts'
 import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
-
-/** Called for events of the follower that change what the window covers. */
-interface JournalObserver {
-  /** journalctl was started: the first entries may be a backlog. */
-  opened(): void
-  /** Entries may be missing before the next batch. */
-  gap(): void
-}
-
-const withObserver = (journal: Journal<JournalEntry>, { opened, gap }: JournalObserver): Journal<JournalEntry> => ({
-  async *follow(following, context) {
-    opened()
-    for await (const batch of journal.follow(following, context)) {
-      if (batch.gap) gap()
-      yield batch
-    }
-  },
-})
 
 interface ConsensusCollectorOptions {
   readonly journalDependencies: JournalDependencies
@@ -53,43 +33,34 @@ type Reading = FollowerReading & ConsensusLogReading
 
 /** The last 60 seconds of the consensus log, and the findings in them. */
 export const consensus = (options: ConsensusCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, exec, clock, unitNames, unit, roundLog, timing } = options
+  const { journalDependencies, clock, unit, roundLog, timing } = options
   const counters = createConsensusCounters(journalDependencies.counts.recorder, roundLog)
-  const canGrep = createGrepSupport(exec)
+  const match = createFilteredMatch(options, CONSENSUS_LOG_PATTERN)
   let entries = 0
   /** The number of entries, and since when it is the same. */
   let quiet: { readonly entries: number; readonly since: number } | undefined
 
-  const journal = withObserver(journalDependencies.journal, {
-    opened: () => {
-      quiet = undefined
-    },
-    gap: counters.resetWindow,
-  })
-
-  const open = createJournalFollower(
-    { ...journalDependencies, journal },
-    {
-      timing,
-      consumer: {
-        service: SERVICE,
-        match: async (signal) => [
-          ...(await unitNames.match([unit], signal)),
-          ...((await canGrep(signal)) ? [`--grep=${CONSENSUS_LOG_PATTERN}`] : []),
-        ],
-        // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
-        newest: 10_000,
-        lookBack: 1.25 * minute,
-        initialize: counters.initialize,
-        onEntry: (entry, isOld) => {
-          entries += 1
-          counters.on(entry, isOld)
-        },
-        snapshot: counters.snapshot,
-        restore: counters.restore,
+  const open = createJournalFollower(journalDependencies, {
+    timing,
+    consumer: {
+      service: SERVICE,
+      match: async (signal) => match([unit], signal),
+      // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
+      newest: 10_000,
+      lookBack: 1.25 * minute,
+      initialize: counters.initialize,
+      onOpen: () => {
+        quiet = undefined
       },
+      onGap: counters.resetWindow,
+      onEntry: (entry, isOld) => {
+        entries += 1
+        counters.on(entry, isOld)
+      },
+      snapshot: counters.snapshot,
+      restore: counters.restore,
     },
-  )
+  })
 
   /** The window ends with the newest entry, and moves with the clock while there are no new entries. */
   const moveWindow = (): void => {
@@ -132,10 +103,10 @@ const samples: Collector<Reading>['samples'] = (reading) => [
 const states: Collector<Reading>['states'] = (reading) => {
   const found = FINDINGS.filter(({ severity, when }) => severity !== 'info' && when(reading))
   return {
-    ...(reading.isCovered || found.length > 0
-      ? { 'consensus log': found.map(({ finding }) => finding).join(', ') || 'no findings' }
-      : {}),
-    ...(reading.unparsed === null ? {} : { 'consensus log, unparsed': reading.unparsed }),
+    ...((reading.isCovered || found.length > 0) && {
+      'consensus log': found.map(({ finding }) => finding).join(', ') || 'no findings',
+    }),
+    ...(reading.unparsed !== null && { 'consensus log, unparsed': reading.unparsed }),
   }
 }
 

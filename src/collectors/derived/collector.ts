@@ -10,12 +10,19 @@ import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { blocksyncWindowOf, statesyncThreshold } from '../../domain/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
-import { minute, second } from '../../core/units.ts'
+import { inSeconds, minute, second } from '../../core/units.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
-import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
 import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
-import { createStatesyncEstimator, createStorageGrowth, type StatesyncEstimate } from './estimates.ts'
+import {
+  createBlockRate,
+  createLag,
+  createStartTimer,
+  createStatesyncEstimator,
+  createStorageGrowth,
+  ownHeight,
+  type StatesyncEstimate,
+} from './estimates.ts'
 import type { OwnKey } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
@@ -75,13 +82,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     if ('key' in found.value && typeof found.value.key === 'string') ownKey.set(found.value.key)
   }
 
-  const save = (elapsed: number): void => {
-    if (savedAt !== undefined && elapsed - savedAt < SAVE_EVERY_MS) return
-    savedAt = elapsed
-    saveNow()
-  }
-
-  const saveNow = (): void => {
+  const save = (): void => {
     void checkpoint.save({
       growth: growth.snapshot(),
       duties: duties.snapshot(),
@@ -119,7 +120,10 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     if (counts) duties.add(counts, known.value('chain_native_stake_ratio'), now)
     const key = ownKey.get()
     const signs = key === null ? null : isSigning(known, counts, elapsed)
-    save(elapsed)
+    if (savedAt === undefined || elapsed - savedAt >= SAVE_EVERY_MS) {
+      savedAt = elapsed
+      save()
+    }
     return {
       blocksPerSecond: rate,
       windowSize,
@@ -143,7 +147,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       const [id] = await Promise.all([readBootId(), restore()])
       boot = id?.trim() ?? boot
       await poll(timing, (inner) => Promise.resolve(evaluate(createSampleIndex(published()), inner)))(context, report)
-      saveNow()
+      save()
     },
     samples,
     // Whether another value is a problem is decided by the alert rules.
@@ -182,10 +186,7 @@ const samples = (reading: Reading): readonly Sample[] => {
     ...sampleIfKnown('chain_blocksync_window_remaining_seconds', reading.windowSeconds),
     ...sampleIfKnown('chain_last_start_seconds', reading.lastStartSeconds),
     ...sampleIfKnown('chain_statesync_eta_seconds', statesync.etaSeconds),
-    ...sampleIfKnown(
-      'chain_statesync_last_progress_timestamp_seconds',
-      statesync.lastProgressAt === null ? null : statesync.lastProgressAt / 1000,
-    ),
+    ...sampleIfKnown('chain_statesync_last_progress_timestamp_seconds', inSeconds(statesync.lastProgressAt)),
     ...sampleIfKnown('chain_storage_compaction_eta_seconds', reading.secondsUntilCompaction),
     ...sampleIfKnown('chain_native_zombie', reading.zombie),
     ...(duties === null ? [] : dutySamples(duties, identity !== null)),
@@ -200,14 +201,10 @@ const dutySamples = (duties: DutiesReading, isOwnKeyKnown: boolean): readonly Sa
   const { rounds, timeouts, ownBlocks, ownTimeouts, expected, shortfallProbability } = duties
   const own = ownBlocks + ownTimeouts
   return [
-    ...sampleIfKnown('chain_duty_timeout_ratio', rounds === 0 ? null : timeouts / rounds, {
-      scope: 'network',
-    }),
+    ...sampleIfKnown('chain_duty_timeout_ratio', rounds === 0 ? null : timeouts / rounds, { scope: 'network' }),
     ...(isOwnKeyKnown
       ? [
-          ...sampleIfKnown('chain_duty_timeout_ratio', own === 0 ? null : ownTimeouts / own, {
-            scope: 'own',
-          }),
+          ...sampleIfKnown('chain_duty_timeout_ratio', own === 0 ? null : ownTimeouts / own, { scope: 'own' }),
           sample('chain_duty_slots', ownBlocks, { result: 'block' }),
           sample('chain_duty_slots', ownTimeouts, { result: 'timeout' }),
           ...sampleIfKnown('chain_duty_expected_slots', expected),

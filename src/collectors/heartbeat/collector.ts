@@ -7,7 +7,7 @@ import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '..
 import { second } from '../../core/units.ts'
 import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
 import type { SendHeartbeat } from '../../sources/endpoints.ts'
-import { ownHeight } from '../derived/blocks.ts'
+import { ownHeight } from '../derived/estimates.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { deliveryState, isAcceptedHeartbeat, requestTimeout } from '../shared/request.ts'

@@ -4,7 +4,7 @@ import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { HostSources } from '../../sources/host.ts'
-import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
+import { type CheckResult, createCheckRunner, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
 import { contentionChecks } from './contention.ts'
 import { clockCheck, cpuChecks, kernelChecks, memoryChecks } from './system.ts'
 import { createReadPath, directoryChecks, driveChecks, type ReadPath } from './storage.ts'
@@ -35,18 +35,18 @@ interface HostCollectorOptions extends HostSources {
 export const host = (options: HostCollectorOptions): Collector<HostReading> => {
   const { timing } = options
   // Less than the timeout of the collector: a check that hangs must not fail the reading.
-  const common = { ...options, timeout: timing.timeout * 0.8 }
-  const checks: readonly HostCheck[] = [
-    ...kernelChecks(common),
-    ...cpuChecks(common),
-    ...memoryChecks(common),
-    ...contentionChecks(common),
-    clockCheck(common),
-    portsCheck(common),
-    ...directoryChecks(common),
-    ...driveChecks(common),
-    ...processChecks(common),
-  ]
+  const timeout = timing.timeout * 0.8
+  const checks = [
+    ...kernelChecks(options),
+    ...cpuChecks(options),
+    ...memoryChecks(options),
+    ...contentionChecks(options),
+    clockCheck(options, timeout),
+    portsCheck(options),
+    ...directoryChecks(options),
+    ...driveChecks(options),
+    ...processChecks(options),
+  ].map((check) => createCheckRunner(check, timeout))
   return {
     name: definition.name,
     help: definition.help,

@@ -3,6 +3,7 @@ import { SourceError } from '../../core/errors.ts'
 import { enableAdvice } from '../../core/package.ts'
 import { definition, KEY_STATES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { inSeconds } from '../../core/units.ts'
 import { chooseExaminer, type ExamineKeys, type KeyFile } from './files.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -43,7 +44,7 @@ const samplesOf = ({ key, kind, state, writtenAt, copies }: KeyFile): readonly S
     : KEY_STATES.filter((value) => kind === 'backup' || value !== 'off_node').map((value) =>
         sample('chain_key_file_state', Number(value === state), { key, kind, state: value }),
       )),
-  ...sampleIfKnown('chain_key_backup_timestamp_seconds', writtenAt === null ? null : writtenAt / 1000, { key }),
+  ...sampleIfKnown('chain_key_backup_timestamp_seconds', inSeconds(writtenAt), { key }),
   ...sampleIfKnown('chain_key_backup_copies', copies, { key }),
 ]
 

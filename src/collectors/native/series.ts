@@ -129,22 +129,14 @@ export const createMovementDetector = (clock: Clock) => {
   } as const
 }
 
-const labelText = (text: string | undefined): string | null => (text === undefined ? null : plainText(text, 100))
-
-/** Network and version. `service_name` is omitted: it contains the name that the operator gave the node. */
-const infoOf = ({ label }: NativeSeries) => ({
-  network: labelText(label('network')),
-  version: labelText(label('service_version')),
-})
-
 /** The metrics of the node that no other source provides, in base units. */
 export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
-  const { value } = series
-  const { network, version } = infoOf(series)
+  const { value, label } = series
+  // Not `service_name`: it contains the name that the operator gave the node.
+  const [network, version] = [label('network'), label('service_version')]
+  const info = { network: plainText(network ?? '', 100), version: plainText(version ?? '', 100) }
   return [
-    ...(network === null && version === null
-      ? []
-      : [sample('chain_native_info', 1, { network: network ?? '', version: version ?? '' })]),
+    ...sampleIfKnown('chain_native_info', network === undefined && version === undefined ? null : 1, info),
     ...statesyncSamples(series),
     // It is 0 until consensus is live, whatever the stake.
     ...(isNotLive(series) ? [] : exportedSamples(series, [NODE_METRICS.stake])),
@@ -171,18 +163,10 @@ const statesyncSamples = (series: NativeSeries): readonly Sample[] => {
   const isLive = value(NODE_METRICS.statesyncActive.name) === 0
   const isKnown = isLive || (isNotLive(series) && target !== undefined)
   return [
-    ...(isKnown
-      ? [
-          sample('chain_native_start_active', !isLive && target === 0),
-          sample('chain_native_statesync_active', !isLive && target !== 0),
-        ]
-      : []),
-    ...(target === undefined || target === 0
-      ? []
-      : [
-          ...sampleIfKnown('chain_native_statesync_progress_block', value(NODE_METRICS.statesyncProgress.name)),
-          sample('chain_native_statesync_target_block', target),
-        ]),
+    ...sampleIfKnown('chain_native_start_active', isKnown ? !isLive && target === 0 : null),
+    ...sampleIfKnown('chain_native_statesync_active', isKnown ? !isLive && target !== 0 : null),
+    ...sampleIfKnown('chain_native_statesync_progress_block', target ? value(NODE_METRICS.statesyncProgress.name) : null),
+    ...sampleIfKnown('chain_native_statesync_target_block', target === 0 ? null : target),
   ]
 }
 

@@ -4,7 +4,7 @@ import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { type EpochLengths, epochPosition } from '../../domain/epoch.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
-import { hour, minute, second } from '../../core/units.ts'
+import { hour, inSeconds, larger, minute } from '../../core/units.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
@@ -15,8 +15,7 @@ import type { ChainSets, OwnKey } from '../shared/node-state.ts'
 import { definition } from './definition.ts'
 import type { RoundLog } from '../consensus/round-log.ts'
 import { createMissedRounds, MISSED_ROUNDS } from './missed-rounds.ts'
-import { createOwnRounds } from './own-rounds.ts'
-import { createPredictions, type LedgerRound, PROOF_ROUNDS, type RoundFeed } from './predictions.ts'
+import { createOwnRounds, createPredictions, type LedgerRound, PROOF_ROUNDS, type RoundFeed } from './predictions.ts'
 
 interface ScheduleCollectorOptions {
   readonly feed: RoundFeed
@@ -71,12 +70,7 @@ const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files
     /** The first round of each epoch that the node knows. */
     starts: () => starts,
     newestEpoch: (): bigint | null =>
-      problem === null
-        ? (sets
-            .map(({ epoch }) => epoch)
-            .toSorted((a, b) => (a < b ? -1 : 1))
-            .at(-1) ?? null)
-        : null,
+      problem === null ? sets.reduce<bigint | null>((newest, { epoch }) => larger(newest, epoch), null) : null,
     /** Why the sets could not be read; null if they were. */
     problem: () => problem,
     read: async (signal: AbortSignal): Promise<void> => {
@@ -127,9 +121,9 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
   const { feed, ownKey, recorder, chainSets, epochs, published, checkpoint, timing } = options
-  const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
+  const predictions = createPredictions(() => recorder.count('chain_schedule_misses_total', 1))
   const own = createOwnRounds()
-  const missed = createMissedRounds({ roundLog: options.roundLog, checkpoint: options.missedCheckpoint })
+  const missed = createMissedRounds(options.roundLog, options.missedCheckpoint)
   const setFiles = createSetFiles(options)
   const pace = createPace()
   let used: readonly (readonly ValidatorSet[])[] = []
@@ -258,7 +252,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       await missed.restore()
       await poll(timing, evaluate)(context, report)
     },
-    samples: (reading) => samplesOf(reading),
+    samples: samplesOf,
     states: ({ problem, isProved, disagreedAt }) => ({
       schedule:
         isProved === null
@@ -278,7 +272,7 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): re
     ...sampleIfKnown('chain_schedule_file_epoch', fileEpoch),
     ...sampleIfKnown('chain_schedule_proved', isProved),
     ...sampleIfKnown('chain_schedule_next_own_round', next?.round),
-    ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', next?.slotAt && next.slotAt / second),
+    ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', inSeconds(next?.slotAt)),
     ...sampleIfKnown('chain_schedule_own_rounds_ahead', inEpoch?.ahead),
     ...sampleIfKnown('chain_schedule_own_rounds_next_hour', nextHour),
     ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.led, { result: 'led' }),

@@ -43,10 +43,7 @@ export const storage = ({ read, recorder, clock, timing }: StorageCollectorOptio
         now = await report(signal)
       }
       before = now
-      recorder.count('chain_agent_lines_total', now.unknownLines, {
-        format: 'chain-mpt',
-        result: 'unparsed',
-      })
+      recorder.count('chain_agent_lines_total', now.unknownLines, { format: 'chain-mpt', result: 'unparsed' })
       return now
     }),
     samples,
@@ -85,9 +82,7 @@ const samples = (report: StorageReport): readonly Sample[] => [
   }),
   ...CHUNK_LISTS.flatMap((list) => [
     ...sampleIfKnown('chain_storage_chunks', hasAllLists(report) ? report.lists[list]?.chunks : null, { list }),
-    ...sampleIfKnown('chain_storage_chunks_capacity_bytes', report.lists[list]?.capacityBytes, {
-      list,
-    }),
+    ...sampleIfKnown('chain_storage_chunks_capacity_bytes', report.lists[list]?.capacityBytes, { list }),
     ...sampleIfKnown('chain_storage_chunks_used_bytes', report.lists[list]?.usedBytes, { list }),
   ]),
   ...TIMELINES.flatMap((timeline) => timelineSamples(report, timeline)),

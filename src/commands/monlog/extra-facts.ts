@@ -1,4 +1,4 @@
-import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
+import { wholeSecond } from '../../collectors/consensus/window.ts'
 import { ParseError } from '../../core/errors.ts'
 import { parseU64 } from '../../core/units.ts'
 import { parseConsensusLine } from '../../parsers/consensus-log.ts'

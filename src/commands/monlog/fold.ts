@@ -1,6 +1,5 @@
 import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
-import { recordOf } from '../../collectors/consensus/window.ts'
-import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
+import { recordOf, wholeSecond } from '../../collectors/consensus/window.ts'
 import type { Recorder } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
