@@ -6,7 +6,8 @@ import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'
 import type { VirtualClock } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { recording } from './recording.ts'
+import { memoryCheckpoint, recording } from './recording.ts'
+import { readingOf } from './run-collector.ts'
 
 /** The entries of one batch, an empty batch after N seconds, an empty batch after a gap, or a clock that is set. */
 export type Step = readonly JournalEntry[] | { readonly seconds: number } | { readonly clockOffset: number } | 'gap'
@@ -14,16 +15,14 @@ export type Step = readonly JournalEntry[] | { readonly seconds: number } | { re
 interface FollowerRun {
   readonly beginsAt: number
   readonly steps: readonly Step[]
-  /** What a failing journalctl prints. */
-  readonly stderr?: string
   /** Whether the clock advances with the entries. */
   readonly isTimed?: boolean
 }
 
-const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>, stderr: string) => {
+const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>) => {
   const { recorder, total } = recording()
   const exec: Exec = {
-    run: () => Promise.resolve({ exitCode: stderr === '' ? 0 : 1, stdout: '', stderr }),
+    run: () => Promise.resolve({ exitCode: 0, stdout: '', stderr: '' }),
     async *stream() {},
     killAll: () => undefined,
   }
@@ -32,10 +31,7 @@ const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>, std
       journal,
       recorder,
       counts: createSavedCounts(recorder),
-      checkpoint: {
-        read: () => Promise.resolve({ state: 'none' } as const),
-        save: () => Promise.resolve(),
-      },
+      checkpoint: memoryCheckpoint(),
     },
     exec,
     clock,
@@ -48,7 +44,7 @@ const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>, std
 /** Runs a collector that follows the journal over these batches, and returns its last reading as samples and states. */
 export const runFollower = async <Reading>(
   create: (dependencies: ReturnType<typeof dependenciesOf>['dependencies']) => Collector<Reading>,
-  { beginsAt, steps, stderr = '', isTimed = false }: FollowerRun,
+  { beginsAt, steps, isTimed = false }: FollowerRun,
 ) => {
   const clock = manualClock(beginsAt)
   const stop = new AbortController()
@@ -73,18 +69,17 @@ export const runFollower = async <Reading>(
       stop.abort()
     },
   }
-  const { dependencies, total } = dependenciesOf(clock, journal, stderr)
+  const { dependencies, total } = dependenciesOf(clock, journal)
   const collector = create(dependencies)
   let last: Outcome<Reading> | undefined
   await collector.run({ clock, signal: stop.signal }, (outcome) => {
     last = outcome
   })
-  if (last?.ok !== true) throw new Error('no reading')
-  const { value } = last
+  const reading = readingOf(last)
   const samples = Object.fromEntries(
     collector
-      .samples(value)
-      .map(({ name, labels, value: exported }) => [[name, ...Object.values(labels)].join(' '), exported]),
+      .samples(reading)
+      .map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
   )
-  return { requests, samples, states: collector.states(value), total }
+  return { requests, samples, states: collector.states(reading), total }
 }

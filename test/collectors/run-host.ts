@@ -52,12 +52,8 @@ export const programs = (answers: Readonly<Record<string, string | Partial<Outpu
 
 interface HostRun {
   readonly clock: Clock
-  readonly places: {
-    readonly procfs: string
-    readonly sysfs: string
-    readonly bootDirectory: string
-    readonly smartDirectory: string | null
-  }
+  /** One directory for all of them, or each. */
+  readonly places: string | Parameters<typeof createHostSources>[0]
   readonly directories?: Readonly<Record<string, string>>
   readonly fileSystems?: readonly string[]
   readonly nodeDirectory?: string
@@ -69,6 +65,8 @@ interface HostRun {
   readonly space?: DiskUsage
 }
 
+const placesIn = (root: string) => ({ procfs: root, sysfs: root, bootDirectory: root, smartDirectory: null })
+
 /** The host collector on real directories. */
 export const runHost = (run: HostRun) => {
   const { clock, interval = 15_000 } = run
@@ -77,7 +75,7 @@ export const runHost = (run: HostRun) => {
   const unused = () => {
     throw new Error('no stream is read here')
   }
-  const sources = createHostSources(run.places)
+  const sources = createHostSources(typeof run.places === 'string' ? placesIn(run.places) : run.places)
   const collector = host({
     ...sources,
     space: run.space ?? sources.space,

@@ -63,6 +63,16 @@ test('a start that fails before the main process runs is no exit', async () => {
   expect(await polls(RUNNING, unit(failed))).toEqual([])
 })
 
+test('the main processes are those of the last poll; none after a failed one', async () => {
+  const answers = [unit({ ActiveState: 'active', MainPID: '31' }), 'invalid']
+  const options = optionsFor(recording(), () => answers.shift() ?? '')
+  const collector = services({ ...options, watchUnits: null, timing: { interval: 10_000, timeout: 5000 } })
+  const { next } = await runPolls(collector, manualClock())
+  expect(options.mainPids.get()).toEqual(new Map([['bft', 31]]))
+  await next()
+  expect(options.mainPids.get()).toEqual(new Map())
+})
+
 const UNPARSED = 'chain_agent_lines_total{format=systemctl,result=unparsed}'
 
 test.each([
@@ -132,13 +142,7 @@ const startWatched = async (first: string, whyPolled: string | null = null) => {
 }
 
 const GROUP = '/system.slice/zephyr-bft.service'
-const WATCHED_UNIT = {
-  ActiveState: 'active',
-  Result: 'success',
-  InvocationID: 'a1',
-  ControlGroup: GROUP,
-  MainPID: '31',
-}
+const WATCHED_UNIT = { ActiveState: 'active', Result: 'success', InvocationID: 'a1', ControlGroup: GROUP, MainPID: '31' }
 const ACCOUNTED = { MemoryCurrent: '8192', CPUUsageNSec: '2000000000', TasksCurrent: '2' }
 const ENDED = unit({ ActiveState: 'failed', Result: 'signal', InvocationID: 'a1' })
 

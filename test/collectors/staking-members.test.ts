@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createChainSets } from '../../src/collectors/shared/node-state.ts'
-import { createMemberReader } from '../../src/collectors/staking/members.ts'
 import { NodeUnavailableError } from '../../src/collectors/staking/precompile.ts'
+import { createMemberReader } from '../../src/collectors/staking/sets.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { parseStakingValidator } from '../../src/parsers/staking.ts'
 import { validatorWords } from '../support/staking-words.ts'
@@ -11,15 +11,7 @@ const { signal } = new AbortController()
 const keyOf = (id: bigint): string => `02${id.toString(16).padStart(64, '0')}`
 
 /** A node whose sets have that number of members; the last one left with the snapshot view. */
-const reader = ({
-  members,
-  callMs = 0,
-  sliceFor = 10_000,
-}: {
-  members: number
-  callMs?: number
-  sliceFor?: number
-}) => {
+const reader = (members: number, callMs = 0) => {
   let now = 0
   const clock: Clock = {
     now: () => now,
@@ -48,7 +40,7 @@ const reader = ({
         ),
       ),
   }
-  const { read } = createMemberReader({ clock, sliceFor })
+  const read = createMemberReader(clock, 10_000)
   return {
     calls,
     control,
@@ -59,7 +51,7 @@ const reader = ({
 }
 
 test('a set is read in slices of 25 members, with pauses, and returned when it is complete', async () => {
-  const { poll, calls, since } = reader({ members: 61 })
+  const { poll, calls, since } = reader(61)
   expect(await poll(7n)).toEqual([])
   expect(calls).toHaveLength(26)
   expect(await poll(7n)).toEqual([])
@@ -76,7 +68,7 @@ test('a set is read in slices of 25 members, with pauses, and returned when it i
 })
 
 test('in the delay the set in force is that of the snapshot view, and that of the next epoch is read once', async () => {
-  const { poll, calls, since } = reader({ members: 5 })
+  const { poll, calls, since } = reader(5)
   expect(await poll(7n, true)).toMatchObject([{ epoch: 7n, members: { length: 5 } }])
   expect((await poll(7n, true))[0]?.members[4]?.stake).toBe(5n * WEI + 1n)
   expect(await poll(7n, true)).toMatchObject([{ epoch: 7n }, { epoch: 8n, members: { length: 4 } }])
@@ -88,7 +80,7 @@ test('in the delay the set in force is that of the snapshot view, and that of th
 })
 
 test('a boundary block in between: the set is read again in the other view', async () => {
-  const { poll, calls, since } = reader({ members: 40 })
+  const { poll, calls, since } = reader(40)
   await poll(7n)
   const from = calls.length
   await poll(7n, true)
@@ -96,7 +88,7 @@ test('a boundary block in between: the set is read again in the other view', asy
 })
 
 test('after three failed calls a set is not read any more', async () => {
-  const { poll, calls, control } = reader({ members: 5 })
+  const { poll, calls, control } = reader(5)
   control.isFailing = true
   for (let polls = 0; polls < 5; polls += 1) expect(await poll(7n)).toEqual([])
   expect(calls).toHaveLength(3)
@@ -106,7 +98,7 @@ test('after three failed calls a set is not read any more', async () => {
 })
 
 test('slow calls end a slice', async () => {
-  const { poll, calls } = reader({ members: 20, callMs: 1750, sliceFor: 10_000 })
+  const { poll, calls } = reader(20, 1750)
   await poll(7n)
   // The set after 1.75 s, and a member each 2 s: the fifth is complete at 11.75 s.
   expect(calls).toHaveLength(6)
