@@ -151,8 +151,6 @@ interface ScheduleOptions {
   readonly write: (point: ResumePoint) => Promise<void>
   /** Whether to write after each page, however long writing takes. */
   readonly isEager: boolean
-  /** The shortest time between two writes, in milliseconds. */
-  readonly minIntervalMs?: number
 }
 
 /** Decides when the checkpoint is written. */
@@ -161,7 +159,6 @@ export const createCheckpointSchedule = ({
   height,
   write,
   isEager,
-  minIntervalMs = 0,
 }: ScheduleOptions): CheckpointSchedule => {
   let pending: ResumePoint | undefined
   let nextWriteAt = 0
@@ -174,7 +171,7 @@ export const createCheckpointSchedule = ({
     await write(pending)
     pending = undefined
     const after = clock.elapsed()
-    nextWriteAt = after + Math.max(minIntervalMs, (after - before) * INTERVAL_FACTOR)
+    nextWriteAt = after + (after - before) * INTERVAL_FACTOR
   }
   return {
     beforePage: async (page) => {

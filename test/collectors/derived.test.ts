@@ -31,7 +31,7 @@ const start = async (publishedKey: string | null = KEY, node: Node = {}) => {
   const rounds = createRoundCounter()
   const collector = derived({
     published: () => published,
-    rounds,
+    roundCounter: rounds,
     duties: createDuties(),
     ownKey: createOwnKey(publishedKey),
     blocksyncWindow,

@@ -188,12 +188,6 @@ describe('constants of the chain', () => {
     for (const name of ['epoch_progress_ratio', 'boundary_block', 'next_epoch_timestamp_seconds'])
       expect(metrics).not.toHaveProperty(name)
   })
-
-  test('the configuration takes precedence', async () => {
-    state.epoch = 7n
-    const metrics = shown(await stakingPoll(node.url, { epochBlocks: 10_000, delayRounds: 100 }).poll())
-    expect(metrics).toMatchObject({ boundary_block: 69_999, epoch_progress_ratio: 0.0001 })
-  })
 })
 
 describe('rewards', () => {

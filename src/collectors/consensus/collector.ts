@@ -1,41 +1,22 @@
 import { FINDINGS } from './findings.ts'
-import type { Clock } from '../../core/clock.ts'
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { type Collector, follow } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, definition } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
-import type { Exec } from '../../sources/exec.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
-import type { RoundLog } from './round-log.ts'
-import {
-  createFilteredMatch,
-  createJournalFollower,
-  type FollowerReading,
-  followerSamples,
-  type JournalDependencies,
-} from '../shared/journal-follower.ts'
-import type { UnitNames } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import { createFilteredMatch, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 
-interface ConsensusCollectorOptions {
-  readonly journalDependencies: JournalDependencies
-  readonly exec: Exec
-  readonly clock: Clock
-  readonly unitNames: UnitNames
-  /** The systemd unit, with `{prefix}` for the name prefix. */
-  readonly unit: string
-  readonly roundLog: RoundLog
-  readonly timing: Timing
-}
+type ConsensusUses = Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames' | 'roundLog', UnitSetting>
 
 type Reading = FollowerReading & ConsensusLogReading
 
 /** The last 60 seconds of the consensus log, and the findings in them. */
-export const consensus = (options: ConsensusCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, clock, unit, roundLog, timing } = options
+export const consensus = (uses: ConsensusUses): Collector<Reading> => {
+  const { journalDependencies, clock, unit, roundLog, timing } = uses
   const counters = createConsensusCounters(journalDependencies.counts.recorder, roundLog)
-  const match = createFilteredMatch(options, CONSENSUS_LOG_PATTERN)
+  const match = createFilteredMatch(uses, CONSENSUS_LOG_PATTERN)
   let entries = 0
   /** The number of entries, and since when it is the same. */
   let quiet: { readonly entries: number; readonly since: number } | undefined
@@ -110,18 +91,4 @@ const states: Collector<Reading>['states'] = (reading) => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  { unit },
-  { exec, clock, unitNames, roundLog, journalFor },
-) => ({
-  create: (timing) =>
-    consensus({
-      journalDependencies: journalFor('consensus'),
-      exec,
-      clock,
-      unitNames,
-      unit,
-      roundLog,
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { create: consensus }

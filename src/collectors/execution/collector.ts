@@ -1,31 +1,12 @@
-import type { Clock } from '../../core/clock.ts'
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { type Collector, follow } from '../../core/collector.ts'
 import { inSeconds, minute } from '../../core/units.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
-import type { Exec } from '../../sources/exec.ts'
-import {
-  createFilteredMatch,
-  createJournalFollower,
-  type FollowerReading,
-  followerSamples,
-  type JournalDependencies,
-} from '../shared/journal-follower.ts'
+import { createFilteredMatch, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
 import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
-import type { UnitNames } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-
-interface ExecutionCollectorOptions {
-  readonly journalDependencies: JournalDependencies
-  readonly exec: Exec
-  readonly clock: Clock
-  readonly unitNames: UnitNames
-  /** The systemd unit, with `{prefix}` for the name prefix. */
-  readonly unit: string
-  readonly timing: Timing
-}
 
 type Reading = FollowerReading & ExecutionLogReading
 
@@ -38,11 +19,13 @@ const UNKNOWN: Partial<ExecutionLogReading> = {
   residentBytes: null,
 }
 
+type ExecutionUses = Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames', UnitSetting>
+
 /** The blocks that the node executes, from the execution log in the journal. */
-export const execution = (options: ExecutionCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, clock, unit, timing } = options
+export const execution = (uses: ExecutionUses): Collector<Reading> => {
+  const { journalDependencies, clock, unit, timing } = uses
   const counters = createExecutionCounters(journalDependencies.counts.recorder)
-  const match = createFilteredMatch(options, EXECUTION_LOG_PATTERN)
+  const match = createFilteredMatch(uses, EXECUTION_LOG_PATTERN)
 
   const open = createJournalFollower(journalDependencies, {
     timing,
@@ -96,14 +79,4 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = ({ unit }, { exec, clock, unitNames, journalFor }) => ({
-  create: (timing) =>
-    execution({
-      journalDependencies: journalFor('execution'),
-      exec,
-      clock,
-      unitNames,
-      unit,
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { create: execution }

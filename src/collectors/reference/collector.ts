@@ -207,9 +207,9 @@ const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'is
 const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
 
-export const offer: OfferCollector<typeof definition> = (_, { references, rpcUrl, isRpcOfNode, rpcAt, queryAt }) => ({
-  hasWork: references.length > 0,
-  create: (timing) => {
+export const offer: OfferCollector<typeof definition> = {
+  hasWork: (_, { references }) => references.length > 0,
+  create: ({ references, rpcUrl, isRpcOfNode, rpcAt, queryAt, timing }) => {
     // The heights, then the blocks.
     const timeout = requestTimeout(timing, 2)
     return reference({
@@ -224,4 +224,4 @@ export const offer: OfferCollector<typeof definition> = (_, { references, rpcUrl
       timing,
     })
   },
-})
+}

@@ -7,7 +7,7 @@ import type { StakingValidator } from '../../parsers/staking.ts'
 import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { ChainSets, OwnBlock, OwnKey } from '../shared/node-state.ts'
+import type { OwnBlock, OwnKey } from '../shared/node-state.ts'
 import {
   addRewards,
   baselineOf,
@@ -24,7 +24,7 @@ import {
 } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
 import { inTokens, NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
-import { createBalanceReader, createMemberReader, createSetReader } from './sets.ts'
+import { createBalanceReader, createSetReader } from './sets.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
 
 export interface StakingPollOptions {
@@ -35,13 +35,8 @@ export interface StakingPollOptions {
   readonly ownBlock: OwnBlock
   readonly checkpoint: Checkpoint
   readonly networks: StakingNetworks
-  /** Receives the sets of validators if `schedule` is set. */
-  readonly chainSets: ChainSets
-  readonly schedule: boolean
   readonly validatorId: number | null
   readonly withdrawals: readonly number[]
-  readonly epochBlocks: number | null
-  readonly delayRounds: number | null
   readonly expected: Readonly<Record<'commission' | 'authorityBalance', number | null>> & {
     readonly beneficiary: string | null
   }
@@ -56,17 +51,9 @@ const savedSchema = z.object({
 })
 type Saved = Readonly<z.output<typeof savedSchema>>
 
-interface PollTimes {
-  /** How long values of a node that stops answering are kept, in milliseconds. */
-  readonly keepFor: number
-  /** How long one poll may read members of the sets. */
-  readonly sliceFor: number
-}
-
-/** Reads the staking precompile once per call. */
-export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
+/** Reads the staking precompile once per call. Values of a node that stops answering are kept for `keepFor` milliseconds. */
+export const createStakingPoll = (options: StakingPollOptions, keepFor: number) => {
   const { clock, ownKey, recorder, checkpoint } = options
-  const readMembers = createMemberReader(clock, options.sliceFor)
   const pace = createBlockPace()
   const readSets = createSetReader(clock)
   const readBalance = createBalanceReader(clock)
@@ -152,7 +139,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     if (last?.key === key && last.reading.block?.number === block.number) return last.reading
     const state = node.at(block.number)
     const epoch = await state.epoch()
-    constants ??= constantsOf(await node.chainId(), options)
+    constants ??= options.networks(await node.chainId())
     await addBlock(node, block)
     const progress = progressOf(epoch, block, { ...constants, blockTime: pace.blockTime() })
     await restore(key)
@@ -176,7 +163,6 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     const baseline = baselineOf(found, epoch, block)
     saved = { key, id, baseline, rewards: countRewards(baseline) }
     await checkpoint.save(saved)
-    if (options.schedule && options.chainSets.isMissing) options.chainSets.set(await readMembers(state, epoch, signal))
     return {
       ...reading,
       isRegistered: true,
@@ -210,7 +196,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
       return reading
     } catch (error) {
       if (!(error instanceof NodeUnavailableError)) throw error
-      const isRecent = last?.key === key && clock.elapsed() - last.at <= options.keepFor
+      const isRecent = last?.key === key && clock.elapsed() - last.at <= keepFor
       const kept = isRecent && last ? last.reading : NOTHING_READ
       return { ...kept, hasKey: true, up: false, failure: error.state, reason: error.happened }
     }
@@ -220,11 +206,3 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
 const isOf = ({ secpKey, authAddress }: StakingValidator, key: string): boolean =>
   secpKey === key && !/^0x0+$/.test(authAddress)
 
-const constantsOf = (
-  chainId: bigint,
-  { networks, epochBlocks, delayRounds }: StakingPollOptions,
-): StakingConstants => ({
-  ...networks(chainId),
-  ...(epochBlocks !== null && { epochBlocks: BigInt(epochBlocks) }),
-  ...(delayRounds !== null && { delayRounds: BigInt(delayRounds) }),
-})

@@ -202,8 +202,8 @@ const statusSamples = (series: readonly PrometheusSample[]): readonly Sample[] =
   })
 }
 
-export const offer: OfferCollector<typeof definition> = ({ url }, { rpcUrl, isRpcOfNode, nativeAt, clock }) => ({
-  create: (timing) => {
+export const offer: OfferCollector<typeof definition> = {
+  create: ({ url, rpcUrl, isRpcOfNode, nativeAt, clock, timing }) => {
     const at = (address: string, isOwn: boolean): TrafficEndpoint => ({
       endpoint: nativeAt(address, requestTimeout(timing, 2)),
       isOwn,
@@ -216,4 +216,4 @@ export const offer: OfferCollector<typeof definition> = ({ url }, { rpcUrl, isRp
       timing,
     })
   },
-})
+}
