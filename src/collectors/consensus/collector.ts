@@ -1,5 +1,5 @@
 import { FINDINGS } from './findings.ts'
-import { type Collector, follow } from '../../core/collector.ts'
+import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, definition } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
@@ -52,9 +52,7 @@ export const consensus = (uses: ConsensusUses): Collector<Reading> => {
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: follow<FollowerReading, Reading>(open, { lastEntryAt: null, ...counters.read() }, (_, following) => {
       moveWindow()
       return { ...following, ...counters.read() }

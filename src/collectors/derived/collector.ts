@@ -6,7 +6,7 @@ import {
   newestBlock,
   statesyncProgress,
 } from '../../domain/agreement.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { blocksyncWindowOf, statesyncThreshold } from '../../domain/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
@@ -134,9 +134,7 @@ export const derived = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       const [id] = await Promise.all([readBootId(), restore()])
       boot = id?.trim() ?? boot

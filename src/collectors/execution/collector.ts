@@ -1,4 +1,4 @@
-import { type Collector, follow } from '../../core/collector.ts'
+import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import { inSeconds, minute } from '../../core/units.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
@@ -54,9 +54,7 @@ export const execution = (uses: ExecutionUses): Collector<Reading> => {
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: follow<FollowerReading, Reading>(open, read({ lastEntryAt: null }), (_, following) => read(following)),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'execution log, unparsed': unparsed }),

@@ -1,4 +1,4 @@
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { HostSources } from '../../sources/host.ts'
 import { type CheckResult, createCheckRunner, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
@@ -35,9 +35,7 @@ export const host = (options: HostCollectorOptions): Collector<HostReading> => {
     ...processChecks(options),
   ].map((check) => createCheckRunner(check, timeout))
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       try {
         await poll(timing, (polled) => runAll(checks, polled))(context, report)

@@ -1,4 +1,4 @@
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { enableAdvice } from '../../core/package.ts'
 import { definition, KEY_STATES } from './definition.ts'
@@ -17,9 +17,7 @@ const ADVICE = `run ${enableAdvice('chain-agent-keys.timer')} and set keys.repor
 
 /** The node's keystores, their password, and the backups of all three: present, intact, readable only by their owner. */
 export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<readonly KeyFile[]> => ({
-  name: definition.name,
-  help: definition.help,
-  timing,
+  ...metadataOf(definition, timing),
   run: poll(timing, async ({ signal }) => {
     const files = await examine(signal)
     if (files.some(({ state }) => state !== null)) return files

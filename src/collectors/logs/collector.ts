@@ -1,4 +1,4 @@
-import { type Collector, follow } from '../../core/collector.ts'
+import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import { endsWithin } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import { isUnreadable, whyNotRead } from '../../domain/log-state.ts'
@@ -72,9 +72,7 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
   })
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       await endsWithin(context.clock, FIRST_SURVEY_MS, survey.refresh(context))
       const run = follow<FollowerReading, Reading>(

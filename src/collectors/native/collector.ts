@@ -1,5 +1,5 @@
 import type { Context } from '../../core/clock.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { ParseError, redactedExcerpt } from '../../core/errors.ts'
 import { sample } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
@@ -106,9 +106,7 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples: ({ asked, given }) => [
       ...asked.map(({ source, up }) => sample('chain_native_up', up, { source })),

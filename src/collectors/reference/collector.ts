@@ -1,5 +1,5 @@
 import type { RpcEndpoint, QueryEndpoint } from '../../sources/endpoints.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { smaller } from '../../core/units.ts'
@@ -101,9 +101,7 @@ export const reference = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples: ({ references: all, agreeing, difference }) => [
       ...all.flatMap(({ name, up, blockNumber, comparison }) => [

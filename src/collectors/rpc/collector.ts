@@ -1,5 +1,5 @@
 import { pastTime } from '../../core/bounds.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
@@ -114,9 +114,7 @@ export const rpc = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples,
     states: (reading) => ({ 'node RPC': reading.up ? 'answering' : failureState(reading) }),

@@ -1,6 +1,6 @@
 import { chainIdOf } from '../../domain/agreement.ts'
 import { type Context, nextTurn } from '../../core/clock.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { epochPosition } from '../../domain/epoch.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { createSampleIndex, type Sample, sampleIfKnown } from '../../core/metric.ts'
@@ -219,9 +219,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       const found = await checkpoint.read()
       if (found.state === 'saved') own.restore(found.value)

@@ -21,23 +21,20 @@ export interface LedgerRound {
   readonly isOld: boolean
 }
 
-/** The rounds of the ledger stream since they were last taken. */
-export interface RoundFeed {
-  add(round: LedgerRound): void
-  take(): readonly LedgerRound[]
-}
+export type RoundFeed = ReturnType<typeof createRoundFeed>
 
 /** Rounds that are kept while no collector takes them: half an hour would be 5,000. */
 const MAX_ROUNDS = 2000
 
-export const createRoundFeed = (): RoundFeed => {
+/** The rounds of the ledger stream since they were last taken. */
+export const createRoundFeed = () => {
   let rounds: LedgerRound[] = []
   return {
-    add: (round) => {
+    add: (round: LedgerRound): void => {
       if (rounds.length >= MAX_ROUNDS) rounds.shift()
       rounds.push(round)
     },
-    take: () => {
+    take: (): readonly LedgerRound[] => {
       const taken = rounds
       rounds = []
       return taken

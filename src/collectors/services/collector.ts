@@ -1,4 +1,4 @@
-import { type Collector, poll, type Subscribe } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Subscribe } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
@@ -141,9 +141,7 @@ export const services = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read, subscribe),
     samples,
     states: (reading) => ({

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { redact } from '../../core/redaction/redact.ts'
@@ -29,9 +29,7 @@ export const storage = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, async ({ signal }: Context) => {
       let now = await report(signal)
       // "Never set" after a report with values means that the metadata is being written: read it again.

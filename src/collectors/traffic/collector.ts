@@ -1,5 +1,5 @@
 import type { Clock, Context } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
 import { withinBounds } from '../../core/bounds.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
@@ -71,9 +71,7 @@ export const traffic = ({ endpoints, clock, timing }: TrafficCollectorOptions): 
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples: (reading) =>
       reading.traffic === undefined

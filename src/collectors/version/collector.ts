@@ -19,7 +19,7 @@ import {
   type Upgrade,
   type VersionResult,
 } from './versions.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { type Context } from '../../core/clock.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
@@ -120,9 +120,7 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples,
     states: (reading) => ({ ...states(reading), ...unknownValues.states() }),
