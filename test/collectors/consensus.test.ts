@@ -81,12 +81,6 @@ describe('with less than a minute of the log', () => {
   })
 })
 
-test('a height that does not increase is no progress', () => {
-  const { read, reading } = start()
-  read(...Array.from({ length: 70 }, (_, at) => entry(T0 + at * 1000, committed(5))))
-  expect(reading()).toMatchObject({ committing: false, block: 5n })
-})
-
 test('local timeouts without a block are a deadlock', () => {
   const { read, reading, findings } = start()
   read(...Array.from({ length: 70 }, (_, at) => entry(T0 + at * 1000, timedOut(9))))
