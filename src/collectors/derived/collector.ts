@@ -182,9 +182,10 @@ const samples = (reading: Reading): readonly Sample[] => {
     ...sampleIfKnown('chain_storage_compaction_eta_seconds', reading.secondsUntilCompaction),
     ...sampleIfKnown('chain_native_zombie', reading.zombie),
     ...(duties === null ? [] : dutySamples(duties, identity !== null)),
-    ...(identity === null
-      ? []
-      : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key, boot: identity.boot })]),
+    ...sampleIfKnown('chain_duty_identity_active', identity?.isActive, {
+      identity: identity?.key ?? '',
+      boot: identity?.boot ?? '',
+    }),
   ]
 }
 

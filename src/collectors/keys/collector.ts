@@ -37,11 +37,9 @@ export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<reado
 })
 
 const samplesOf = ({ key, kind, state, writtenAt, copies }: KeyFile): readonly Sample[] => [
-  ...(state === null
-    ? []
-    : KEY_STATES.filter((value) => kind === 'backup' || value !== 'off_node').map((value) =>
-        sample('chain_key_file_state', Number(value === state), { key, kind, state: value }),
-      )),
+  ...KEY_STATES.filter((value) => state !== null && (kind === 'backup' || value !== 'off_node')).map((value) =>
+    sample('chain_key_file_state', value === state, { key, kind, state: value }),
+  ),
   ...sampleIfKnown('chain_key_backup_timestamp_seconds', inSeconds(writtenAt), { key }),
   ...sampleIfKnown('chain_key_backup_copies', copies, { key }),
 ]

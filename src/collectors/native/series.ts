@@ -47,11 +47,7 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
     return name ? [{ ...one, name }] : []
   })
   if (own.length === 0) return undefined
-  const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
-  const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
-  const fresh = own.filter(
-    ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= STALE_AFTER,
-  )
+  const { fresh, newestAt } = freshSamples(own, STALE_AFTER)
   const byName = new Map<string, PrometheusSample[]>()
   for (const one of fresh) {
     const sameName = byName.get(one.name)
@@ -63,6 +59,14 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
     value: (name) => known(newestOf(byName.get(name) ?? [])),
     label: (name) => newestOf(fresh.flatMap((one) => (one.labels[name] ? [{ ...one, value: one.labels[name] }] : []))),
   }
+}
+
+/** The samples that are at most that many milliseconds older than the newest, and the time of that; null without times. */
+export const freshSamples = (samples: readonly PrometheusSample[], within: number) => {
+  const times = samples.flatMap(({ timestampMs }) => timestampMs ?? [])
+  const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
+  const oldest = (newestAt ?? 0) - within
+  return { newestAt, fresh: samples.filter(({ timestampMs }) => timestampMs === null || timestampMs >= oldest) }
 }
 
 /** OpenTelemetry's own form of the names, `zephyr.total_uptime_us`, which some collectors serve unchanged. */

@@ -8,7 +8,7 @@ import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition, OTEL_URL, STATUS_CLASSES, TRAFFIC_DURATIONS, TRAFFIC_METHODS } from './definition.ts'
-import { withoutDots } from '../native/series.ts'
+import { freshSamples, withoutDots } from '../native/series.ts'
 
 interface TrafficReading {
   /** Null if there are no current metrics of the RPC; undefined while that is not known. */
@@ -106,11 +106,7 @@ const readTraffic = (all: readonly PrometheusSample[]): Traffic | 'ambiguous' | 
     const [, name] = METRIC.exec(one.name) ?? []
     return name === undefined ? [] : [{ ...one, name: name.replace('_duration_seconds', '_duration') }]
   })
-  const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
-  const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
-  const current = own.filter(
-    ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= ONE_PUSH_MS,
-  )
+  const { fresh: current, newestAt } = freshSamples(own, ONE_PUSH_MS)
   if (haveSeveralProcesses(current)) return 'ambiguous'
   const executions = current.filter(({ labels }) => labels['type'] === 'total' && (labels['secondary'] ?? '') === '')
   const samples = [
