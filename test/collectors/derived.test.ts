@@ -90,51 +90,40 @@ describe('the blocksync window', () => {
     expect(value(WINDOW)).toBe(600)
     expect(value('chain_blocksync_window_remaining_seconds')).toBeCloseTo(200, 3)
   })
-  test('a stalled node falls behind its references by three blocks a second', async () => {
+  type Phase = readonly [seconds: number, publish: (second: number) => readonly Sample[]]
+  const leftAfter = async (...phases: readonly Phase[]): Promise<number | undefined> => {
     const { run, value } = await start()
-    await run(60, atHead)
-    await run(100, (second) => [...atHead(55), ...references([1000 + 3 * second, 1000 + 3 * second])])
+    for (const [seconds, publish] of phases) await run(seconds, publish)
+    return value(WINDOW)
+  }
+  const headOf = (second: number): number => 1000 + 3 * second
+  const agreed = (second: number): readonly Sample[] => references([headOf(second), headOf(second)])
+
+  test('a stalled node falls behind its references by three blocks a second', async () => {
     // The last poll is at 160 s: it read the samples of 155 s, 100 seconds after block 1165.
-    expect(value(WINDOW)).toBe(300)
+    expect(await leftAfter([60, atHead], [100, (second) => [...atHead(55), ...agreed(second)]])).toBe(300)
   })
   test('a node that stops reporting keeps its last height', async () => {
-    const { run, value } = await start()
-    await run(60, atHead)
-    await run(100, (second) => references([1000 + 3 * second, 1000 + 3 * second]))
-    expect(value(WINDOW)).toBe(300)
+    expect(await leftAfter([60, atHead], [100, agreed])).toBe(300)
   })
   test('without references the lag is the age of the newest block at the measured rate', async () => {
-    const { run, value } = await start()
-    await run(60, atHead)
     // At 160 s the newest block is the one of the 55th second: 105 s at three a second.
-    await run(100, (second) => (second < 110 ? atHead(55) : []))
-    expect(value(WINDOW)).toBe(300)
-    const { run: again, value: other } = await start()
-    await again(60, atHead)
-    await again(100, () => atHead(55))
-    expect(other(WINDOW)).toBe(285)
+    expect(await leftAfter([60, atHead], [100, (second) => (second < 110 ? atHead(55) : [])])).toBe(300)
+    expect(await leftAfter([60, atHead], [100, () => atHead(55)])).toBe(285)
   })
   test('without references the lag of a slow node is the age of its blocks', async () => {
-    const { run, value } = await start()
-    await run(60, atHead)
     // Two thirds of the pace: at 360 s it has the block of the 257th second.
-    await run(300, (second) => atHead(55 + ((second - 55) * 2) / 3))
-    expect(value(WINDOW)).toBeCloseTo(600 - 3 * 105, -1)
+    const slow = (second: number): readonly Sample[] => atHead(55 + ((second - 55) * 2) / 3)
+    expect(await leftAfter([60, atHead], [300, slow])).toBeCloseTo(600 - 3 * 105, -1)
   })
   test('without references the difference in the status report is used, too', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => [...atHead(second), sample('chain_block_difference', 90)])
-    expect(value(WINDOW)).toBe(510)
+    const difference = sample('chain_block_difference', 90)
+    expect(await leftAfter([60, (second) => [...atHead(second), difference]])).toBe(510)
   })
-  test('a single reference that is wrong or of another chain is not the head', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => [...atHead(second), ...references([1000 + 3 * second, 9_000_000, 1002 + 3 * second])])
-    expect(value(WINDOW)).toBe(598)
-  })
-  test('references that do not agree are not used', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => [...atHead(second), ...references([9_000_000], 3)])
-    expect(value(WINDOW)).toBe(600)
+  test('references that are wrong, of another chain or do not agree are not the head', async () => {
+    const wrong = (second: number) => [...atHead(second), ...references([headOf(second), 9_000_000, headOf(second) + 2])]
+    expect(await leftAfter([60, wrong])).toBe(598)
+    expect(await leftAfter([60, (second) => [...atHead(second), ...references([9_000_000], 3)]])).toBe(600)
   })
   test('unknown at first, and while statesync is running', async () => {
     const { run, value } = await start()
@@ -159,9 +148,7 @@ describe('the blocksync window', () => {
     expect(await sizeOf(650, 301)).toBe(650)
   })
   test('it does not go below 0', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => [...atHead(second), ...references([5000, 5000])])
-    expect(value(WINDOW)).toBe(0)
+    expect(await leftAfter([60, (second) => [...atHead(second), ...references([5000, 5000])]])).toBe(0)
   })
 })
 
