@@ -42,7 +42,7 @@ const kindOf = (event: ConsensusEvent): ConsensusKind | undefined => {
 }
 
 const indicatorsOf = (event: ConsensusEvent): readonly Indicator[] => {
-  const line = event.level === 'DEBUG' ? 'debug_line' : 'other_line'
+  const line: Indicator = event.level === 'DEBUG' ? 'debug_line' : 'other_line'
   return [indicatorOf(event), event.level === null ? undefined : line].filter((indicator) => indicator !== undefined)
 }
 
