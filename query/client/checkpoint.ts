@@ -154,12 +154,7 @@ interface ScheduleOptions {
 }
 
 /** Decides when the checkpoint is written. */
-export const createCheckpointSchedule = ({
-  clock,
-  height,
-  write,
-  isEager,
-}: ScheduleOptions): CheckpointSchedule => {
+export const createCheckpointSchedule = ({ clock, height, write, isEager }: ScheduleOptions): CheckpointSchedule => {
   let pending: ResumePoint | undefined
   let nextWriteAt = 0
   // Blocks that a reorg may replace are no resume point, unless a hash identifies them.

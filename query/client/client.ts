@@ -41,7 +41,7 @@ import { createRequestBody, isBlock, parseInteger } from './wire-format.ts'
 
 /** How long the highest height that the service reported is kept. */
 const HEIGHT_LIFETIME_MS = minute
-const MAX_BYTES = 128 * 1024 * 1024
+const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
 /** A client of one query service, or of an RPC with `eth_queryLogs`. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
@@ -53,7 +53,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
         endpoint,
         clock,
         timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        maxBytes: MAX_BYTES,
+        maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
       }),
     ),
     limiter: sharedLimiter(clock, endpoint.url.host, apiKey),

@@ -158,4 +158,6 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined
   readonly retries?: number | undefined
   readonly onRetry?: ((retry: Retry) => void) | undefined
+  /** The largest page, compressed and decompressed; default 128 MiB. */
+  readonly maxBodyBytes?: number | undefined
 }

@@ -145,7 +145,7 @@ const createReuse = () => {
       return value
     }
     read = values
-    last = create((object) => new Proxy(object, { get }))
+    last = create(<Used extends object>(object: Used) => new Proxy<Used>(object, { get }))
     return last
   }
 }

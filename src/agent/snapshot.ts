@@ -6,10 +6,7 @@ import { readEpochLengths } from '../config/staking.ts'
 import type { CollectorState, NodeSettings } from '../health/snapshot.ts'
 
 /** What a snapshot contains of the configuration. */
-export const settingsOf = ({
-  storage,
-  alertmanagers,
-}: Pick<Config, 'storage' | 'alertmanagers'>): NodeSettings => ({
+export const settingsOf = ({ storage, alertmanagers }: Pick<Config, 'storage' | 'alertmanagers'>): NodeSettings => ({
   epochs: readEpochLengths(),
   devices: storage.devices,
   outbound: {

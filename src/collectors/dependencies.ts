@@ -139,15 +139,20 @@ export interface UnitSetting {
 }
 
 /** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */
-export type Role = 'source' | 'derived' | 'outbound'
+type Role = 'source' | 'derived' | 'outbound'
 
 /** The parts of a definition that decide the types of the collector. */
-export interface Definition {
+interface Definition {
   readonly name: string
   readonly settings: z.ZodType<Timing & { readonly enabled: boolean }>
 }
 
-export type SettingsOf<Of extends Definition> = Of['settings']['_zod']['output']
+type SettingsOf<Of extends Definition> = Of['settings']['_zod']['output']
+
+/** The settings with these names. */
+export type Settings<Of extends Definition, Name extends keyof SettingsOf<Of>> = {
+  readonly [Key in Name]: SettingsOf<Of>[Key] extends readonly (infer One)[] ? readonly One[] : SettingsOf<Of>[Key]
+}
 
 /**
  * Each collector exports one as `offer`. `create` reads what it uses by name, at once. Its readings have the type of the

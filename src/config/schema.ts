@@ -174,7 +174,10 @@ export const keys: readonly Key[] = collect(schema, [])
 const removedTiming = (name: string) =>
   keys.some(({ path }) => path === `${name}.interval`)
     ? [{ path: `${name}.timeout`, instead: `the time limit of a read follows from ${name}.interval` }]
-    : ['interval', 'timeout'].map((key) => ({ path: `${name}.${key}`, instead: `the ${key} of this collector is fixed` }))
+    : ['interval', 'timeout'].map((key) => ({
+        path: `${name}.${key}`,
+        instead: `the ${key} of this collector is fixed`,
+      }))
 
 const TOKENS = ['tokens', 'enabled', 'interval', 'timeout', 'url', 'apiKeyFile', 'watch']
 

@@ -143,10 +143,7 @@ export const stakingOptions = (url: string, clock: Clock): StakingPollOptions =>
 export const START = Date.parse('2026-03-01T10:00:00Z')
 
 /** A poll of that node over HTTP. */
-export const stakingPoll = (
-  url: string,
-  settings: Partial<Omit<StakingPollOptions, 'recorder' | 'clock'>> = {},
-) => {
+export const stakingPoll = (url: string, settings: Partial<Omit<StakingPollOptions, 'recorder' | 'clock'>> = {}) => {
   const clock = manualClock(START)
   const record = recording()
   const read = createStakingPoll({ ...stakingOptions(url, clock), recorder: record.recorder, ...settings }, 120_000)

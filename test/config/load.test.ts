@@ -45,10 +45,13 @@ test.each([
 })
 
 test('precedence: file, environment, flag; the origin is reported', () => {
-  const { config, settings } = load('prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\nhost:\n  interval: 1m\n', {
-    env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },
-    flags: [{ path: 'prefix', value: 'flag', typed: '--prefix' }],
-  })
+  const { config, settings } = load(
+    'prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\nhost:\n  interval: 1m\n',
+    {
+      env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },
+      flags: [{ path: 'prefix', value: 'flag', typed: '--prefix' }],
+    },
+  )
   expect(config.prefix).toBe('flag')
   expect([config.rpc.interval, config.host.interval]).toEqual([5000, 60_000])
   const origins = Object.fromEntries(settings.map(({ path, origin }) => [path, origin]))

@@ -97,9 +97,7 @@ describe('systemctl reload chain-agent', () => {
   it('resumes the ledger stream from its cursor where its own settings change', async () => {
     const changes = { ...reference('after'), ledger: { unit: node.unit('ledger-tail') } }
     await reloadWithin(200, settings(changes))
-    expect(await log()).toContain(
-      'Configuration reloaded: applied ledger.unit; collectors started or stopped: ledger"',
-    )
+    expect(await log()).toContain('Configuration reloaded: applied ledger.unit; collectors started or stopped: ledger"')
     const { value } = await node.look()
     const service = { service: 'ledger-tail' }
     expect(value('chain_agent_journal_gaps_total', service)).toBe(0)

@@ -22,7 +22,7 @@ import {
   ownHeight,
   type StatesyncEstimate,
 } from './estimates.ts'
-import type { OfferCollector, SettingsOf, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 interface Reading {
@@ -53,7 +53,7 @@ export const derived = ({
   timing,
 }: Uses<
   'published' | 'roundCounter' | 'duties' | 'ownKey' | 'readBootId' | 'checkpoint',
-  Pick<SettingsOf<typeof definition>, 'blocksyncWindow'>
+  Settings<typeof definition, 'blocksyncWindow'>
 >): Collector<Reading> => {
   const rateOf = createBlockRate()
   const lagOf = createLag()
@@ -110,7 +110,7 @@ export const derived = ({
     const windowBlocks = lag === null || isSyncing(known) ? null : Math.max(0, windowSize - lag)
     const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
-    const counts = rounds.read()
+    const counts = roundCounter.read()
     if (counts) duties.add(counts, known.value('chain_native_stake_ratio'), now)
     const key = ownKey.get()
     const signs = key === null ? null : isSigning(known, counts, elapsed)

@@ -6,7 +6,7 @@ import { contentionChecks } from './contention.ts'
 import { clockCheck, cpuChecks, kernelChecks, memoryChecks } from './system.ts'
 import { createReadPath, directoryChecks, driveChecks, type ReadPath } from './storage.ts'
 import { portsCheck, processChecks } from './processes.ts'
-import type { OfferCollector, SettingsOf, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 /** Results by the name of the check. */
@@ -15,7 +15,7 @@ export type HostReading = ReadonlyMap<string, CheckResult>
 type HostCollectorOptions = HostSources &
   Uses<
     'exec' | 'recorder' | 'clock' | 'mainPids' | 'nodeDirectory',
-    Pick<SettingsOf<typeof definition>, 'ports' | 'firewalledPorts' | 'directories' | 'fileSystems'>
+    Settings<typeof definition, 'ports' | 'firewalledPorts' | 'directories' | 'fileSystems'>
   > & { readonly readPath: ReadPath; readonly nodeFiles: Pick<FileTree, 'read'> }
 
 /** Properties of the host that the node depends on. The checks are independent of each other. */

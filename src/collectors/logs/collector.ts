@@ -6,13 +6,13 @@ import { type Sample, sample } from '../../core/metric.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns/classify.ts'
 import { createFilteredMatch, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
 import { createLogCounters, type RecentFailures } from './counters.ts'
-import type { OfferCollector, SettingsOf, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { createLogSurvey, type LogSurvey } from './log-survey.ts'
 
 type LogsCollectorOptions = Uses<
   'journalDependencies' | 'exec' | 'unitNames' | 'readOldest' | 'readNewest' | 'unitLogs',
-  Pick<SettingsOf<typeof definition>, 'units'>
+  Settings<typeof definition, 'units'>
 > & {
   /** Of a unit whose log only another collector follows: service → unit. */
   readonly alsoExamined: Readonly<Record<string, string>>

@@ -17,7 +17,7 @@ import {
   unknownNativeValues,
 } from './series.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
-import type { OfferCollector, SettingsOf, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]
 
@@ -43,7 +43,7 @@ export interface NativeReading {
 
 type NativeCollectorOptions = Uses<
   'readPrefix' | 'recorder' | 'clock',
-  Pick<SettingsOf<typeof definition>, 'url' | 'fallbackUrl' | 'namePrefix'>
+  Settings<typeof definition, 'url' | 'fallbackUrl' | 'namePrefix'>
 > & { readonly at: (url: string) => MetricsEndpoint }
 
 const FORMAT = 'prometheus'

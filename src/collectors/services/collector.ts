@@ -6,7 +6,7 @@ import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 import { createPartialRestart } from '../lifecycle/restarts.ts'
-import type { OfferCollector, SettingsOf, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import type { UnitWatch } from '../../sources/unit-watch.ts'
 import { LOG_PROPERTIES, type UnitLogs } from '../shared/unit-logs.ts'
 import { withinBounds } from '../../core/bounds.ts'
@@ -44,7 +44,7 @@ export const services = ({
   timing,
 }: Uses<
   'exec' | 'unitNames' | 'lifecycle' | 'mainPids' | 'recorder' | 'watchUnits',
-  Pick<SettingsOf<typeof definition>, 'units' | 'timers' | 'required'> & { readonly unitLogs: Pick<UnitLogs, 'take'> }
+  Settings<typeof definition, 'units' | 'timers' | 'required'> & { readonly unitLogs: Pick<UnitLogs, 'take'> }
 >): Collector<ServicesReading> => {
   const unknownValues = createUnknownValues(recorder, 'systemctl')
   const partialRestart = createPartialRestart()

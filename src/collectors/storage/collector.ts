@@ -22,7 +22,7 @@ export const storage = ({
 
   const report = async (signal: AbortSignal): Promise<StorageReport> => {
     try {
-      return parseStorageReport(await read(signal))
+      return parseStorageReport(await readStorage(signal))
     } catch (error) {
       throw withToolMessage(error)
     }

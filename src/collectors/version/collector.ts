@@ -23,7 +23,7 @@ import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { type Context } from '../../core/clock.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
-import type { OfferCollector, SettingsOf, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 
 export interface VersionReading {
   /** A map from the name in the configuration. */
@@ -47,15 +47,8 @@ export interface VersionReading {
 }
 
 type VersionCollectorOptions = Uses<
-  | 'exec'
-  | 'recorder'
-  | 'readPrefix'
-  | 'packageLists'
-  | 'installedFiles'
-  | 'published'
-  | 'forks'
-  | 'forksReviewedAt',
-  Pick<SettingsOf<typeof definition>, 'programs' | 'package' | 'forksFile'>
+  'exec' | 'recorder' | 'readPrefix' | 'packageLists' | 'installedFiles' | 'published' | 'forks' | 'forksReviewedAt',
+  Settings<typeof definition, 'programs' | 'package' | 'forksFile'>
 >
 
 /** Installed and running versions, and whether they meet the requirements of the next forks. */

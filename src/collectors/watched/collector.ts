@@ -27,7 +27,13 @@ const saved = z.object({ node: z.string(), at: z.number(), heartbeat: heartbeatS
  * What another node's agent reports about it, when it last did, and whether the public port of the node answers. The
  * last heartbeat is kept: after a restart of the watcher the node may be silent.
  */
-export const watched = ({ node, heartbeatInbox: inbox, probe, checkpoint, timing }: WatchedCollectorOptions): Collector<Reading> => {
+export const watched = ({
+  node,
+  heartbeatInbox: inbox,
+  probe,
+  checkpoint,
+  timing,
+}: WatchedCollectorOptions): Collector<Reading> => {
   let kept: ReceivedHeartbeat | null = null
 
   const read = async ({ clock, signal }: Context): Promise<Reading> => {
