@@ -121,7 +121,10 @@ describe('the blocksync window', () => {
     expect(await leftAfter([60, (second) => [...atHead(second), difference]])).toBe(510)
   })
   test('references that are wrong, of another chain or do not agree are not the head', async () => {
-    const wrong = (second: number) => [...atHead(second), ...references([headOf(second), 9_000_000, headOf(second) + 2])]
+    const wrong = (second: number) => [
+      ...atHead(second),
+      ...references([headOf(second), 9_000_000, headOf(second) + 2]),
+    ]
     expect(await leftAfter([60, wrong])).toBe(598)
     expect(await leftAfter([60, (second) => [...atHead(second), ...references([9_000_000], 3)]])).toBe(600)
   })

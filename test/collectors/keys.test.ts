@@ -311,7 +311,11 @@ withRootAndTmpfs('a home directory that systemd replaced', () => {
       const examine = createKeyExaminer({
         files: createKeyFiles([home]),
         readPrefix,
-        places: { ...node.places, directory: `${home}/{prefix}/{prefix}-bft`, environmentFile: `${home}/{prefix}/.env` },
+        places: {
+          ...node.places,
+          directory: `${home}/{prefix}/{prefix}-bft`,
+          environmentFile: `${home}/{prefix}/.env`,
+        },
       })
       const unknown = 'unknown, no permission to access its directory'
       expect(wordsOf(await examine(never))).toEqual([

@@ -285,8 +285,7 @@ test('matches a count by brute force for any lines in any order', () => {
       read(...events)
       const rounds = (kind: string, author?: string): number => {
         const firsts = new Map<bigint, string>()
-        for (const one of events)
-          if (one.event === kind && !firsts.has(one.round)) firsts.set(one.round, one.author)
+        for (const one of events) if (one.event === kind && !firsts.has(one.round)) firsts.set(one.round, one.author)
         return [...firsts.values()].filter((one) => author === undefined || one === author).length
       }
       expect(total(`${BLOCKS}{event=proposed}`)).toBe(rounds('proposed'))
@@ -311,7 +310,13 @@ const shown = (events: readonly LedgerEvent[]) => {
 
 test('each round has the last state that the stream reports of it', () => {
   expect(
-    shown([line('proposed', 5), line('proposed', 6), line('finalized', 5), line('timeout', 7), line('proposed', 10, 6)]),
+    shown([
+      line('proposed', 5),
+      line('proposed', 6),
+      line('finalized', 5),
+      line('timeout', 7),
+      line('proposed', 10, 6),
+    ]),
   ).toEqual([
     [5, 'finalized', '05', 5000, false],
     [6, 'proposed', '06', 6000, false],
@@ -323,7 +328,13 @@ test('each round has the last state that the stream reports of it', () => {
 })
 
 test('lines that are repeated, late or of a round whose block was taken change nothing', () => {
-  const lines = [line('proposed', 5), line('proposed', 8, 5), line('timeout', 6), line('finalized', 5), line('timeout', 5)]
+  const lines = [
+    line('proposed', 5),
+    line('proposed', 8, 5),
+    line('timeout', 6),
+    line('finalized', 5),
+    line('timeout', 5),
+  ]
   const once = shown(lines)
   expect(once).toEqual([
     [5, 'finalized', '05', 5000, false],

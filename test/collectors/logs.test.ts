@@ -171,7 +171,14 @@ describe('the state of a log', () => {
     { name: 'no entry', states: ['no entries'], text: NO_ENTRY },
     { name: 'no entry, and output to a file', log: FILE, states: ['other output'], text: TO_FILE },
     // The program writes to the journal itself.
-    { name: 'an entry, and output to a file', log: FILE, newest: since, states: ['read'], text: 'no failures', counted: 0 },
+    {
+      name: 'an entry, and output to a file',
+      log: FILE,
+      newest: since,
+      states: ['read'],
+      text: 'no failures',
+      counted: 0,
+    },
     { name: 'no entry, and a start four minutes ago', log: STARTED, states: [], text: NOT_RUNNING, counted: 0 },
     { name: 'no process', log: { ...RUNNING, isActive: false }, states: [], text: NOT_RUNNING, counted: 0 },
   ])('$name', async ({ log = RUNNING, newest, states: expected, text, counted }) => {

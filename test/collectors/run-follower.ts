@@ -77,9 +77,7 @@ export const runFollower = async <Reading>(
   })
   const reading = readingOf(last)
   const samples = Object.fromEntries(
-    collector
-      .samples(reading)
-      .map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
+    collector.samples(reading).map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
   )
   return { requests, samples, states: collector.states(reading), total }
 }

@@ -142,7 +142,13 @@ const startWatched = async (first: string, whyPolled: string | null = null) => {
 }
 
 const GROUP = '/system.slice/zephyr-bft.service'
-const WATCHED_UNIT = { ActiveState: 'active', Result: 'success', InvocationID: 'a1', ControlGroup: GROUP, MainPID: '31' }
+const WATCHED_UNIT = {
+  ActiveState: 'active',
+  Result: 'success',
+  InvocationID: 'a1',
+  ControlGroup: GROUP,
+  MainPID: '31',
+}
 const ACCOUNTED = { MemoryCurrent: '8192', CPUUsageNSec: '2000000000', TasksCurrent: '2' }
 const ENDED = unit({ ActiveState: 'failed', Result: 'signal', InvocationID: 'a1' })
 

@@ -117,17 +117,20 @@ test('the balance is read every ten minutes', async () => {
   expect(requests()).toBe(2)
 })
 
-test.each([503, { result: 'x' }] as const)('after %j it is unknown, and the rest of the poll is read', async (fault) => {
-  const polls = stakingPoll(node.url)
-  const balanceAt = balancesOf(polls)
-  node.control.fault = (call) => (call === 'eth_getBalance' ? fault : undefined)
-  expect(await balanceAt(0)).toBeUndefined()
-  expect(shown(await polls.poll())).toMatchObject({ up: 1, active: 1 })
-  node.control.fault = () => undefined
-  expect(await balanceAt(4)).toBeUndefined()
-  expect(requests()).toBe(1)
-  expect(await balanceAt(5)).toBe(0.3)
-})
+test.each([503, { result: 'x' }] as const)(
+  'after %j it is unknown, and the rest of the poll is read',
+  async (fault) => {
+    const polls = stakingPoll(node.url)
+    const balanceAt = balancesOf(polls)
+    node.control.fault = (call) => (call === 'eth_getBalance' ? fault : undefined)
+    expect(await balanceAt(0)).toBeUndefined()
+    expect(shown(await polls.poll())).toMatchObject({ up: 1, active: 1 })
+    node.control.fault = () => undefined
+    expect(await balanceAt(4)).toBeUndefined()
+    expect(requests()).toBe(1)
+    expect(await balanceAt(5)).toBe(0.3)
+  },
+)
 
 test('the balance is that of the authority: after a change another is read', async () => {
   const balanceAt = balancesOf(stakingPoll(node.url))

@@ -84,8 +84,7 @@ const create = (run: VersionRun) => {
 }
 
 /** The calls of a program that the test has put on PATH with `counted`. */
-const callsOf = async (name: string): Promise<number> =>
-  (await readFile(join(bin, `${name}.calls`), 'utf8')).length
+const callsOf = async (name: string): Promise<number> => (await readFile(join(bin, `${name}.calls`), 'utf8')).length
 const counted = (name: string, script: string): string => `printf . >> ${join(bin, name)}.calls; ${script}`
 
 /** One poll: the values by `name{labels}`, and the states. */
@@ -137,7 +136,12 @@ describe('the output of --version', () => {
     ['a tag that is no version', build('nightly'), 'node_build_info{node,,', undefined],
     ['a name and a number', prints('zephyr-node 0.13.0'), 'node_build_info{node,0.13.0,,,,}', undefined],
     ['garbage', prints('Segmentation fault (maybe)'), null, 'could not parse the version of the node'],
-    ['the C++ program, which has no such option', 'echo "not expected: --version" >&2\nexit 109', null, 'exit code 109'],
+    [
+      'the C++ program, which has no such option',
+      'echo "not expected: --version" >&2\nexit 109',
+      null,
+      'exit code 109',
+    ],
   ])('%s', async (...[, script, series, trouble]) => {
     await program('zephyr-node', script)
     await program('dpkg-query', dpkg('ii  zephyr 0.14.0 amd64'))
@@ -327,7 +331,7 @@ describe('the forks', () => {
 
 describe('between two polls', () => {
   const STATUS = 'var/lib/dpkg/status'
-  const installed = (version: string) => counted('dpkg-query', dpkg(`ii  zephyr ${version} amd64 1700000000`))
+  const installed = (number: string) => counted('dpkg-query', dpkg(`ii  zephyr ${number} amd64 1700000000`))
 
   test('dpkg runs again if its file has changed, and after ten minutes', async () => {
     const clock = manualClock()
@@ -374,7 +378,7 @@ describe('between two polls', () => {
 
 const LIST = 'var/lib/apt/lists/packages.example_dists_stable_main_binary-amd64_Packages'
 const offers = (...versions: readonly string[]): string =>
-  versions.map((version) => `Package: zephyr\nVersion: ${version}\nArchitecture: amd64\n`).join('\n')
+  versions.map((one) => `Package: zephyr\nVersion: ${one}\nArchitecture: amd64\n`).join('\n')
 
 /** dpkg-query: the row of the package, and those of the kernel. */
 const dpkgQuery = (row: string, kernel = 'ii  linux-image-amd64'): string =>
@@ -443,7 +447,13 @@ test('a compressed list next to one that has a newer version', async () => {
 const COMPRESSED = '1 package lists are compressed and not read'
 const PIN = 'Package: zephyr\nPin: release a=stable\nPin-Priority: 990\n'
 test.each([
-  ['the list has another package', LIST, 'Package: chrony\nVersion: 4.0\n', 'no package list has the package', undefined],
+  [
+    'the list has another package',
+    LIST,
+    'Package: chrony\nVersion: 4.0\n',
+    'no package list has the package',
+    undefined,
+  ],
   ['the list is compressed', `${LIST}.lz4`, '', COMPRESSED, undefined],
   ['a second list is compressed', 'var/lib/apt/lists/second_Packages.lz4', '', COMPRESSED, '0.16.1'],
   ['the pin is of a release', 'etc/apt/preferences', PIN, 'a pin that is not evaluated may decide', '0.16.2'],

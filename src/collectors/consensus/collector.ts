@@ -5,7 +5,12 @@ import { CONSENSUS_KINDS, definition } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
-import { createFilteredMatch, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import {
+  createFilteredMatch,
+  createJournalFollower,
+  type FollowerReading,
+  followerSamples,
+} from '../shared/journal-follower.ts'
 import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 
 type ConsensusUses = Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames' | 'roundLog', UnitSetting>

@@ -161,7 +161,13 @@ const createNewest = <T>() => {
 }
 
 /** The peers, or rounds, that were seen last: at most `limit`, beyond which the one not seen for longest is removed. */
-export const createRecentlySeen = <T>(limit: number) => {
+interface RecentlySeen<T> {
+  add(one: T, at: number): void
+  /** The number of those seen at `from` or later. */
+  countSince(from: number): number
+}
+
+export const createRecentlySeen = <T>(limit: number): RecentlySeen<T> => {
   /** Ordered by the time at which they were last seen. */
   const seenAt = new Map<T, number>()
   const removeOldest = (isExpired: (at: number) => boolean): void => {
@@ -171,14 +177,13 @@ export const createRecentlySeen = <T>(limit: number) => {
     }
   }
   return {
-    add: (one: T, at: number): void => {
+    add: (one, at) => {
       const latest = Math.max(at, seenAt.get(one) ?? 0)
       seenAt.delete(one)
       seenAt.set(one, latest)
       removeOldest(() => seenAt.size > limit)
     },
-    /** The number of those seen at `from` or later. */
-    countSince: (from: number): number => {
+    countSince: (from) => {
       removeOldest((at) => at < from)
       return seenAt.size
     },

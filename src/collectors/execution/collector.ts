@@ -3,7 +3,12 @@ import { inSeconds, minute } from '../../core/units.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
-import { createFilteredMatch, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import {
+  createFilteredMatch,
+  createJournalFollower,
+  type FollowerReading,
+  followerSamples,
+} from '../shared/journal-follower.ts'
 import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
 import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'

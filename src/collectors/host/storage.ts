@@ -100,7 +100,11 @@ const sizeCheck = ({ space, readPath }: DirectoryCheckOptions, directory: string
   },
 })
 
-const fileCheck = ({ space, readPath, nodeDirectory }: DirectoryCheckOptions, file: string, path: string): HostCheck => ({
+const fileCheck = (
+  { space, readPath, nodeDirectory }: DirectoryCheckOptions,
+  file: string,
+  path: string,
+): HostCheck => ({
   name: `file ${file}`,
   read: async ({ clock, signal }) => {
     const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))

@@ -4,7 +4,12 @@ import { minute, second } from '../../core/units.ts'
 import { isUnreadable, whyNotRead } from '../../domain/log-state.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns/classify.ts'
-import { createFilteredMatch, createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import {
+  createFilteredMatch,
+  createJournalFollower,
+  type FollowerReading,
+  followerSamples,
+} from '../shared/journal-follower.ts'
 import { createLogCounters, type RecentFailures } from './counters.ts'
 import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'

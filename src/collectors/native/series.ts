@@ -169,7 +169,10 @@ const statesyncSamples = (series: NativeSeries): readonly Sample[] => {
   return [
     ...sampleIfKnown('chain_native_start_active', isKnown ? !isLive && target === 0 : null),
     ...sampleIfKnown('chain_native_statesync_active', isKnown ? !isLive && target !== 0 : null),
-    ...sampleIfKnown('chain_native_statesync_progress_block', target ? value(NODE_METRICS.statesyncProgress.name) : null),
+    ...sampleIfKnown(
+      'chain_native_statesync_progress_block',
+      target ? value(NODE_METRICS.statesyncProgress.name) : null,
+    ),
     ...sampleIfKnown('chain_native_statesync_target_block', target === 0 ? null : target),
   ]
 }

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import type { SampleIndex } from '../../core/metric.ts'
 import { larger, minute, second } from '../../core/units.ts'
-import { classifyMissedRound, MISS_CLASSES, type MissedRoundCause, type RoundReadings } from '../../domain/missed-round.ts'
+import {
+  classifyMissedRound,
+  MISS_CLASSES,
+  type MissedRoundCause,
+  type RoundReadings,
+} from '../../domain/missed-round.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RoundLog } from '../consensus/round-log.ts'
 import { savedInteger } from '../shared/saved-counts.ts'

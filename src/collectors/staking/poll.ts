@@ -205,4 +205,3 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
 
 const isOf = ({ secpKey, authAddress }: StakingValidator, key: string): boolean =>
   secpKey === key && !/^0x0+$/.test(authAddress)
-

@@ -161,7 +161,9 @@ const methodSamples = (executions: readonly PrometheusSample[]): readonly Sample
     const series = executions.filter(({ labels }) => methodOf(labels['main']) === method)
     return [
       ...sampleIfKnown('chain_traffic_requests_total', sumOf(series, 'rpc_execution_duration_count'), { method }),
-      ...sampleIfKnown('chain_traffic_execution_seconds_total', sumOf(series, 'rpc_execution_duration_sum'), { method }),
+      ...sampleIfKnown('chain_traffic_execution_seconds_total', sumOf(series, 'rpc_execution_duration_sum'), {
+        method,
+      }),
     ]
   })
 
