@@ -129,8 +129,8 @@ export interface Own {
 export interface CollectorDependencies extends Sources, Shared, NodeSettings, Own {}
 
 /** What a collector is created from: the dependencies of these names, some of its settings, and its timing. */
-export type Uses<Name extends keyof CollectorDependencies, Settings = unknown> = Pick<CollectorDependencies, Name> &
-  Settings & { readonly timing: Timing }
+export type Uses<Name extends keyof CollectorDependencies, Others = unknown> = Pick<CollectorDependencies, Name> &
+  Others & { readonly timing: Timing }
 
 /** The setting of a collector that follows the log of one unit. */
 export interface UnitSetting {
