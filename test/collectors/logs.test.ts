@@ -6,12 +6,12 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { LOG_STATES } from '../../src/domain/log-state.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns/classify.ts'
-import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
 import { NO_UNIT_LOGS, type UnitLog, type UnitLogs } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { entry, T0 } from './consensus-log.ts'
 import { memoryCheckpoint, recording } from './recording.ts'
+import { execOf } from './run-collector.ts'
 import { runFollower, type Step } from './run-follower.ts'
 
 const TIMING = { interval: 5000, timeout: 10_000 }
@@ -62,11 +62,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
       stop.abort()
     },
   }
-  const exec: Exec = {
-    run: () => Promise.resolve({ exitCode: 0, stdout: '', stderr }),
-    async *stream() {},
-    killAll: () => undefined,
-  }
+  const exec = execOf(() => Promise.resolve({ exitCode: 0, stdout: '', stderr }))
   const unitLogs: UnitLogs = {
     ...NO_UNIT_LOGS,
     of: (unit) => Promise.resolve(unit === 'zephyr-bft.service' ? log : undefined),

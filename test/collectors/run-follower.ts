@@ -2,12 +2,11 @@ import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import type { Collector, Outcome } from '../../src/core/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
-import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'
 import type { VirtualClock } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { memoryCheckpoint, recording } from './recording.ts'
-import { readingOf } from './run-collector.ts'
+import { execOf, readingOf } from './run-collector.ts'
 
 /** The entries of one batch, an empty batch after N seconds, an empty batch after a gap, or a clock that is set. */
 export type Step = readonly JournalEntry[] | { readonly seconds: number } | { readonly clockOffset: number } | 'gap'
@@ -21,11 +20,7 @@ interface FollowerRun {
 
 const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>) => {
   const { recorder, total } = recording()
-  const exec: Exec = {
-    run: () => Promise.resolve({ exitCode: 0, stdout: '', stderr: '' }),
-    async *stream() {},
-    killAll: () => undefined,
-  }
+  const exec = execOf(() => Promise.resolve({ exitCode: 0, stdout: '', stderr: '' }))
   const dependencies = {
     journalDependencies: {
       journal,

@@ -11,7 +11,7 @@ import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { createFileTree, type DiskUsage } from '../../src/sources/file-tree.ts'
 import { recording } from './recording.ts'
-import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
+import { execOf, pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 /** Creates a directory with files. */
 export const createTree = async (files: Readonly<Record<string, string>>) => {
@@ -72,9 +72,6 @@ export const runHost = (run: HostRun) => {
   const { clock, interval = 15_000 } = run
   const mainPids = createMainPids()
   const record = recording()
-  const unused = () => {
-    throw new Error('no stream is read here')
-  }
   const sources = createHostSources(typeof run.places === 'string' ? placesIn(run.places) : run.places)
   const collector = host({
     ...sources,
@@ -82,7 +79,7 @@ export const runHost = (run: HostRun) => {
     clock,
     mainPids,
     recorder: record.recorder,
-    exec: { ...(run.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
+    exec: execOf((run.exec ?? programs({}).exec).run),
     readPath: createReadPath(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), keyFiles),
     ports: run.ports ?? [8080, 9143],
     firewalledPorts: run.firewalledPorts ?? [],

@@ -5,7 +5,7 @@ import { createMainPids, createUnitNames } from '../../src/collectors/shared/nod
 import { NO_UNIT_LOGS } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
-import { runPolls } from './run-collector.ts'
+import { execOf, runPolls } from './run-collector.ts'
 
 const unit = (properties: Readonly<Record<string, string>>): string =>
   Object.entries({ LoadState: 'loaded', UnitFileState: 'enabled', ...properties })
@@ -20,13 +20,7 @@ const polls = async (...shown: readonly [string, ...string[]]) => {
 
 /** For one unit, of which `show` returns what systemctl prints. */
 const optionsFor = ({ recorder }: ReturnType<typeof recording>, show: () => string) => ({
-  exec: {
-    run: () => Promise.resolve({ exitCode: 0, stdout: show(), stderr: '' }),
-    stream: () => {
-      throw new Error('no stream is read here')
-    },
-    killAll: () => undefined,
-  },
+  exec: execOf(() => Promise.resolve({ exitCode: 0, stdout: show(), stderr: '' })),
   unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' })),
   units: { bft: '{prefix}-bft.service' },
   timers: {},
