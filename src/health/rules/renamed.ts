@@ -72,7 +72,7 @@ export const RENAMED: Readonly<Record<string, string | null>> = {
   ChainValidatorsFileStale: 'ChainStartFiles.validators',
   ChainVotesLate: 'ChainNotVoting.late',
   ChainWalStopped: 'ChainLogTrouble.wal-stopped',
-  ChainWatchedNoProposals: 'ChainWatchedNode.no-proposals',
+  ChainWatchedNoProposals: null,
   ChainWatchedNodeCritical: 'ChainWatchedNode.critical',
   ChainWatchedNodeUnknown: 'ChainWatchedNode.never-heard',
   ChainWithdrawalReady: null,

@@ -168,26 +168,4 @@ export const watcher = ruleFile(HEADER, [
     description:
       '{{ $labels.instance }} is configured to watch a node and has received no heartbeat of it. If the node stops sending heartbeats, no alert fires.',
   },
-  {
-    comment:
-      'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Nearly all readings of the half hour exist, and are of new blocks. Only on a watcher, and no page: the agent of the node has better sources and pages by them, and its silence pages.',
-    alert: 'ChainWatchedNode',
-    why: 'no-proposals',
-    component: 'duty',
-    limit: 144,
-    for: '1m',
-    advice: [
-      'See whether the node reports why: `chain-agent status watched` on the watcher.',
-      'See the set and the flags of the validator: `chain-agent status staking` on the watcher.',
-    ],
-    expr: (limit) => `(changes(chain_staking_reward_tokens_total{share="pool"}[30m]) == 0)
-  and on (instance, job, cluster) (changes(chain_staking_reward_tokens_total{share="pool"}[6h]) >= ${limit})
-  and on (instance, job, cluster) (count_over_time(chain_staking_reward_tokens_total{share="pool"}[30m:1m]) > 27)
-  unless on (instance, job, cluster) (time() - chain_staking_block_timestamp_seconds > 60)
-  and on (instance, job, cluster) (chain_staking_active == 1)
-  and on (instance, job, cluster) (chain_agent_build_info{profile="watcher"})`,
-    summary: 'the watched validator earns no rewards: it has no own blocks',
-    description: (limit) =>
-      `By the staking precompile, as {{ $labels.instance }} sees it, the validator has earned nothing for half an hour. In the hours before it had new rewards in ${limit} readings or more.`,
-  },
 ])
