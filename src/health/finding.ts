@@ -6,7 +6,7 @@ import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import { isNotified } from './notifications.ts'
 import { RULE_FILES } from './rules/index.ts'
-import { addressOf, splitAddress } from './rules/rule.ts'
+import { addressOf, alertsOf, splitAddress } from './rules/rule.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
@@ -72,9 +72,9 @@ const isOfAgent = ({ name }: Pick<Finding, 'name'>): boolean => name === RULES_F
 /** The name of the finding that rules could not be evaluated. */
 export const RULES_FAILED = 'rules'
 const AGENT_ALERTS: ReadonlySet<string> = new Set(
-  RULE_FILES.flatMap(({ groups }) => groups)
-    .flatMap(({ rules }) => rules)
-    .flatMap((rule) => ('alert' in rule && rule.component === 'agent' ? [addressOf(rule)] : [])),
+  alertsOf(RULE_FILES)
+    .filter(({ component }) => component === 'agent')
+    .map(addressOf),
 )
 
 /**

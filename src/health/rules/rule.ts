@@ -179,6 +179,10 @@ export const alertRows = (defaults: RowDefaults, rows: readonly WrittenRow[]): r
       row.page === undefined ? { ...defaults, severity: 'warning', ...row } : { ...defaults, ...row, severity: 'critical' },
   )
 
+/** The alerts of these files. */
+export const alertsOf = (files: readonly RuleFile[]): readonly AlertRow[] =>
+  files.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)))
+
 /** The address of a row in settings, on screens and in documents: `ChainDiskFull`, `ChainDiskFull.filling`. */
 export const addressOf = ({ alert, why }: Pick<AlertRow, 'alert' | 'why'>): string =>
   why === undefined ? alert : `${alert}.${why}`
