@@ -66,7 +66,9 @@ const cleanupTimer = (view: View): readonly Fact[] =>
   (view.readings.services?.timers ?? []).map(({ timer, activeState, lastTriggerAt, nextTriggerAt }) =>
     fact(
       ['timers', timer ?? ''],
-      activeState && { state: activeState, lastTriggerAt: iso(lastTriggerAt), nextTriggerAt: iso(nextTriggerAt) },
+      activeState === null
+        ? null
+        : { state: activeState, lastTriggerAt: iso(lastTriggerAt), nextTriggerAt: iso(nextTriggerAt) },
       {
         label: `timer ${timer ?? ''}`,
         text: () =>
