@@ -149,10 +149,13 @@ const compile = (node: SyntaxNode, text: string): Expression => {
   }
 }
 
-const argumentsOf = (body: SyntaxNode, text: string): readonly Expression[] => {
-  const found: Expression[] = []
-  for (let one = body.firstChild; one; one = one.nextSibling) found.push(compile(one, text))
-  return found
+const argumentsOf = (body: SyntaxNode, text: string): readonly Expression[] =>
+  childrenOf(body).map((one) => compile(one, text))
+
+export const childrenOf = (node: SyntaxNode): readonly SyntaxNode[] => {
+  const children: SyntaxNode[] = []
+  for (let child = node.firstChild; child; child = child.nextSibling) children.push(child)
+  return children
 }
 
 const matchingOf = (node: SyntaxNode, slice: (of: SyntaxNode) => string) => {
