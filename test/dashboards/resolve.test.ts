@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
-import type { Api } from './api.ts'
-import { dashboardSchema, type Panel } from './model.ts'
+import type { Panel } from './model.ts'
 import { alone } from './fault-fixtures.ts'
-import { type Chosen, interpolate, openScene, type Scene, sent, unresolved } from './resolve.ts'
+import { type Chosen, interpolate, type Scene, sent, unresolved } from './resolve.ts'
 
 const NOW = 1_795_000_000
 const HOUR = 3600
@@ -69,54 +68,5 @@ describe('a target as it is sent', () => {
     expect(span).toEqual({ from: 1_794_978_300, to: 1_794_999_900 })
     expect(kind).toBe('range')
     expect(expr).toBe('chain_blocks_per_second{job=~"j", cluster=~"c", instance=~"i"}')
-  })
-})
-
-describe('the values of the variables', () => {
-  const api: Api = {
-    instant: () => Promise.resolve([{ labels: { __name__: 'up', node: 'n1' }, points: [[NOW, 1]] }]),
-    range: () => Promise.reject(new Error('not asked')),
-    labelValues: (label, span, match) =>
-      Promise.resolve(
-        label === 'instance' && match === 'up{job=~"a-job"}' && span.to === NOW ? ['n10', 'n2', 'n2'] : ['a-job'],
-      ),
-  }
-  const open = async (variables: readonly unknown[], choose = {}) => {
-    const json = { ...alone(), templating: { list: variables } }
-    const { variables: chosen } = await openScene(dashboardSchema.parse(json), api, {
-      now: NOW,
-      choose,
-    })
-    return Object.fromEntries(chosen)
-  }
-  const job = { name: 'job', type: 'query', query: 'label_values(up, job)' }
-  const instance = {
-    name: 'instance',
-    type: 'query',
-    query: 'label_values(up{job=~"$job"}, instance)',
-  }
-
-  it('are queried in the order of the dashboard', async () => {
-    expect(await open([job, instance])).toEqual({ job: one('a-job'), instance: one('n2') })
-    expect(await open([job, { ...instance, multi: true }])).toEqual({
-      job: one('a-job'),
-      instance: many('n2', 'n10'),
-    })
-  })
-
-  it('all of them, or the selected one', async () => {
-    const all = { ...instance, multi: true, includeAll: true, allValue: '.*' }
-    expect((await open([job, all]))['instance']).toEqual({ ...many('n2', 'n10'), verbatim: '.*' })
-    expect((await open([job, all], { instance: 'n2' }))['instance']).toEqual(many('n2'))
-  })
-
-  it('the capture group of a pattern on the series of a query', async () => {
-    const node = {
-      name: 'node',
-      type: 'query',
-      query: 'query_result(up)',
-      regex: '/node="([^"]+)"/',
-    }
-    expect(await open([node])).toEqual({ node: one('n1') })
   })
 })
