@@ -135,11 +135,11 @@ const findingOf = (
     name: alert,
     severity: countsAs,
     summary: joinPhrases([...new Set(all.map((one) => one.summary))]),
-    timing: timingOf({
-      verb: isNotified({ origin, readings }) ? VERBS[severity] : 'fires',
+    timing: timingOf(
+      isNotified({ origin, readings }) ? VERBS[severity] : 'fires',
       lasted,
-      firesIn: isPending ? Math.max(second, since + pendingFor - at) : null,
-    }),
+      isPending ? Math.max(second, since + pendingFor - at) : null,
+    ),
     evidence: [
       // It is in the tense of an alert that fires: "has not been active for one minute".
       ...(isPending ? [] : limited(all.map(({ description }) => capital(description)))),
@@ -161,17 +161,8 @@ const findingOf = (
 /** With an Alertmanager that accepts alerts. Without one an alert fires, and no one is notified. */
 const VERBS: Readonly<Record<FindingSeverity, string>> = { critical: 'pages', warning: 'warns', info: 'is listed' }
 
-const timingOf = ({
-  verb,
-  lasted,
-  firesIn,
-}: {
-  readonly verb: string
-  /** In milliseconds; null if it is unknown. */
-  readonly lasted: number | null
-  /** When the alert fires if the condition still holds, in milliseconds from now; null if it fires. */
-  readonly firesIn: number | null
-}): string | null => {
+/** `lasted` is null if it is unknown, and `firesIn`, the time until the alert fires, if it fires; both in milliseconds. */
+const timingOf = (verb: string, lasted: number | null, firesIn: number | null): string | null => {
   const duration = lasted === null ? SINGLE_READING : lasted < SHORTEST ? 'Now' : `For ${shortDuration(lasted)}`
   if (firesIn !== null) {
     return `${duration}; ${verb} ${lasted === null ? 'after' : 'in'} ${shortDuration(firesIn)}.`
