@@ -7,12 +7,11 @@ import {
   statesyncProgress,
 } from '../../domain/agreement.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import { blocksyncWindowOf, statesyncThreshold } from '../../domain/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import { NODE_FACTS } from '../../domain/node-facts.ts'
+import { blocksyncWindowOf, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
 import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
 import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
 import { createStatesyncEstimator, createStorageGrowth, type StatesyncEstimate } from './estimates.ts'

@@ -11,9 +11,8 @@ import {
   systemdFailure,
 } from '../facts.ts'
 import { excerpt } from '../../core/errors.ts'
-import { blocksyncWindow, byDefault, statesyncThreshold } from '../../domain/node-distances.ts'
 import { isUnreadable } from '../../domain/log-state.ts'
-import { NODE_FACTS } from '../../domain/node-facts.ts'
+import { blocksyncWindow, byDefault, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
 import { blocksyncLeft, gapOf, leftText } from '../gap.ts'
 import { type StartConditions, startOutcome } from './start-cases.ts'

@@ -1,10 +1,18 @@
 import { TIMESTAMP_TOLERANCE_MS } from '../../domain/node-facts.ts'
-import { hasIncreased, percent, period, NODE_DOWN, ruleFile } from './rule.ts'
+import { hasIncreased, percent, period, NODE_DOWN, type RecordingRow, ruleFile } from './rule.ts'
 
 const BLIND_ADVICE = [
   'See what the agent cannot read: `chain-agent status host`.',
   'Grant the permissions described in docs/how-to/host.md.',
 ]
+
+/** A recording for a missing reading of a host whose agent works. */
+const unknownReading = (reading: string, series: string): RecordingRow => ({
+  record: 'instance:chain_host_reading:unknown',
+  labels: { reading },
+  expr: `chain_agent_collector_up{collector="host"} == 1
+  unless on (instance, job, cluster) ${series}`,
+})
 
 const MEMORY_LOW = {
   alert: 'ChainMemoryLow',
@@ -29,18 +37,8 @@ export const host = ruleFile(HEADER, [
   unless on (instance, job, cluster) chain_host_clock_offset_seconds
   unless on (instance, job, cluster) (chain_host_clock_synchronized == 0)`,
   },
-  {
-    record: 'instance:chain_host_reading:unknown',
-    labels: { reading: 'kernel' },
-    expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job, cluster) chain_host_kernel_blocked{kernel="running"}`,
-  },
-  {
-    record: 'instance:chain_host_reading:unknown',
-    labels: { reading: 'ports' },
-    expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job, cluster) chain_host_port_exposed`,
-  },
+  unknownReading('kernel', 'chain_host_kernel_blocked{kernel="running"}'),
+  unknownReading('ports', 'chain_host_port_exposed'),
   {
     comment: 'Only a running process has a limit.',
     record: 'instance:chain_host_reading:unknown',
@@ -51,17 +49,9 @@ export const host = ruleFile(HEADER, [
   {
     comment:
       'Of a directory of the node: the file systems of the host, whose label is a path, need no permission.',
-    record: 'instance:chain_host_reading:unknown',
-    labels: { reading: 'space' },
-    expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job, cluster) chain_host_filesystem_available_bytes{directory!~"/.*"}`,
+    ...unknownReading('space', 'chain_host_filesystem_available_bytes{directory!~"/.*"}'),
   },
-  {
-    record: 'instance:chain_host_reading:unknown',
-    labels: { reading: 'forkpoint' },
-    expr: `chain_agent_collector_up{collector="host"} == 1
-  unless on (instance, job, cluster) chain_host_file_modified_timestamp_seconds{file="forkpoint"}`,
-  },
+  unknownReading('forkpoint', 'chain_host_file_modified_timestamp_seconds{file="forkpoint"}'),
   {
     comment: 'Per drive: the kernel lists a drive whose health is in no report.',
     record: 'instance:chain_host_reading:unknown',

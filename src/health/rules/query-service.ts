@@ -1,4 +1,19 @@
-import { percent, NODE_DOWN, RPC_DOWN, ruleFile } from './rule.ts'
+import { type Cause, percent, NODE_DOWN, RPC_DOWN, ruleFile } from './rule.ts'
+
+/** The service waits for a node without new blocks. */
+const NO_NEW_BLOCKS: readonly Cause[] = [
+  { ...NODE_DOWN, services: ['bft', 'execution', 'rpc'] },
+  {
+    alerts: [
+      ...RPC_DOWN,
+      'ChainStatesync',
+      'ChainBehind',
+      'ChainBlockStalled',
+      'ChainQueryServiceDown.stopped',
+      'ChainQueryServiceDown.incomplete',
+    ],
+  },
+]
 
 export const queryService = ruleFile({ name: 'query-service', component: 'services' }, [
   {
@@ -56,19 +71,7 @@ export const queryService = ruleFile({ name: 'query-service', component: 'servic
     alert: 'ChainQueryServiceBehind',
     why: 'stalled',
     for: '5m',
-    explainedBy: [
-      { ...NODE_DOWN, services: ['bft', 'execution', 'rpc'] },
-      {
-        alerts: [
-          ...RPC_DOWN,
-          'ChainStatesync',
-          'ChainBehind',
-          'ChainBlockStalled',
-          'ChainQueryServiceDown.stopped',
-          'ChainQueryServiceDown.incomplete',
-        ],
-      },
-    ],
+    explainedBy: NO_NEW_BLOCKS,
     advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
     expr: `(changes(chain_query_service_node_height[5m]) > 0)
 unless on (instance, job, cluster)
@@ -82,20 +85,7 @@ unless on (instance, job, cluster)
     alert: 'ChainQueryServiceBehind',
     limit: 300,
     for: '15m',
-    explainedBy: [
-      { ...NODE_DOWN, services: ['bft', 'execution', 'rpc'] },
-      {
-        alerts: [
-          ...RPC_DOWN,
-          'ChainStatesync',
-          'ChainBehind',
-          'ChainBlockStalled',
-          'ChainQueryServiceDown.stopped',
-          'ChainQueryServiceDown.incomplete',
-          'ChainQueryServiceBehind.stalled',
-        ],
-      },
-    ],
+    explainedBy: [...NO_NEW_BLOCKS, { alerts: ['ChainQueryServiceBehind.stalled'] }],
     advice: [
       'Check the load of the host and of the store.',
       'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
