@@ -5,8 +5,6 @@ import { committed, type Dashboard, dashboardSchema, type Panel, panelsOf } from
 export interface Fault {
   readonly rule: Rule
   readonly says: string
-  /** Other findings that it always causes. */
-  readonly follows?: Rule
   plant(dashboard: Dashboard): void
 }
 

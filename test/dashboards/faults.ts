@@ -33,48 +33,9 @@ export const FAULTS: readonly Fault[] = [
     plant: ask(`rate(chain_ledger_finality_seconds_bucket{${SCOPE}, le="7"}[$__rate_interval])`),
   },
   {
-    rule: 'promql',
-    says: 'it is no PromQL',
-    plant: ask(`sum(chain_blocks_per_second{${SCOPE}}`),
-  },
-  {
-    rule: 'scope',
-    says: 'chain_blocks_per_second is asked without instance=~"$instance"',
-    plant: ask('chain_blocks_per_second{job=~"$job", cluster=~"$cluster"}'),
-  },
-  {
-    rule: 'scope',
-    says: 'chain_duty_identity_active is asked without job=~"$job"',
-    plant: ask(`sum(chain_duty_identity_active{cluster=~"$cluster", instance=~"$instance"})`),
-  },
-  {
-    rule: 'scope',
-    says: 'chain_blocks_per_second is asked without cluster=~"$cluster"',
-    plant: ask('chain_blocks_per_second{job=~"$job", instance=~"$instance"}'),
-  },
-  {
-    rule: 'scope',
-    says: 'it groups or matches by instance without cluster',
-    plant: ask(`max by (job, instance) (chain_blocks_per_second{${SCOPE}})`),
-  },
-  {
     rule: 'many',
     says: 'its topk chooses again at each step; expected @ end()',
     plant: ask(`topk(10, chain_blocks_per_second{${SCOPE}})`),
-  },
-  {
-    rule: 'variable',
-    says: 'variable "instance" has the value ".*" for all; expected none',
-    plant: ({ templating }) => {
-      for (const variable of templating.list) if (variable.name === 'instance') variable.allValue = '.*'
-    },
-  },
-  {
-    rule: 'variable',
-    says: 'variable "cluster" has the value ".+" for all; expected ".*"',
-    plant: ({ templating }) => {
-      for (const variable of templating.list) if (variable.name === 'cluster') variable.allValue = '.+'
-    },
   },
   {
     rule: 'rate',
@@ -139,71 +100,6 @@ export const FAULTS: readonly Fault[] = [
     }),
   },
   {
-    rule: 'words',
-    says: 'it has no title',
-    plant: change((panel) => delete panel.title),
-  },
-  {
-    rule: 'words',
-    says: 'expected noValue',
-    plant: change((panel) => delete panel.fieldConfig?.defaults.noValue),
-  },
-  {
-    rule: 'datasource',
-    says: 'it asks "prometheus-1"; expected "${datasource}"',
-    plant: change((panel) => {
-      panel.datasource = { type: 'prometheus', uid: 'prometheus-1' }
-    }),
-  },
-  {
-    rule: 'datasource',
-    says: 'target A: it does not ask "${datasource}", as its panel does',
-    plant: change((panel) => {
-      for (const target of panel.targets ?? []) target.datasource = { type: 'prometheus', uid: 'other' }
-    }),
-  },
-  {
-    rule: 'grid',
-    says: 'panel "Planted": it lies over panel',
-    plant: change(({ gridPos }) => Object.assign(gridPos, { y: 1, w: 1, h: 1 })),
-  },
-  {
-    rule: 'grid',
-    says: 'it ends beyond the 24 columns',
-    plant: change(({ gridPos }) => {
-      gridPos.x = 1
-    }),
-  },
-  {
-    rule: 'identity',
-    says: 'another panel has its id 9001, too',
-    plant: (dashboard) => {
-      for (const panel of dashboard.panels.slice(-2)) panel.id = 9001
-    },
-  },
-  {
-    rule: 'identity',
-    says: 'another target has the same refId',
-    plant: change(({ targets = [] }) => {
-      const [first] = targets
-      if (first) targets.push({ ...first, legendFormat: 'again' })
-    }),
-  },
-  {
-    rule: 'target',
-    says: 'it asks nothing; expected a target',
-    plant: change((panel) => {
-      panel.targets = []
-    }),
-  },
-  {
-    rule: 'target',
-    says: 'it is asked at one moment, and drawn over time',
-    plant: change(({ targets = [] }) => {
-      for (const target of targets) Object.assign(target, { range: false, instant: true })
-    }),
-  },
-  {
     rule: 'link',
     says: 'leads to a runbook that there is not',
     plant: change((panel) => {
@@ -232,20 +128,6 @@ export const FAULTS: readonly Fault[] = [
     }),
   },
   {
-    rule: 'frame',
-    says: 'its schemaVersion is 42; expected 39',
-    plant: (dashboard) => {
-      dashboard.schemaVersion = 42
-    },
-  },
-  {
-    rule: 'frame',
-    says: '"What happened" is first on a phone',
-    plant: ({ panels }) => {
-      for (const { gridPos } of panels.slice(0, 1)) gridPos.y = 9100
-    },
-  },
-  {
     rule: 'contrast',
     says: 'text on #E69F00 has a contrast of 2.1; expected 4.5',
     plant: change((panel) => {
@@ -256,46 +138,5 @@ export const FAULTS: readonly Fault[] = [
       }
       for (const target of panel.targets ?? []) Object.assign(target, { range: false, instant: true })
     }),
-  },
-  {
-    rule: 'variable',
-    says: 'variable "network" is used nowhere',
-    plant: ({ templating }) => {
-      templating.list.push({ name: 'network', type: 'custom', label: 'Network', query: 'a,b' })
-    },
-  },
-  {
-    rule: 'frame',
-    says: 'it can be edited in Grafana',
-    plant: (dashboard) => {
-      dashboard.editable = true
-    },
-  },
-  {
-    rule: 'frame',
-    says: 'its uid is "chain-nod"; expected "chain-node"',
-    follows: 'link',
-    plant: (dashboard) => {
-      dashboard.uid = 'chain-nod'
-    },
-  },
-  {
-    rule: 'shape',
-    says: 'Unrecognized key: "descripton"',
-    plant: change((panel) => Object.assign(panel, { descripton: 'x' })),
-  },
-  {
-    rule: 'shape',
-    says: 'Unrecognized key: "__inputs"',
-    plant: (dashboard) => {
-      Object.assign(dashboard, { __inputs: [] })
-    },
-  },
-  {
-    rule: 'shape',
-    says: 'Unrecognized key: "id"',
-    plant: (dashboard) => {
-      Object.assign(dashboard, { id: 7 })
-    },
   },
 ]
