@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { renderTemplate } from '../../src/health/promql/template.ts'
+import { NODE_VARIABLES } from '../../src/health/rules/rule.ts'
 import type { Labels } from '../../src/health/promql/series.ts'
 import { rulesIn, seriesOf, testFiles, testsOf, valuesOf } from '../alerts/files.ts'
 
@@ -142,4 +143,11 @@ test.each<readonly [expr: string, value: number | undefined]>([
   expect(evaluator.active().map((alert) => Math.round(alert.value * 1e9) / 1e9)).toEqual(
     value === undefined ? [] : [Math.round(value * 1e9) / 1e9],
   )
+})
+
+test.each([
+  ['of a cluster', { job: 'j', cluster: 'north', instance: 'a' }, 'var-job=j&var-cluster=north&var-instance=a'],
+  ['without a cluster', { job: 'j', instance: 'a' }, 'var-job=j&var-instance=a'],
+])('the dashboard of a node %s', (_what, labels, expected) => {
+  expect(renderTemplate(NODE_VARIABLES, { labels, value: 1 })).toBe(expected)
 })

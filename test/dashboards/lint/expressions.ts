@@ -51,7 +51,8 @@ const withoutVariables = (expr: string): string =>
 /** The labels that the variables of the dashboard select. */
 const SCOPE = new Set(['job', 'cluster', 'instance'])
 
-const lintSelectors = (text: string): readonly Fault[] =>
+/** Metrics, labels and values in a PromQL expression that do not exist. */
+export const lintSelectors = (text: string): readonly Fault[] =>
   readPromql(text).selected.flatMap(({ metric, matchers }) => {
     const known = knownMetric(metric)
     if (!known) return [{ rule: 'metric', what: `no source exposes or records ${metric}` }]
