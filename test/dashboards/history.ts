@@ -24,7 +24,7 @@ interface Options {
   readonly days?: number
 }
 
-export const JOB = 'chain-agent'
+const JOB = 'chain-agent'
 /** As deploy/prometheus/targets gives it; the rules do not keep it. */
 const CLUSTER = 'mainnet'
 /** A healthy node with past incidents: every panel of a single node must show data for it. */

@@ -252,7 +252,7 @@ export const migration = (situation: Situation): readonly string[] => [
 
 const promote = (situation: Situation): string => storageTool(situation, '--promote-secondary')
 
-export const migrationCautions = (situation: Situation): readonly string[] => [
+const migrationCautions = (situation: Situation): readonly string[] => [
   `Do not empty the database to save time: a hard reset is hardly faster, and costs its history${cite('hard-reset', 'node-recovery')}.`,
   ...(isPageForkActive(situation) === true
     ? noDowngrade(situation)
