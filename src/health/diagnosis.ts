@@ -1,13 +1,5 @@
 import type { HealthState, HealthStatus } from '../domain/health.ts'
-import {
-  isWatcher,
-  maintenanceWindow,
-  NO_ANSWER,
-  NO_NODE,
-  RPC_SILENT,
-  systemdFailure,
-  watchedText,
-} from './facts.ts'
+import { isWatcher, maintenanceWindow, NO_ANSWER, NO_NODE, RPC_SILENT, systemdFailure, watchedText } from './facts.ts'
 import { findingsOf, type HealthFinding, RULES_FAILED, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'

@@ -109,10 +109,7 @@ const statesOf = (points: Answered['points'], { pending, kept, step }: Waits) =>
 }
 
 /** While an alert is pending or fires, the time of its onset, as Prometheus records it. */
-const onsetsOf = (
-  points: Answered['points'],
-  waits: Waits,
-): readonly (readonly [at: number, onset: number])[] => {
+const onsetsOf = (points: Answered['points'], waits: Waits): readonly (readonly [at: number, onset: number])[] => {
   const { pending, firing } = statesOf(points, waits)
   let onset = 0
   let last = Number.NEGATIVE_INFINITY

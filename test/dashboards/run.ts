@@ -72,7 +72,9 @@ const runAnnotation = async (
   if ('refused' in answer) return [answer.refused]
   return (
     [titleFormat, textFormat]
-      .flatMap((legendFormat) => checkAnswer({ type: 'timeseries' }, { target: { refId: '', expr: '', legendFormat }, series: answer.series }))
+      .flatMap((legendFormat) =>
+        checkAnswer({ type: 'timeseries' }, { target: { refId: '', expr: '', legendFormat }, series: answer.series }),
+      )
       .filter(({ what }, index, all) => all.findIndex((other) => other.what === what) === index)
       // An annotation may have equal names, and many series.
       .filter(({ rule, what }) => rule !== 'many' && !what.includes('several are called'))

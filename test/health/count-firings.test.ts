@@ -23,7 +23,7 @@ test.each([
   // The condition is false at 1 and 2; at 3 the alert would end.
   ['the last firing of one that is kept', 30, ['x..x....'], { firings: 1, evaluations: 6, nodes: 1, last: 0 }],
   ['each label set is an alert', 0, ['xx...', '.xx..'], { firings: 2, evaluations: 4, nodes: 2, last: 1 }],
-])('%s', (_name, keep, instances, expected) => {
+])('%s', (...[, keep, instances, expected]) => {
   expect(countsOf({ for: 0, keepFiringFor: keep * 1000 }, ...instances)).toEqual(expected)
 })
 

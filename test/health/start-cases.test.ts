@@ -91,10 +91,13 @@ describe.each([
   ['files', FILES, FILE_CASES],
   ['root', ROOTS, ROOT_CASES],
 ] as const)('each case of the source: %s', (_what, rows, cases) => {
-  test.each(rows.map((row, index) => ({ row, index })))('$row.0', ({ row: [, when, result, uses = 'local'], index }) => {
-    expect(startOutcome({ ...PLAIN, ...when })).toMatchObject({ uses, result })
-    expect(cases.findIndex((one) => one.when({ ...PLAIN, ...when }))).toBe(index)
-  })
+  test.each(rows.map((row, index) => ({ row, index })))(
+    '$row.0',
+    ({ row: [, when, result, uses = 'local'], index }) => {
+      expect(startOutcome({ ...PLAIN, ...when })).toMatchObject({ uses, result })
+      expect(cases.findIndex((one) => one.when({ ...PLAIN, ...when }))).toBe(index)
+    },
+  )
 
   test('has a row', () => {
     expect(rows).toHaveLength(cases.length)

@@ -307,9 +307,9 @@ const steps = (values: ArrayLike<number>, restarts: boolean): readonly number[] 
 
 /** Not known where nothing was observed. */
 const ratio = (sums: readonly number[], counts: readonly number[]): readonly number[] =>
-  sums.map((sum, index) => {
+  sums.map((total, index) => {
     const count = counts[index] ?? 0
-    return count > 0 ? sum / count : Number.NaN
+    return count > 0 ? total / count : Number.NaN
   })
 
 /** As a height, or a directory that is only written. */

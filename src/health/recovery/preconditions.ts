@@ -123,11 +123,7 @@ interface ForkPlan extends Pick<RecoveryPlan, 'why'> {
   readonly caution: string
 }
 
-const forkPlan = (
-  situation: Situation,
-  isUpgrade: boolean,
-  { reason, why, caution }: ForkPlan,
-): RecoveryPlan => ({
+const forkPlan = (situation: Situation, isUpgrade: boolean, { reason, why, caution }: ForkPlan): RecoveryPlan => ({
   path: isUpgrade ? 'upgrade' : 'migrate',
   summary: `${isUpgrade ? 'upgrade the node' : 'migrate the database'}${reason}`,
   why,

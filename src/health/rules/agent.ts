@@ -75,8 +75,7 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
       `The agent on {{ $labels.instance }} exports {{ $value }} series, more than ${limit}. With more than the sample_limit of the scrape job the node counts as down.`,
   },
   {
-    comment:
-      'A disabled collector has no value. One without a first reading has 0 as soon as that reading is overdue.',
+    comment: 'A disabled collector has no value. One without a first reading has 0 as soon as that reading is overdue.',
     alert: 'ChainCollectorDown',
     for: '5m',
     advice: ['See which collectors fail, and why: `chain-agent status agent`.'],
@@ -285,8 +284,7 @@ export const meta = ruleFile(META, [
   },
   {
     ...MONITORING_FAILING,
-    comment:
-      'A configuration that was rejected takes effect at the next restart: Prometheus does not start then.',
+    comment: 'A configuration that was rejected takes effect at the next restart: Prometheus does not start then.',
     why: 'configuration',
     summary: '{{ $labels.job }} rejected its configuration, and uses the previous one',
     for: '5m',
@@ -320,8 +318,7 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
   },
   {
     ...MONITORING_FAILING,
-    comment:
-      'A head block that cannot be compacted, or a log that is corrupt: samples are lost at the next restart.',
+    comment: 'A head block that cannot be compacted, or a log that is corrupt: samples are lost at the next restart.',
     why: 'storage',
     summary: 'Prometheus cannot write its database',
     for: '5m',
@@ -367,8 +364,7 @@ export const maintenance = ruleFile({ name: 'maintenance', component: 'agent' },
       'The operator of {{ $labels.instance }} has set a maintenance window ({{ $labels.reason }}). All alerts of this node are inhibited, except those on keys and security.',
   },
   {
-    comment:
-      'A window that was forgotten inhibits every page: so it must be delivered, which information need not be.',
+    comment: 'A window that was forgotten inhibits every page: so it must be delivered, which information need not be.',
     alert: 'ChainMaintenanceLong',
     for: '24h',
     advice: ['End it if the work is done: `sudo chain-agent maintenance end`.'],

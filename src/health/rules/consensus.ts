@@ -119,8 +119,7 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
       `{{ $value }} nodes of {{ $labels.job }} have had no new block for more than ${limit} seconds, and a majority of their references is at the same height. The nodes themselves are healthy: do not restart them.`,
   },
   {
-    comment:
-      'A restart of the node is finished within five minutes; an unreachable RPC has its own alert before that.',
+    comment: 'A restart of the node is finished within five minutes; an unreachable RPC has its own alert before that.',
     alert: 'ChainBlind',
     why: 'block',
     for: '5m',

@@ -53,8 +53,7 @@ export const disk = ruleFile({ name: 'disk', component: 'host' }, [
       'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 12 hours will be full within 24 hours.',
   },
   {
-    comment:
-      'It existed within the hour and does not now: the space of a missing directory is unknown, not full.',
+    comment: 'It existed within the hour and does not now: the space of a missing directory is unknown, not full.',
     alert: 'ChainBlind',
     why: 'directory',
     for: '5m',

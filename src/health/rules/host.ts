@@ -47,8 +47,7 @@ export const host = ruleFile(HEADER, [
   unless on (instance, job, cluster, service) chain_service_max_file_descriptors`,
   },
   {
-    comment:
-      'Of a directory of the node: the file systems of the host, whose label is a path, need no permission.',
+    comment: 'Of a directory of the node: the file systems of the host, whose label is a path, need no permission.',
     ...unknownReading('space', 'chain_host_filesystem_available_bytes{directory!~"/.*"}'),
   },
   unknownReading('forkpoint', 'chain_host_file_modified_timestamp_seconds{file="forkpoint"}'),
@@ -135,8 +134,7 @@ chain_service_max_file_descriptors > ${limit}`,
       `The service {{ $labels.service }} of {{ $labels.instance }} uses {{ $value | humanizePercentage }} of its open file limit, and has used more than ${percent(limit)} for 10 minutes.`,
   },
   {
-    comment:
-      'F28. A kernel changes only with a reboot: there is nothing to wait for, and no reason to page at night.',
+    comment: 'F28. A kernel changes only with a reboot: there is nothing to wait for, and no reason to page at night.',
     alert: 'ChainHostSetUp',
     why: 'kernel',
     advice: [
@@ -283,8 +281,7 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
       'The package of the node on {{ $labels.instance }} has not been on hold for an hour: an upgrade of the host also upgrades the node, and restarts it at that time.',
   },
   {
-    comment:
-      'F31. A running node writes it every few blocks; half an hour is still well within what a start accepts.',
+    comment: 'F31. A running node writes it every few blocks; half an hour is still well within what a start accepts.',
     alert: 'ChainStartFiles',
     why: 'forkpoint',
     limit: 1800,

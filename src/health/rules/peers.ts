@@ -14,10 +14,7 @@ export const peers = ruleFile({ name: 'peers', component: 'consensus' }, [
     limit: 2,
     for: '30m',
     explainedBy: [NODE_DOWN, { alerts: ['ChainIsolated'] }],
-    advice: [
-      'See the peers: `chain-agent status peers`.',
-      'Add validators that serve this node to its configuration.',
-    ],
+    advice: ['See the peers: `chain-agent status peers`.', 'Add validators that serve this node to its configuration.'],
     expr: (limit) => `chain_native_upstream_validators < ${limit}
   and on (instance, job, cluster) (max_over_time(chain_native_upstream_validators[3h]) >= 2)
   and on (instance, job, cluster) (chain_native_stake_ratio == 0)`,
@@ -66,9 +63,7 @@ export const peers = ruleFile({ name: 'peers', component: 'consensus' }, [
     limit: 50,
     keepFiringFor: '5m',
     advice: NETWORK_NOISE_ADVICE,
-    expr: (
-      limit,
-    ) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
+    expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
   and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)
   and on (instance, job, cluster) (
       instance:chain_votes_per_round:ratio_rate2m < 0.9

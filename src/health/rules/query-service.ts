@@ -133,10 +133,7 @@ and on (instance, job, cluster)
     alert: 'ChainQueryServiceSlow',
     limit: 0.9,
     for: '15m',
-    advice: [
-      'Find expensive queries in the log of the query service.',
-      'Check the load of the host and of the store.',
-    ],
+    advice: ['Find expensive queries in the log of the query service.', 'Check the load of the host and of the store.'],
     expr: (
       limit,
     ) => `sum by (instance, job, cluster) (rate(chain_query_service_request_duration_seconds_bucket{path=~"/query.*",le="2.5"}[15m]))

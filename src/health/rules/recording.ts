@@ -41,8 +41,7 @@ or on (instance, job, cluster)
 )`,
   },
   {
-    comment:
-      'Age of the newest finalized block by its own timestamp, by the source that has the newer one, as above.',
+    comment: 'Age of the newest finalized block by its own timestamp, by the source that has the newer one, as above.',
     record: 'instance:chain_finalized_age:seconds',
     expr: `min by (instance, job, cluster) (
     timestamp(chain_ledger_block_timestamp_seconds{event="finalized"})

@@ -88,24 +88,30 @@ const RENAMED_LABELS: Readonly<
   problem: {
     alerts: ['ChainAgentFailing', 'ChainMonitoringFailing'],
     values: [
-      ...['configuration', 'state', 'memory', 'event loop', 'restarts', 'certificate', 'rules', 'no Alertmanager'],
-      ...['notifications', 'storage', 'agent to Alertmanager', 'Alertmanager down'],
-    ],
+      'configuration, state, memory, event loop, restarts, certificate, rules, ',
+      'no Alertmanager, notifications, storage, agent to Alertmanager, Alertmanager down',
+    ]
+      .join('')
+      .split(', '),
   },
   reading: {
     alerts: ['ChainBlind'],
     values: [
-      ...['block', 'references', 'blocksync window', 'statesync progress', 'consensus metrics'],
-      ...['some consensus metrics', 'duties', 'storage', 'fork readiness', 'key files'],
-    ],
+      'block, references, blocksync window, statesync progress, consensus metrics, some consensus metrics, ',
+      'duties, storage, fork readiness, key files',
+    ]
+      .join('')
+      .split(', '),
   },
   sees: { alerts: ['ChainWatchedNodeSilent'], values: ['nothing', 'host', 'port', 'unknown', 'no network'] },
   why: {
     alerts: ['ChainCleanup', 'ChainLogsIncomplete', 'ChainRpcDown'],
     values: [
-      ...['not scheduled', 'deletes nothing', 'no new entries', 'never read', 'reader restarts'],
-      ...['dropped by journald', 'most requests fail'],
-    ],
+      'not scheduled, deletes nothing, no new entries, never read, ',
+      'reader restarts, dropped by journald, most requests fail',
+    ]
+      .join('')
+      .split(', '),
   },
 }
 

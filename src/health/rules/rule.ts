@@ -174,9 +174,10 @@ export const ruleFile = (
 }
 
 export const alertRows = (defaults: RowDefaults, rows: readonly WrittenRow[]): readonly AlertRow[] =>
-  rows.map(
-    (row): AlertRow =>
-      row.page === undefined ? { ...defaults, severity: 'warning', ...row } : { ...defaults, ...row, severity: 'critical' },
+  rows.map((row): AlertRow =>
+    row.page === undefined
+      ? { ...defaults, severity: 'warning', ...row }
+      : { ...defaults, ...row, severity: 'critical' },
   )
 
 /** The alerts of these files. */

@@ -149,8 +149,7 @@ or on (instance, job, cluster, service) (
   },
   {
     ...LOG_TROUBLE,
-    comment:
-      'All patterns without a separate rule, as wal_stopped, cleanup_skipped and timeline_missing have one.',
+    comment: 'All patterns without a separate rule, as wal_stopped, cleanup_skipped and timeline_missing have one.',
     page: 'The program has exited or is about to, and does not recover by itself.',
     expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]) > 0`,
   },

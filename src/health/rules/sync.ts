@@ -73,8 +73,7 @@ unless on (instance, job, cluster) (instance:chain_sync:expected == 1)`,
       `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the network, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
   },
   {
-    comment:
-      'While the RPC of the node itself does not answer there is nothing to compare: ChainRpcDown covers that.',
+    comment: 'While the RPC of the node itself does not answer there is nothing to compare: ChainRpcDown covers that.',
     alert: 'ChainBlind',
     why: 'references',
     for: '10m',
@@ -248,9 +247,7 @@ and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
       'Check the load of the host and of the RPC: `chain-agent status host`, `chain-agent logs rpc`.',
       'Close the port to clients that send more than the node can answer.',
     ],
-    expr: (
-      limit,
-    ) => `rate(chain_rpc_request_duration_seconds_bucket{method="eth_getBlockByNumber",le="${limit}"}[5m])
+    expr: (limit) => `rate(chain_rpc_request_duration_seconds_bucket{method="eth_getBlockByNumber",le="${limit}"}[5m])
   / on (instance, job, cluster)
 rate(chain_rpc_request_duration_seconds_count{method="eth_getBlockByNumber"}[5m]) < 0.9
 and on (instance, job, cluster) (chain_node_role{role="rpc"} == 1)`,
