@@ -32,7 +32,7 @@ export const HEALTHY = 'validator-1'
 /** Its agent has not been scraped for 25 minutes. */
 export const SILENT = 'fullnode-3'
 export const INSTANCES: readonly string[] = PROFILES.map(({ name }) => name)
-export const STEP = 30
+const STEP = 30
 
 /**
  * Generates a history of eight nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The

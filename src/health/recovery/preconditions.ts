@@ -235,7 +235,7 @@ const noDowngrade = (situation: Situation): readonly string[] =>
     : [`Do not install a release older than v0.16.1: it leaves the chain at the fork MIP-8${cite('v0.16.2')}.`]
 
 /** The page-encoded timeline next to the slot-encoded one; after the fork in its place. */
-export const migration = (situation: Situation): readonly string[] => [
+const migration = (situation: Situation): readonly string[] => [
   setMaintenance('1h', 'upgrade'),
   `Stop the services together: \`${stopAll(situation)}\``,
   `Migrate the database as in the node's documentation: activate the page-encoded timeline, dump a snapshot of the database, load it into that timeline${cite('page-migration')}. It takes about 8 minutes${cite('v0.15.2')}.`,
