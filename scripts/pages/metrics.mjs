@@ -28,7 +28,7 @@ const QUESTIONS = [
     '`chain_blocksync_window_remaining_blocks`, `chain_statesync_eta_seconds`',
   ],
   ['Is execution getting slow?', '`chain_execution_block_duration_seconds`'],
-  ['Which errors are in the logs?', '`chain_log_pattern_total` ([what each means](patterns.md))'],
+  ['Which errors are in the logs?', '`chain_log_pattern_total` (`chain-agent check` explains each)'],
   ['Is the node ready for the next fork? Is a restart due?', '`chain_fork_ready`, `chain_version_mismatch`'],
   ['Is it isolated, or out of the active set?', '`chain_native_sessions`, `chain_native_stake_ratio`'],
   [
@@ -36,7 +36,6 @@ const QUESTIONS = [
     '`chain_host_kernel_blocked`, `chain_host_clock_offset_seconds`, `chain_host_port_exposed`',
   ],
   ['Does it lead as often as expected from its stake?', '`chain_duty_slots`, `chain_duty_expected_slots`'],
-  ['What is the token balance of given holders?', '`chain_token_balance` ([how](tokens.md#in-the-agent))'],
   ['Does the agent itself get its data?', '`chain_agent_collector_up`, `chain_agent_lines_total`'],
 ]
 

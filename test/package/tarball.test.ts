@@ -194,7 +194,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   dashboards: ['dashboards node', /^ +"title": "Chain node"/m],
   demo: async () => {
     const demo = program.start('demo', '--scenario', 'lagging', '--port', `${await freePort()}`)
-    // 120 blocks, as docs/reference/failures.md says.
+    // 120 blocks, as scenarios/failures.md says.
     await eventually(demo.output, (output) => /^height [\d,]+ {2}difference 120 {2}rpc up 1 /m.test(output))
     await demo.stop()
   },
@@ -397,11 +397,11 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   rpc: { interval: '90s' },
   reference: { interval: '90s' },
   services: { required: ['bft'] },
-  lifecycle: { interval: '90s' },
-  ledger: { interval: '90s' },
-  consensus: { interval: '90s' },
-  execution: { interval: '90s' },
-  logs: { interval: '90s' },
+  lifecycle: { enabled: false },
+  ledger: { unit: 'a.service' },
+  consensus: { unit: 'a.service' },
+  execution: { unit: 'a.service' },
+  logs: { enabled: false },
   storage: { reportFile: '/run/report.txt' },
   status: { interval: '90s' },
   host: { ports: [8080] },
@@ -410,11 +410,10 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   keys: { reportFile: '/run/report.json' },
   version: { programs: ['rpc'] },
   derived: { blocksyncWindow: 700 },
-  schedule: { interval: '90s' },
-  slo: { interval: '90s' },
-  tokens: { interval: '90s' },
+  schedule: { enabled: false },
+  slo: { enabled: false },
   staking: { validatorId: 7 },
-  maintenance: { interval: '90s' },
+  maintenance: { enabled: false },
   watched: { name: 'node-a' },
   heartbeat: { interval: '90s' },
   alertmanagers: { job: 'other' },

@@ -60,14 +60,14 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
   },
   {
     comment:
-      'A scrape with more than 2000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 1000, and one more for each holder of a token.',
+      'A scrape with more than 2000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 1000.',
     alert: 'ChainAgentFailing',
     why: 'series',
     limit: 1500,
     for: '15m',
     advice: [
       'See which metric has the most series: `chain-agent status agent`.',
-      'Track fewer holders of tokens, or raise `sample_limit` of the scrape job.',
+      'Raise `sample_limit` of the scrape job.',
     ],
     expr: (limit) => `scrape_samples_post_metric_relabeling{job="chain-agent"} > ${limit}`,
     summary: 'the agent exports almost as many series as Prometheus accepts',
@@ -134,7 +134,7 @@ and on (instance, job, cluster, collector)
   {
     alert: 'ChainAgentFailing',
     comment:
-      'Three quarters of the MemoryMax of the unit, at which the kernel kills the agent. It uses about 140 MB (docs/reference/benchmarks.md).',
+      'Three quarters of the MemoryMax of the unit, at which the kernel kills the agent. It uses about 140 MB (bench/README.md).',
     why: 'memory',
     summary: 'the agent uses too much memory',
     limit: 402653184,

@@ -37,7 +37,7 @@ const HEADER = {
   name: 'watcher',
   component: 'services',
   dashboard: 'd/chain-agent',
-  comment: 'What an agent on another host sees of a node: docs/how-to/watcher.md.',
+  comment: 'What an agent on another host sees of a node: docs/how-to/heartbeat.md.',
 } as const
 
 export const watcher = ruleFile(HEADER, [
@@ -159,7 +159,7 @@ export const watcher = ruleFile(HEADER, [
     for: '15m',
     pending: 'nothing',
     advice: [
-      'Set `heartbeat.urlFile` on the node to the address of the watcher: docs/how-to/watcher.md.',
+      'Set `heartbeat.urlFile` on the node to the address of the watcher: docs/how-to/heartbeat.md.',
       'See on the node why it is not accepted: `chain-agent status agent`.',
     ],
     expr: `(chain_agent_collector_up{collector="watched"} == 1)
