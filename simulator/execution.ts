@@ -92,7 +92,7 @@ export const createExecutionEntries = (subject: NodeSubject) => {
     ])
     if (final) messages.push(finalized(final))
     for (const [place, message] of messages) {
-      const text = `${timestamp(atMs)} [${pidOf(service)}] ${place} LOG_INFO\t${message}`
+      const text = executionLine({ atMs, pid: pidOf(service), level: 'INFO', place, message })
       yield serviceEntry(subject, service, {
         atMs,
         text: formatsDrift ? drift.executionLog(text) : text,
@@ -118,8 +118,18 @@ export const createExecutionEntries = (subject: NodeSubject) => {
   }
 }
 
-/** The program's format: nanoseconds, without a time zone. */
-const timestamp = (atMs: number): string => `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000`
+interface LineParts {
+  readonly atMs: number
+  readonly pid: number
+  readonly level: string
+  /** Source file and line, which differs in each release. */
+  readonly place: string
+  readonly message: string
+}
+
+/** A line in the format of the program's logger: nanoseconds, without a time zone. */
+export const executionLine = ({ atMs, pid, level, place, message }: LineParts): string =>
+  `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000 [${pid}] ${place} LOG_${level}\t${message}`
 
 /** A block that is executed, and the state of the node at that time. */
 interface ExecutionContext {
@@ -131,7 +141,7 @@ interface ExecutionContext {
   readonly storage: Storage
 }
 
-/** Source location and text; the line number differs in each release. */
+/** Source location and text. */
 type Message = readonly [place: string, text: string]
 
 /** The log messages for one block, in order. */

@@ -27,7 +27,10 @@ export interface LogLine {
   readonly fields?: Readonly<Record<string, string | number>>
 }
 
-export const renderLogLine = (prefix: string, { atMs, level, target, message, fields }: LogLine): string =>
+export const renderLogLine = (
+  prefix: string,
+  { atMs, level, target, message, fields }: Omit<LogLine, 'level'> & { readonly level: string },
+): string =>
   JSON.stringify({
     timestamp: new Date(atMs).toISOString().replace('Z', '000Z'),
     level,
