@@ -7,7 +7,7 @@ import { LIVELY, type Pace } from '../pace.ts'
 import { directive, type Directive, oneOf, taking } from '../scenario/directives.ts'
 import type { Effect } from '../scenario/timeline.ts'
 import { keyPairOf, type KeyType, sealKeystore } from './keystore-file.ts'
-import { toolReleaseOf } from './keystore-tool.ts'
+import { recoveredLines, RECOVERY_START } from './keystore-tool.ts'
 
 declare module '../scenario/timeline.ts' {
   interface Condition {
@@ -136,9 +136,7 @@ const keystore = (keys: NodeSecrets, type: KeyType): string =>
 
 /** The output of `recover`. */
 const backup = (keys: NodeSecrets, type: KeyType): string =>
-  [ERA.beginning, ...ERA.recovered(keys[type]), ...ERA.keys(keyPairOf(keys[type], type), type), ''].join('\n')
-
-const ERA = toolReleaseOf('0.16.1')
+  [RECOVERY_START, ...recoveredLines(keys[type], type), ''].join('\n')
 
 /** Functions, because encrypting a keystore takes milliseconds. */
 type Contents = Readonly<Record<KeyFileName, (keys: NodeSecrets) => string>>
@@ -157,8 +155,8 @@ const TRUNCATED: Contents = {
   secp: (keys) => COMPLETE.secp(keys).slice(0, 100),
   bls: (keys) => COMPLETE.bls(keys).slice(0, 100),
   password: () => '# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD=\n',
-  'secp-backup': () => `${ERA.beginning}\n`,
-  'bls-backup': () => `${ERA.beginning}\n`,
+  'secp-backup': () => `${RECOVERY_START}\n`,
+  'bls-backup': () => `${RECOVERY_START}\n`,
   'password-backup': () => 'Keystore password: \n',
 }
 
