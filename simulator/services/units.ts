@@ -312,8 +312,5 @@ const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 
 const STYLES: Readonly<Record<string, TimeStyle>> = {
   pretty,
-  utc: pretty,
-  us: precise,
   'us+utc': precise,
-  unix: (ms) => (ms === undefined ? '' : `@${Math.floor(ms / 1000)}`),
 }

@@ -78,13 +78,11 @@ describe('journalctl', () => {
   })
 
   test('resumes at the next entry for an unknown cursor, and rejects an invalid one', async () => {
-    const [first = '', second = ''] = await all()
+    const [first = ''] = await all()
     const unknown = first.replace(/^s=\w{32}/, `s=${'0'.repeat(32)}`)
     const from = async (cursor: string) =>
       run('journalctl', ...JSON_OUTPUT, '-n', '1', `--cursor=${cursor}`, '-u', unit)
     expect(cursorsOf([(await from(unknown)).stdout.trimEnd()])[0]).toContain(first.slice(0, 36))
-    const later = await run('journalctl', ...JSON_OUTPUT, '-n', '1', `--after-cursor=${first}`, '-u', unit)
-    expect(cursorsOf([later.stdout.trimEnd()])[0]).toContain(second)
     expect(await from('invalid')).toEqual({
       stdout: '',
       stderr: 'Failed to seek to cursor: Invalid argument\n',

@@ -30,19 +30,14 @@ describe('systemctl', () => {
     expect(await show('us+utc', 'zephyr-bft', began)).toMatch(
       /^[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} UTC$/,
     )
-    expect(await show('unix', 'zephyr-bft', began)).toMatch(/^@\d{10}$/)
-    expect(await show('unix', 'zephyr-cruft.timer', 'LastTriggerUSec')).toMatch(/ \d\d:00:00 UTC$/)
+    expect(await show('pretty', 'zephyr-bft', began)).toMatch(/^[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
+    expect(await show('us+utc', 'zephyr-cruft.timer', 'LastTriggerUSec')).toMatch(/ \d\d:00:00 UTC$/)
   })
 
-  test('lists unit files by pattern, and timers in microseconds', async () => {
-    const files = await run('systemctl', 'list-unit-files', '--output=json', '*-bft.service')
-    expect(JSON.parse(files.stdout)).toEqual([{ unit_file: 'zephyr-bft.service', state: 'enabled', preset: 'enabled' }])
-    const plain = await run('systemctl', 'list-unit-files', '--no-legend', '*-bft.service')
-    expect(plain.stdout).toBe('zephyr-bft.service enabled enabled\n')
+  test('lists unit files by pattern', async () => {
+    const files = await run('systemctl', 'list-unit-files', '--no-legend', '--no-pager', '*-bft.service', 'zephyr-c*')
+    expect(files.stdout).toBe('zephyr-bft.service enabled enabled\nzephyr-cruft.service static -\n')
     expect((await run('systemctl', 'list-unit-files', '*-none.service')).code).toBe(1)
-    const timers = await run('systemctl', 'list-timers', '--output=json')
-    const [, next, last] = /"next":(\d+),.*"last":(\d+)/.exec(timers.stdout) ?? []
-    expect([Number(next) - Number(last), Number(last) % 3_600_000_000]).toEqual([3_600_000_000, 0])
   })
 
   test('rejects unknown commands and options', async () => {
