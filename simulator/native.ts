@@ -1,4 +1,4 @@
-import { basisPoints, directive, type Directive, duration, peerCount, setIn, taking } from './scenario/directives.ts'
+import { basisPoints, directive, type Directive, duration, peerCount, setIn, settingOf } from './scenario/directives.ts'
 import { isSyncing, ownStatesync, progressAt, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import { countsAt } from './native-counts.ts'
@@ -76,34 +76,26 @@ export const nativeDirectives: readonly Directive[] = [
   directive(
     'otelcol keeps',
     'how long the OpenTelemetry collector serves the last values it received',
-    taking(duration, (keptMs) => changeNative({ keptMs })),
+    settingOf('native', 'keptMs', duration),
   ),
   directive(
     'peers number',
     'the number of peers that consensus has discovered',
-    taking(peerCount, (peers) => changeNative({ peers })),
+    settingOf('native', 'peers', peerCount),
   ),
-  directive(
-    'peers sessions',
-    'the number of peers with a session',
-    taking(peerCount, (sessions) => changeNative({ sessions })),
-  ),
-  directive(
-    'peers upstream',
-    'the number of upstream validators',
-    taking(peerCount, (upstream) => changeNative({ upstream })),
-  ),
+  directive('peers sessions', 'the number of peers with a session', settingOf('native', 'sessions', peerCount)),
+  directive('peers upstream', 'the number of upstream validators', settingOf('native', 'upstream', peerCount)),
   directive(
     'stake is',
     "the node's share of the stake; with 0 it is outside the active set, and counts and logs votes that it does not send",
-    taking(basisPoints, (stakeBps) => changeNative({ stakeBps })),
+    settingOf('native', 'stakeBps', basisPoints),
   ),
   directive('votes stop', 'the node follows the network and does not vote', changeNative({ votes: false })),
   directive('votes resume', 'the node votes again, in time', changeNative({ votes: true, voteDelayMs: undefined })),
   directive(
     'votes late',
     'one vote in a hundred takes that long, or longer',
-    taking(duration, (voteDelayMs) => changeNative({ voteDelayMs })),
+    settingOf('native', 'voteDelayMs', duration),
   ),
   directive('bft lags', 'consensus waits for execution once a second', changeNative({ executionLags: true })),
   directive(
@@ -216,7 +208,7 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     [
       'triedb_migration_phase',
       'Phase of the migration of the database: 0=legacy, 1=dual-timeline, 2=page-encoded, 3=promoted',
-      phaseOf(condition.storage),
+      PHASES[condition.storage.timelines],
     ],
     ...databaseGauges(storageUseAt(condition.storage, atMs)),
     ...trieGauges(node, atMs),
@@ -267,8 +259,4 @@ const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] =>
   ]
 }
 
-/** Nodes with reports of older layouts have not started the migration. */
-const phaseOf = ({ layout, timelines }: Storage): number => {
-  if (layout < 'E') return 0
-  return { legacy: 0, dual: 1, single: 2, promoted: 3 }[timelines]
-}
+const PHASES: Readonly<Record<Storage['timelines'], number>> = { legacy: 0, dual: 1, single: 2, promoted: 3 }

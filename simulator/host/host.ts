@@ -7,6 +7,7 @@ import {
   oneOf,
   percent,
   setIn,
+  settingOf,
   taking,
   wholeNumber,
 } from '../scenario/directives.ts'
@@ -195,67 +196,38 @@ const reboot: Effect = (condition, atMs) => {
 /** Directives for the host of the node. */
 export const hostDirectives: readonly Directive[] = [
   directive('host reboots', 'the host reboots with the pending kernel; all services restart', reboot),
-  directive(
-    'host clock',
-    'the offset of the clock, which chrony reports',
-    taking(offset, (clockAheadMs) => changeHost({ clockAheadMs })),
-  ),
+  directive('host clock', 'the offset of the clock, which chrony reports', settingOf('host', 'clockAheadMs', offset)),
   directive('host unsynchronized', 'chrony has no server', changeHost({ clockAheadMs: undefined })),
-  directive(
-    'host kernel',
-    'the running kernel',
-    taking(kernel, (release) => changeHost({ kernel: release })),
-  ),
   directive(
     'host pending',
     'the installed kernel, which the next boot starts',
-    taking(kernel, (pendingKernel) => changeHost({ pendingKernel })),
+    settingOf('host', 'pendingKernel', kernel),
   ),
   directive(
     'host smt',
     'simultaneous multithreading is on or off',
     taking(oneOf(['on', 'off']), (word) => changeHost({ multithreading: word === 'on' })),
   ),
-  directive(
-    'host governor',
-    'the frequency governor of all CPUs',
-    taking(oneOf(GOVERNORS), (governor) => changeHost({ governor })),
-  ),
+  directive('host governor', 'the frequency governor of all CPUs', settingOf('host', 'governor', oneOf(GOVERNORS))),
   directive(
     'host throttles',
     'the CPUs are too hot and are throttled twice a second',
     changeHost((_, atMs) => ({ throttledFromMs: atMs })),
   ),
-  directive(
-    'host busy',
-    'CPU use',
-    taking(percent, (busyPercent) => changeHost({ busyPercent })),
-  ),
+  directive('host busy', 'CPU use', settingOf('host', 'busyPercent', percent)),
   directive(
     'host memory',
     'the share of the memory that programs can still get; below 5 % they wait for it',
-    taking(percent, (availableMemoryPercent) => changeHost({ availableMemoryPercent })),
+    settingOf('host', 'availableMemoryPercent', percent),
   ),
   directive(
     'host kills',
     'the kernel kills a process for lack of memory',
     changeHost(({ oomKills }) => ({ oomKills: oomKills + 1 })),
   ),
-  directive(
-    'host hugepages',
-    'the number of free huge pages of 2 MiB',
-    taking(pages, (hugePagesFree) => changeHost({ hugePagesFree })),
-  ),
-  directive(
-    'host fdlimit',
-    'the limit of open files of the services',
-    taking(files, (maxOpenFiles) => changeHost({ maxOpenFiles })),
-  ),
-  directive(
-    'host openfiles',
-    'the number of open files of consensus',
-    taking(openFiles, (count) => changeHost({ openFiles: count })),
-  ),
+  directive('host hugepages', 'the number of free huge pages of 2 MiB', settingOf('host', 'hugePagesFree', pages)),
+  directive('host fdlimit', 'the limit of open files of the services', settingOf('host', 'maxOpenFiles', files)),
+  directive('host openfiles', 'the number of open files of consensus', settingOf('host', 'openFiles', openFiles)),
   directive(
     'host exposes',
     'a process listens on the port on every interface',

@@ -1,7 +1,7 @@
 import { digest } from '../chain.ts'
 import type { Draft, Entry, Journal, JournalState } from './entry.ts'
 import type { NodeSubject } from '../subject.ts'
-import { directive, type Directive, duration, setIn, taking } from '../scenario/directives.ts'
+import { directive, type Directive, duration, setIn, settingOf } from '../scenario/directives.ts'
 import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -27,11 +27,7 @@ export const journalDirectives: readonly Directive[] = [
     changeJournal({ access: 'forbidden' }),
   ),
   directive('journal allows', 'journalctl can read again', changeJournal({ access: 'open' })),
-  directive(
-    'journal keeps',
-    'entries older than that are removed',
-    taking(duration, (keptMs) => changeJournal({ keptMs })),
-  ),
+  directive('journal keeps', 'entries older than that are removed', settingOf('journal', 'keptMs', duration)),
 ]
 
 interface JournalOptions {
