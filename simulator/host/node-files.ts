@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { digest, type Validator } from '../chain.ts'
 import type { SimulatedNode } from '../subject.ts'
 import { ledgerFilesAt, walMegabytesAt } from './host.ts'
-import { createSetFiles } from './set-files.ts'
 
 const MEGABYTE = 1024 * 1024
 const DAY_MS = 86_400_000
@@ -100,3 +100,39 @@ export const writeAtomically = (root: string, path: string, text: string): void 
   writeFileSync(draft, text)
   renameSync(draft, join(root, path))
 }
+
+/** The files with the sets of validators: written again when the set of the next epoch is known, and when it takes over. */
+const createSetFiles = (
+  { chain, now, condition }: Pick<SimulatedNode, 'chain' | 'condition' | 'now'>,
+  write: (path: string, text: string) => void,
+) => {
+  /** The epochs of the sets. */
+  let written = ''
+  return {
+    keep: (): void => {
+      const epochs = chain.epochsAt(chain.headAt(now()))
+      const sets = epochs.map(({ epoch }) => epoch - condition().host.setsAge)
+      if (sets.join() === written) return
+      written = sets.join()
+      const text = sets.map((epoch) => renderSet(epoch, chain.validators)).join('\n')
+      write('config/validators/validators.toml', text)
+      write('config/forkpoint/forkpoint.toml', epochs.map(renderStart).join('\n'))
+    },
+  }
+}
+
+const renderSet = (epoch: bigint, validators: readonly Validator[]): string =>
+  [
+    '[[validator_sets]]',
+    `epoch = ${epoch}`,
+    ...validators.flatMap(({ publicKey, stake }) => [
+      '[[validator_sets.validators]]',
+      `node_id = "0x${publicKey}"`,
+      `stake = "0x${stake.toString(16)}"`,
+      `cert_pubkey = "0x${digest(publicKey, 'bls')}${digest(publicKey, 'rest').slice(0, 32)}"`,
+    ]),
+    '',
+  ].join('\n')
+
+const renderStart = ({ epoch, startRound }: { readonly epoch: bigint; readonly startRound: bigint }): string =>
+  `[[validator_sets]]\nepoch = ${epoch}\nround = ${startRound}\n`

@@ -1,16 +1,7 @@
 import { ECDH } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
-import {
-  type Argument,
-  directive,
-  type Directive,
-  set,
-  setIn,
-  settingOf,
-  taking,
-  wholeNumber,
-} from '../scenario/directives.ts'
+import { type Argument, directive, type Directive, percent, set, setIn, settingOf, taking } from '../scenario/directives.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -39,7 +30,6 @@ const tokens: Argument<bigint> = {
   expected: 'a number of tokens, such as 9500000',
   read: (text) => (/^\d{1,9}$/.test(text) ? BigInt(text) : undefined),
 }
-const wholePercent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
 
 /** Directives for the staking precompile. */
 export const stakingDirectives: readonly Directive[] = [
@@ -66,7 +56,7 @@ export const stakingDirectives: readonly Directive[] = [
   directive(
     'commission is',
     'the commission of the validator, in percent',
-    settingOf('staking', 'commission', wholePercent),
+    settingOf('staking', 'commission', percent),
   ),
   directive(
     'epoch ends',

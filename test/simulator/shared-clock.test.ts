@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSharedClock } from '../../simulator/commands/demo/fleet/shared-clock.ts'
+import { createSharedClock } from '../../simulator/commands/demo/fleet/fleet.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const begin = () => {
