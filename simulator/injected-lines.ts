@@ -117,10 +117,7 @@ export const injectedLineDirectives: readonly Directive[] = [
 ]
 
 /** The lines that a scenario injects at a change; none if the program does not run. */
-export function* injectedEntries(
-  subject: Pick<NodeSubject, 'node' | 'prefix'>,
-  { atMs, before, after }: Change,
-): Generator<Draft> {
+export function* injectedEntries(subject: NodeSubject, { atMs, before, after }: Change): Generator<Draft> {
   const { last } = after.injectedLines
   if (!last || last === before.injectedLines.last) return
   const service = before.services[last.role]

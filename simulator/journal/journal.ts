@@ -135,11 +135,8 @@ interface OutputLine {
 }
 
 /** The journal entry for a line that a service writes to standard output or error. */
-export const serviceEntry = (
-  { node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>,
-  service: Service,
-  line: OutputLine,
-): Draft => runEntry(runOf({ node, prefix }, service), line)
+export const serviceEntry = (subject: NodeSubject, service: Service, line: OutputLine): Draft =>
+  runEntry(runOf(subject, service), line)
 
 interface Run {
   readonly unit: string
@@ -150,10 +147,10 @@ interface Run {
 /** Cached per run of a service: the digests cost more than the lines. Nodes do not share Service objects. */
 const runs = new WeakMap<Service, Run>()
 
-const runOf = ({ node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>, service: Service): Run => {
+const runOf = ({ name, prefix }: NodeSubject, service: Service): Run => {
   const known = runs.get(service)
   if (known) return known
-  const run = { unit: unitOf(prefix, service.role), pid: pidOf(service), invocation: invocationOf(node, service) }
+  const run = { unit: unitOf(prefix, service.role), pid: pidOf(service), invocation: invocationOf(name, service) }
   runs.set(service, run)
   return run
 }

@@ -68,19 +68,19 @@ const cleanupRunOf = (node: string, startedMs: number, number: number) => ({
 })
 
 /** The journal entries of systemd and the script for each run of the clean-up. */
-export const createCleanupEntries = ({ node, prefix, chain, timeline, heights }: NodeSubject) => {
+export const createCleanupEntries = ({ name, prefix, chain, timeline, heights }: NodeSubject) => {
   const unit = `${prefix}-cruft.service`
   const program = 'clear-old-artifacts.sh'
   const manualRuns = timeline.changes.flatMap(({ before, after }) => {
     const { ranMs } = after.cleanup
-    return ranMs === undefined || ranMs === before.cleanup.ranMs ? [] : [cleanupRunOf(node, ranMs, ranMs)]
+    return ranMs === undefined || ranMs === before.cleanup.ranMs ? [] : [cleanupRunOf(name, ranMs, ranMs)]
   })
 
   const runs = function* (fromMs: number, toMs: number): Generator<CleanupRun> {
     // The hours whose run, which takes ONESHOT_MS, reaches into the time range.
     const firstHour = Math.floor((fromMs - ONESHOT_MS) / HOUR_MS)
     for (let hour = firstHour; hour * HOUR_MS <= toMs; hour += 1) {
-      yield cleanupRunOf(node, hour * HOUR_MS, hour)
+      yield cleanupRunOf(name, hour * HOUR_MS, hour)
     }
     yield* manualRuns
   }

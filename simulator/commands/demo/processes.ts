@@ -41,18 +41,6 @@ export const startChild = ({ args, env, log, stdout, clock }: StartOptions): Chi
   return supervise(child, 'SIGTERM', clock)
 }
 
-interface ShellOptions {
-  readonly command: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
-}
-
-/** Starts a shell on the terminal of this process. */
-const startShell = ({ command, args, env, clock }: ShellOptions): Child =>
-  // An interactive shell ignores SIGTERM.
-  supervise(spawn(command, args, { env, stdio: 'inherit' }), 'SIGHUP', clock)
-
 const supervise = (child: ChildProcess, stopSignal: NodeJS.Signals, clock: Clock): Child => {
   let hasExited = false
   const ended = once(child, 'exit')
@@ -108,17 +96,15 @@ export const openDemoShell = async (io: Io, options: DemoShellOptions): Promise<
   // The directory is on a disk that may be full; the shell works without the log.
   log.on('error', () => undefined)
   io.stdout.write(`Status lines go to ${file}. Exit the shell to stop the demo.\n`)
-  const shell = startShell({
-    command,
-    args: await shellArguments({ command, directory, binDirectory, config }),
-    env: {
-      ...io.env,
-      PATH: [binDirectory, io.env['PATH'] ?? ''].join(delimiter),
-      CHAIN_AGENT_CONFIG: config,
-      PS1: '(demo) $ ',
-    },
-    clock: io.clock,
-  })
+  const env = {
+    ...io.env,
+    PATH: [binDirectory, io.env['PATH'] ?? ''].join(delimiter),
+    CHAIN_AGENT_CONFIG: config,
+    PS1: '(demo) $ ',
+  }
+  const args = await shellArguments({ command, directory, binDirectory, config })
+  // An interactive shell ignores SIGTERM.
+  const shell = supervise(spawn(command, args, { env, stdio: 'inherit' }), 'SIGHUP', io.clock)
   const linked = linkAbort(io.signal)
   const watching = watch({ ...io, stdout: log, signal: linked.signal })
   io.signal.addEventListener('abort', () => void shell.stop(), { once: true })
