@@ -10,7 +10,7 @@ import { type CheckResult, createHostCheck, type HostCheck, KNOWN, NOT_AVAILABLE
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
-import { parseStatesyncThreshold } from '../../parsers/node-config.ts'
+import { parseStatesyncThreshold } from '../../parsers/validators.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
 
 /** Replaces `{prefix}` in a path of the node. */
