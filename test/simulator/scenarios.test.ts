@@ -4,7 +4,6 @@ import type { Entry } from '../../simulator/journal/entry.ts'
 import { createNode } from '../../simulator/node.ts'
 import type { SimulatedNode } from '../../simulator/subject.ts'
 import { loadScenario, parseScenario, type Scenario } from '../../simulator/scenario/scenario.ts'
-import { rpcListens } from '../../simulator/consensus/statesync.ts'
 import { readUnits, type Unit } from '../../simulator/services/units.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -111,20 +110,6 @@ describe('service-crash', () => {
     expect([heights.consensus, heights.execution, heights.rpc]).toEqual([height, height, height])
   })
 
-  test('from the 90th second it runs again and has caught up', async () => {
-    const { node, at } = await play('service-crash')
-    const { bft: before } = await at(29)
-    const { bft, head, rpc } = await at(91)
-    expect(bft).toMatchObject({
-      activeState: 'active',
-      result: 'success',
-      startedMs: BEGIN + 90_000,
-    })
-    expect(bft?.invocation).not.toBe(before?.invocation)
-    expect(rpc).toBe(head)
-    expect(unitOf(node, 'chain-execution.service')?.startedMs).toBeLessThan(BEGIN)
-  })
-
   test('PID 1 logs the crash and the start', async () => {
     const { node, at } = await play('service-crash')
     await at(100)
@@ -137,17 +122,6 @@ describe('service-crash', () => {
       [30, "chain-bft.service: Failed with result 'core-dump'."],
       [90, 'Started chain-bft.service - chain bft (simulated).'],
     ])
-  })
-})
-
-describe('rpc-frozen', () => {
-  test('the RPC keeps the height of the 30th second, and the node continues', async () => {
-    const { node, at } = await play('rpc-frozen')
-    const { head, consensus, execution, rpc, bft } = await at(75)
-    expect(rpc).toBe(chain.headAt(BEGIN + 30_000).seqNum)
-    expect([consensus, execution]).toEqual([head, head])
-    expect(bft?.activeState).toBe('active')
-    expect(seqNums(messages(node, 'proposed_block')).at(-1)).toBe(String(head))
   })
 })
 
@@ -167,18 +141,7 @@ test('a node that idles leads no block and every timeout, until it leads again',
   expect(told('timeout', 240, 400)).toContain(false)
 })
 
-test('rpc-refused: nothing listens from the 30th second to the 150th, though the service runs', async () => {
-  const { node, at } = await play('rpc-refused')
-  const listens: boolean[] = []
-  for (const second of [29, 31, 149, 151]) {
-    await at(second)
-    expect(unitOf(node, 'chain-rpc.service')?.activeState).toBe('active')
-    listens.push(rpcListens(node.condition(), node.now()))
-  }
-  expect(listens).toEqual([true, false, false, true])
-})
-
-test.each(['service-crash', 'stalled', 'statesync', 'format-drift', 'panic', 'log-flood'])(
+test.each(['service-crash', 'stalled', 'statesync', 'format-drift', 'panic', 'log-flood', 'slow-execution', 'reexecution'])(
   'the journal of %s does not depend on how often it is read',
   async (name) => {
     const [often, once] = [await play(name), await play(name)]
