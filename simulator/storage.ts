@@ -1,14 +1,19 @@
 import type { SimulatedNode } from './subject.ts'
 import {
+  type Course,
+  courseTo,
   directive,
   type Directive,
+  goalInTime,
+  numberAt,
   oneOf,
   percent,
-  percentInTime,
   setIn,
   settingOf,
+  steady,
   taking,
 } from './scenario/directives.ts'
+import type { Effect } from './scenario/timeline.ts'
 import { digest } from './chain.ts'
 import { drift } from './format-drift.ts'
 import type { Frame, Tool } from './tools/tools.ts'
@@ -23,47 +28,31 @@ declare module './scenario/timeline.ts' {
 export interface Storage {
   /** Before, during and after the migration to page encoding. */
   readonly timelines: 'legacy' | 'dual' | 'promoted' | 'single'
-  readonly filling: Filling
-}
-
-/** The used share changes linearly from one value to another. */
-interface Filling {
-  readonly fromMs: number
-  readonly overMs: number
-  readonly from: number
-  readonly to: number
+  readonly usedShare: Course
 }
 
 /** 1599 of 7424 chunks. */
 const USUAL_SHARE = 1599 / 7424
 
-export const usualStorage: Storage = {
-  timelines: 'single',
-  filling: { fromMs: 0, overMs: 0, from: USUAL_SHARE, to: USUAL_SHARE },
-}
+export const usualStorage: Storage = { timelines: 'single', usedShare: steady(USUAL_SHARE) }
 
-const usedShareAt = ({ filling }: Storage, ms: number): number => {
-  const { fromMs, overMs, from, to } = filling
-  if (ms >= fromMs + overMs) return to
-  return from + (to - from) * Math.max(0, (ms - fromMs) / overMs)
-}
+const fillTo = (usedPercent: number, overMs: number): Effect =>
+  setIn('storage')(({ usedShare }, atMs) => ({
+    usedShare: courseTo({ to: usedPercent / 100, overMs }, usedShare, atMs),
+  }))
 
-const fillTo = (to: number, overMs: number) => (storage: Storage, atMs: number) => ({
-  filling: { fromMs: atMs, overMs, from: usedShareAt(storage, atMs), to },
-})
-
-const changeStorage = setIn('storage')
+const percentInTime = goalInTime('a percentage and a duration, such as "95 in 10m"', '', 100)
 
 export const storageDirectives: readonly Directive[] = [
   directive(
     'storage used',
     'the used share of the database',
-    taking(percent, (share) => changeStorage(fillTo(share / 100, 0))),
+    taking(percent, (to) => fillTo(to, 0)),
   ),
   directive(
     'storage fills',
     'the used share changes linearly to that value; above 80 % the history shrinks',
-    taking(percentInTime, ({ percent: share, ms }) => changeStorage(fillTo(share / 100, ms))),
+    taking(percentInTime, ({ to, overMs }) => fillTo(to, overMs)),
   ),
   directive(
     'mpt timelines',
@@ -85,8 +74,8 @@ const SHORTENS_FROM = 0.8
 const LEAST_HISTORY = 300
 
 /** Size and use of the database. */
-export const storageUseAt = (storage: Storage, ms: number) => {
-  const share = usedShareAt(storage, ms)
+export const storageUseAt = ({ usedShare }: Storage, ms: number) => {
+  const share = numberAt(usedShare, ms)
   const chunks = Math.round(share * CHUNKS)
   const slow = Math.floor((chunks * 212) / 1599)
   const beyond = (share - SHORTENS_FROM) / (1 - SHORTENS_FROM)

@@ -1,5 +1,6 @@
 import type { SimulatedNode } from '../subject.ts'
-import { dropsAt, type Host, ledgerFilesAt, walMegabytesAt } from './host.ts'
+import { dropsAt, type Host } from './host.ts'
+import { numberAt } from '../scenario/directives.ts'
 
 /** The files of the drive of the database, by path below the directory of the host. */
 export const driveFiles = (node: SimulatedNode): Readonly<Record<string, string>> => {
@@ -153,10 +154,10 @@ const LEDGER_FILE_BYTES = 560 * 1024
 export const fileSystemAt =
   (node: SimulatedNode, directories: { readonly ledger: string; readonly wal: string }) =>
   (path: string): FileSystem | null => {
-    const { ledger, wal } = node.condition().host
-    if (path === directories.wal && !wal.isThere) return null
+    const { hasWal, ledgerFiles, walMegabytes } = node.condition().host
+    if (path === directories.wal && !hasWal) return null
     const ofNode = Object.values(directories).includes(path)
-      ? ledgerFilesAt(ledger, node.now()) * LEDGER_FILE_BYTES + walMegabytesAt(wal, node.now()) * MEBIBYTE
+      ? Math.round(numberAt(ledgerFiles, node.now())) * LEDGER_FILE_BYTES + numberAt(walMegabytes, node.now()) * MEBIBYTE
       : 0
     const used = SIZE_BYTES * USED_RATIO + ofNode
     return { sizeBytes: BigInt(SIZE_BYTES), availableBytes: BigInt(Math.round(SIZE_BYTES - used)) }

@@ -108,14 +108,36 @@ export const oneOf = <const T extends string>(words: readonly T[]): Argument<T> 
   read: (text) => words.find((word) => word === text),
 })
 
-export const percentInTime: Argument<{ readonly percent: number; readonly ms: number }> = {
-  expected: 'a percentage and a duration, such as "95 in 10m"',
-  read: (text) => {
-    const [, share = '', time = ''] = /^(\S+) in (\S+)$/.exec(text) ?? []
-    const [goal, ms] = [percent.read(share), duration.read(time)]
-    return goal === undefined || ms === undefined ? undefined : { percent: goal, ms }
-  },
+/** A number that changes linearly. */
+export interface Course {
+  readonly fromMs: number
+  readonly overMs: number
+  readonly from: number
+  readonly to: number
 }
+
+type Goal = Pick<Course, 'to' | 'overMs'>
+
+export const steady = (value: number): Course => ({ fromMs: 0, overMs: 0, from: value, to: value })
+
+export const numberAt = ({ fromMs, overMs, from, to }: Course, ms: number): number =>
+  ms >= fromMs + overMs ? to : from + (to - from) * Math.max(0, (ms - fromMs) / overMs)
+
+export const courseTo = (goal: Goal, before: Course, atMs: number): Course => ({
+  ...goal,
+  fromMs: atMs,
+  from: numberAt(before, atMs),
+})
+
+/** A whole number with its unit, and the time in which it is reached. */
+export const goalInTime = (expected: string, unit: string, most: number): Argument<Goal> => ({
+  expected,
+  read: (text) => {
+    const [, amount = '', time = ''] = new RegExp(`^(\\d{1,5})${unit} in (\\S+)$`).exec(text) ?? []
+    const overMs = duration.read(time)
+    return overMs === undefined || Number(amount) > most ? undefined : { to: Number(amount), overMs }
+  },
+})
 
 interface Signal {
   readonly number: number

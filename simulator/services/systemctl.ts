@@ -1,6 +1,6 @@
 import type { SimulatedNode } from '../subject.ts'
 import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
-import { missingUnit, readUnits, renderProperties, timeStyle, type Unit } from './units.ts'
+import { missingUnit, readUnits, TIME_STYLES, type Unit } from './units.ts'
 
 /** The simulated systemctl: the commands that the agent runs. */
 export const createSystemctl =
@@ -8,9 +8,12 @@ export const createSystemctl =
   (argv) => {
     const read = parseArguments(GRAMMAR, argv)
     if (typeof read === 'string') return fail(`systemctl: ${read}`)
-    const [verb = '', ...names] = read.operands
+    const { operands, options } = read
+    const style = TIME_STYLES.get(options.get('timestamp')?.at(-1) ?? 'pretty')
+    if (!style) return fail('Failed to parse timestamp style: Invalid argument')
+    const [verb = '', ...names] = operands
     const command = COMMANDS.get(verb)
-    return command?.({ units: readUnits(node), names, options: read.options }) ?? fail(`Unknown command verb ${verb}.`)
+    return command?.({ units: readUnits(node, style), names, options }) ?? fail(`Unknown command verb ${verb}.`)
   }
 
 interface Call {
@@ -22,12 +25,10 @@ interface Call {
 const GRAMMAR = createGrammar('p,property= value timestamp= no-pager no-legend')
 
 const show = ({ units, names, options }: Call): readonly Frame[] => {
-  const style = timeStyle(options.get('timestamp')?.at(-1) ?? 'pretty')
-  if (!style) return fail('Failed to parse timestamp style: Invalid argument')
   const properties = (options.get('property') ?? []).flatMap((list) => list.split(',')).filter((name) => name !== '')
   const blocks = names.map((name) => {
     const id = withSuffix(name)
-    return renderProperties(units.get(id) ?? missingUnit(id), style)
+    return Object.entries(units.get(id) ?? missingUnit(id))
       .filter(([property]) => properties.length === 0 || properties.includes(property))
       .map(([property, value]) => (options.has('value') ? `${value}\n` : `${property}=${value}\n`))
       .join('')
@@ -38,9 +39,9 @@ const show = ({ units, names, options }: Call): readonly Frame[] => {
 /** As with --no-legend. */
 const listUnitFiles = ({ units, names }: Call): readonly Frame[] => {
   const patterns = names.map(globPattern)
-  const rows = [...units.values()]
-    .filter(({ id }) => patterns.length === 0 || patterns.some((pattern) => pattern.test(id)))
-    .map(({ id, fileState }) => `${id} ${fileState} ${fileState === 'static' ? '-' : 'enabled'}\n`)
+  const rows = [...units]
+    .filter(([id]) => patterns.length === 0 || patterns.some((pattern) => pattern.test(id)))
+    .map(([id, { UnitFileState: state = '' }]) => `${id} ${state} ${state === 'static' ? '-' : 'enabled'}\n`)
   return [{ stdout: rows.toSorted().join('') }, { exit: rows.length === 0 && names.length > 0 ? 1 : 0 }]
 }
 

@@ -57,9 +57,9 @@ describe('assertion', () => {
     ])
     expect(new Set(last.map(({ fields }) => fields['_PID'])).size).toBe(1)
     expect(readUnits(node).get('zephyr-execution.service')).toMatchObject({
-      activeState: 'failed',
-      result: 'core-dump',
-      exitStatus: 6,
+      ActiveState: 'failed',
+      Result: 'core-dump',
+      ExecMainStatus: '6',
     })
     const ended = node.journal.read(nth(last, -1).number + 1)
     expect(ended.map(textOf)).toContain('zephyr-execution.service: Main process exited, code=dumped, status=6/ABRT')
@@ -150,7 +150,7 @@ describe('the clean-up', () => {
     ])
     const runs = logOf(node, 'cruft').map(({ fields }) => fields['_SYSTEMD_INVOCATION_ID'])
     expect(new Set(runs).size).toBe(4)
-    expect(readUnits(node).get('zephyr-cruft.service')?.invocation).toBe(runs.at(-1))
+    expect(readUnits(node).get('zephyr-cruft.service')?.['InvocationID']).toBe(runs.at(-1))
   })
 
   // The simulation starts at ten past: the next hour is after 3000 s.

@@ -48,7 +48,7 @@ describe('healthy', () => {
     const { node, at } = await play('healthy')
     const { head, ...rest } = await at(600)
     expect([rest.consensus, rest.execution, rest.rpc]).toEqual([head, head, head])
-    const states = [...readUnits(node).values()].map(({ id, activeState }) => `${id} ${activeState}`)
+    const states = [...readUnits(node)].map(([id, { ActiveState: state = '' }]) => `${id} ${state}`)
     expect(states.filter((state) => !state.endsWith(' active'))).toEqual(['chain-cruft.service inactive'])
   })
 
@@ -74,7 +74,7 @@ describe('stalled', () => {
     const after = await at(90)
     expect([after.consensus, after.execution, after.rpc]).toEqual([height, height, height])
     expect(after.head - after.rpc).toBeGreaterThan(140n)
-    expect(after.bft?.activeState).toBe('active')
+    expect(after.bft).toMatchObject({ ActiveState: 'active' })
     expect(Math.max(...messages(node, 'proposed_block').map(secondsOf))).toBeLessThanOrEqual(30)
   })
 })
@@ -104,9 +104,10 @@ describe('service-crash', () => {
     const { bft: before } = await at(29)
     const height = chain.headAt(BEGIN + 30_000).seqNum
     const { bft, ...heights } = await at(80)
-    expect(bft).toMatchObject({ activeState: 'failed', subState: 'failed', result: 'core-dump' })
-    expect(bft).toMatchObject({ exitCode: 3, exitStatus: 6, exitedMs: BEGIN + 30_000 })
-    expect(bft?.invocation).toBe(before?.invocation)
+    expect(bft).toMatchObject({ ActiveState: 'failed', SubState: 'failed', Result: 'core-dump' })
+    expect(bft).toMatchObject({ ExecMainCode: '3', ExecMainStatus: '6' })
+    expect(bft?.['ExecMainExitTimestamp']).toBe('Sun 2026-03-01 12:10:30 UTC')
+    expect(bft?.['InvocationID']).toBe(before?.['InvocationID'])
     expect([heights.consensus, heights.execution, heights.rpc]).toEqual([height, height, height])
   })
 
