@@ -65,7 +65,8 @@ const injectedLine: Argument<InjectedLine> = {
   expected: 'a line: its level, module or place, and message; or a text that the program prints without its logger',
   read: (text) => {
     const [, level, place, message] = /^(DEBUG|INFO|WARN|WARNING|ERROR) (\S+) (.+)$/.exec(text) ?? []
-    if (level === undefined || place === undefined || message === undefined) return text.includes(' ') ? text : undefined
+    if (level === undefined || place === undefined || message === undefined)
+      return text.includes(' ') ? text : undefined
     return { level, place, message }
   },
 }

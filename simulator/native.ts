@@ -270,7 +270,7 @@ const aboutAt =
     least + pick(spread, name, what, Math.floor(atMs / SPAN_MS))
 
 /** About 350 known peers, a few dozen sessions. */
-const peerGauges = (node: SimulatedNode, native: Condition['native'], atMs: number): readonly Gauge[] => {
+const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly Gauge[] => {
   const about = aboutAt(node, atMs)
   const sessions = native.sessions ?? about(22, 9, 'sessions')
   const initiating = about(1, 4, 'initiating')
@@ -351,11 +351,7 @@ const workGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
 }
 
 /** How long after the start of the timer the last votes were ready. */
-const voteGauges = (
-  node: SimulatedNode,
-  voteDelayMs: number | undefined,
-  atMs: number,
-): readonly Gauge[] => {
+const voteGauges = (node: SimulatedNode, voteDelayMs: number | undefined, atMs: number): readonly Gauge[] => {
   const slowest = voteDelayMs ?? aboutAt(node, atMs)(120, 40, 'votes')
   const shares = { p50: 0.3, p90: 0.7, p99: 1 }
   return Object.entries(shares).map(([percentile, share]) => [

@@ -157,7 +157,8 @@ export const fileSystemAt =
     const { hasWal, ledgerFiles, walMegabytes } = node.condition().host
     if (path === directories.wal && !hasWal) return null
     const ofNode = Object.values(directories).includes(path)
-      ? Math.round(numberAt(ledgerFiles, node.now())) * LEDGER_FILE_BYTES + numberAt(walMegabytes, node.now()) * MEBIBYTE
+      ? Math.round(numberAt(ledgerFiles, node.now())) * LEDGER_FILE_BYTES +
+        numberAt(walMegabytes, node.now()) * MEBIBYTE
       : 0
     const used = SIZE_BYTES * USED_RATIO + ofNode
     return { sizeBytes: BigInt(SIZE_BYTES), availableBytes: BigInt(Math.round(SIZE_BYTES - used)) }

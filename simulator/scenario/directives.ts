@@ -61,8 +61,7 @@ export const settingOf = <K extends Part, Name extends keyof Condition[K]>(
   part: K,
   name: Name,
   argument: Argument<Condition[K][Name]>,
-): Read =>
-  taking(argument, (value) => (condition) => ({ ...condition, [part]: { ...condition[part], [name]: value } }))
+): Read => taking(argument, (value) => (condition) => ({ ...condition, [part]: { ...condition[part], [name]: value } }))
 
 /** Parses what follows the verb; undefined if the text is invalid. */
 export interface Argument<T> {

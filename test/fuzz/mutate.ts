@@ -14,7 +14,7 @@ const NUMBERS = [
 const SIGNS = [
   '',
   ' ',
-  ..."\n \r\n \t \" ' \\ \\\" { } [ ] ( ) < , : ; = / % # - . & * |".split(' '),
+  ...'\n \r\n \t " \' \\ \\" { } [ ] ( ) < , : ; = / % # - . & * |'.split(' '),
   ...'\0 \u001B[31m \u0085 \u200B \u202E \u2028 \uFEFF \uD800 \uFFFD µ 😀'.split(' '),
   ...'null true __proto__ constructor toString hasOwnProperty'.split(' '),
 ] as const

@@ -49,7 +49,11 @@ const simulate = async (scenario: string) => {
 }
 
 const ahead = (second: number): number => BEGIN / 1000 + second
-const [CLOCK, WAL, FDS] = ['host_clock_offset_seconds', 'host_directory_bytes{wal}', 'service_open_file_descriptors{bft}']
+const [CLOCK, WAL, FDS] = [
+  'host_clock_offset_seconds',
+  'host_directory_bytes{wal}',
+  'service_open_file_descriptors{bft}',
+]
 const NVME = (name: string): string => `host_nvme_${name}{nvme0}`
 const MISSED = 'host_network_drops_total{enp1s0,missed}'
 const RUNNING = (release: string): string => `host_kernel_info{running,${release}}`
@@ -103,6 +107,7 @@ const ROWS: Readonly<Record<string, readonly (readonly [second: number, metrics:
     [89, { host_smt_active: 1, [MISSED]: 0 }],
     [125, {}],
     [130, { host_cpu_busy_ratio: expect.closeTo(0.91, 1) }],
+    [139, {}],
     [141, { host_memory_available_ratio: expect.closeTo(0.03, 6) }],
     [149, { 'host_governor_cpus{powersave}': 8, 'host_governor_cpus{performance}': null }],
     [240, { 'host_pressure_stalled_seconds_total{memory}': expect.closeTo(20, 0) }],

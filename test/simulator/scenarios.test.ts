@@ -142,16 +142,22 @@ test('a node that idles leads no block and every timeout, until it leads again',
   expect(told('timeout', 240, 400)).toContain(false)
 })
 
-test.each(['service-crash', 'stalled', 'statesync', 'format-drift', 'panic', 'log-flood', 'slow-execution', 'reexecution'])(
-  'the journal of %s does not depend on how often it is read',
-  async (name) => {
-    const [often, once] = [await play(name), await play(name)]
-    for (let second = 0.3; second < 120; second += 1.7) {
-      await often.at(second)
-      often.node.journal.read(0)
-    }
-    await often.at(120)
-    await once.at(120)
-    expect(often.node.journal.read(0)).toEqual(once.node.journal.read(0))
-  },
-)
+test.each([
+  'service-crash',
+  'stalled',
+  'statesync',
+  'format-drift',
+  'panic',
+  'log-flood',
+  'slow-execution',
+  'reexecution',
+])('the journal of %s does not depend on how often it is read', async (name) => {
+  const [often, once] = [await play(name), await play(name)]
+  for (let second = 0.3; second < 120; second += 1.7) {
+    await often.at(second)
+    often.node.journal.read(0)
+  }
+  await often.at(120)
+  await once.at(120)
+  expect(often.node.journal.read(0)).toEqual(once.node.journal.read(0))
+})

@@ -40,9 +40,7 @@ export const requireRealPart = async (
 const judge = async (name: string, probe: () => Promise<Probe> | Probe): Promise<RealPart> => {
   try {
     const found = await probe()
-    return 'version' in found
-      ? { name, ran: true, detail: found.version }
-      : { name, ran: false, detail: found.missing }
+    return 'version' in found ? { name, ran: true, detail: found.version } : { name, ran: false, detail: found.missing }
   } catch (error) {
     return { name, ran: false, detail: String(error) }
   }

@@ -41,7 +41,9 @@ const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
       directory,
       elapsedMs: options.at,
     })
-    io.stdout.write(options.json ? `${JSON.stringify(nodeInfoSchema.parse(simulator))}\n` : renderText(simulator, scenario.name))
+    io.stdout.write(
+      options.json ? `${JSON.stringify(nodeInfoSchema.parse(simulator))}\n` : renderText(simulator, scenario.name),
+    )
     if (!io.signal.aborted) await once(io.signal, 'abort')
     await simulator.close()
     return 0
