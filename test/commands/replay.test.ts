@@ -78,6 +78,7 @@ const TROUBLES = `
   0s    log noise 0
   0s    log prints INFO
   0s    storage used 96
+  600s  execution logs PREFIX: runloop.cpp:216: Assertion 'primary_is_page || secondary_active' failed.
   600s  execution logs assertion failure message: live PREFIX requires a page-encoded timeline
   602s  execution stops
   660s  execution starts
