@@ -6,6 +6,7 @@ import { renderExampleConfig } from '../.cache/modules/src/config/render.js'
 import { RULE_FILES } from '../.cache/modules/src/health/rules/index.js'
 import { renderAlertmanager } from '../.cache/modules/src/health/rules/inhibitions.js'
 import { renderRuleFile } from '../.cache/modules/src/health/rules/render.js'
+import { alertsOf } from '../.cache/modules/src/health/rules/rule.js'
 import { renderApiPage, renderOpenApi } from './pages/api.mjs'
 import { renderCosts } from './pages/costs.mjs'
 import { renderConfigurationPage } from './pages/configuration.mjs'
@@ -22,9 +23,7 @@ import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
 import { renderTerminal } from './pictures/terminal.mjs'
 
-const alertRows = RULE_FILES.flatMap(({ groups }) =>
-  groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)),
-)
+const alertRows = alertsOf(RULE_FILES)
 
 const GENERATED = {
   // First: the index of runbooks reads them.

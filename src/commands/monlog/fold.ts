@@ -1,7 +1,6 @@
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
-import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
-import { recordOf } from '../../collectors/consensus/window.ts'
+import { recordOf, wholeSecond } from '../../collectors/consensus/window.ts'
 import { ParseError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/metric.ts'
 import { hour, minute, parseU64, second } from '../../core/units.ts'
