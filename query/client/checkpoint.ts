@@ -4,6 +4,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import { fingerprint } from '../../src/core/hash.ts'
 import { tryJson } from '../../src/core/json.ts'
 import { readWhole, removeFile, replaceFile } from '../../src/sources/durable.ts'
+import { withLock } from '../../src/sources/lock.ts'
 import { QueryError } from './errors.ts'
 import { type BlockHash, type Page, UNSETTLED_BLOCKS } from './types.ts'
 
@@ -103,6 +104,16 @@ const partsOf = (bytes: Uint8Array) => {
   const stored = Buffer.from(bytes.subarray(headEnd, markEnd)).toString('latin1')
   return { head, payload, isIntact: stored === `${fingerprint(head, payload)}\n` }
 }
+
+/** The checkpoint file of a run that writes this output file. */
+export const checkpointOf = (file: string): string => `${file}.checkpoint`
+
+/** Runs `work` while no other run on this host can use the checkpoint file. Throws a SourceError if one does. */
+export const withCheckpointLocked = <T>(file: string, work: () => Promise<T>): Promise<T> =>
+  // Only Linux has such locks.
+  process.platform === 'linux'
+    ? withLock([file], { doing: `use ${file}`, taken: 'another run of chain-agent is using it' }, work)
+    : work()
 
 export const unusable = (
   file: string,

@@ -12,7 +12,7 @@ import {
   fetchTip,
   ReorgError,
 } from './delivery.ts'
-import { createEndpoint } from './endpoint.ts'
+import { createEndpoint, createTransport } from './transport.ts'
 import { createErrorFactory, type ErrorFactory } from './errors.ts'
 import { createFetchPage, type FetchPage } from './fetch-page.ts'
 import { createServiceTransport } from './query-logs.ts'
@@ -25,7 +25,6 @@ import {
   type SendRequest,
   sharedLimiter,
 } from './request.ts'
-import { createTransport } from './transport.ts'
 import {
   type ClientOptions,
   DEFAULT_RETRIES,

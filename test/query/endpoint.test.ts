@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { inspect } from 'node:util'
 import { ConfigError } from '../../src/core/errors.ts'
-import { createEndpoint } from '../../query/client/endpoint.ts'
+import { createEndpoint } from '../../query/client/transport.ts'
 import { createQueryClient } from '../../query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { fetchAll, it as queryTest, steadyLogs } from './client-fixtures.ts'

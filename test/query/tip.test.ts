@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest'
 import { fetchTip, ReorgError } from '../../query/client/delivery.ts'
-import { createEndpoint } from '../../query/client/endpoint.ts'
+import { createEndpoint } from '../../query/client/transport.ts'
 import { newCounters } from '../../query/client/request.ts'
 import type { CheckedPage } from '../../query/client/page.ts'
 import { createErrorFactory } from '../../query/client/errors.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { fetchAll, it, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
-import { type Faults, type QueryServerOptions } from '../support/query-server.ts'
-import { type ServedChain } from '../support/query-chain.ts'
+import type { Faults, QueryServerOptions } from '../support/query-server.ts'
+import type { ServedChain } from '../support/query-chain.ts'
 
 /** Replaces the blocks from `block` to `last` once, before the `nth` query. */
 const reorgBefore = (chain: ServedChain, nth: number, [block, last]: readonly [number, number]): Faults => {

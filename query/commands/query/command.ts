@@ -2,8 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { closestMatch } from '../../../src/core/suggest.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import { defineCommand } from '../../../src/terminal/define-command.ts'
-import { EXIT_CODES_NOTE, readAddress, readBlock, serviceOptions } from './service.ts'
-import { readTopic, type Topics } from './topics.ts'
+import { EXIT_CODES_NOTE, readAddress, readBlock, readTopic, serviceOptions, type Topics } from './service.ts'
 
 const NONE: readonly string[] = []
 

@@ -6,8 +6,7 @@ import { encodeBinary, notCached } from './binary/response.ts'
 import { encodeHosted, encodeSpec, valueShareOfJson } from './encode-json.ts'
 import type { Heights } from './heights.ts'
 import type { QueryLimits } from './limits.ts'
-import { parseBody } from './parse-body.ts'
-import { createQueryParser, type Dialect, type ParsedQuery } from './parse-query.ts'
+import { createQueryParser, type Dialect, parseBody, type ParsedQuery } from './parse-query.ts'
 import type { Reply } from './send.ts'
 
 /** How a path asks and answers. Each function throws an HttpError or a StoreError. */

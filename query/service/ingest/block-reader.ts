@@ -5,6 +5,7 @@ import type { Block, StoredLog } from '../../store/store.ts'
 import {
   type BlockLogs,
   blockOf,
+  createHeaderFilters,
   createIsLastLog,
   createReceiptReader,
   findFlaw,
@@ -19,7 +20,6 @@ import {
   NodeTimeoutError,
   TooLargeError,
 } from './errors.ts'
-import { createHeaderFilters } from './header-filters.ts'
 import { type Headers, unlinked } from './headers.ts'
 import { type FullHeader, type LogGroup, parseLogs, parseResult } from './parse.ts'
 import { createBatchSizer, invalidResponse, type Rpc } from './rpc.ts'

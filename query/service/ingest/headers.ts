@@ -8,11 +8,11 @@ import {
   classifyRpcError,
   createBatchSizer,
   createRpc,
+  createTransport,
   invalidResponse,
   type Reply,
   type Rpc,
 } from './rpc.ts'
-import { createTransport } from './transport.ts'
 
 /** The header of a block with 4,000 transactions has 270 kB, since it lists their hashes. */
 const RESPONSE_CHARACTERS = 4_000_000

@@ -8,9 +8,8 @@ import { createBlockReader, type Position, type ReadBlocks } from './block-reade
 import { createScopeFilter, isAny } from './completeness.ts'
 import { IngestError } from './errors.ts'
 import { type ChainHead, createChainHeadReader, createHeaders, type ReadChainHead } from './headers.ts'
-import { createRpc } from './rpc.ts'
+import { createNodeTimer, createRpc, createTransport, type NodeTimer } from './rpc.ts'
 import { createSecondReading, type SecondReading } from './second-reading.ts'
-import { createNodeTimer, createTransport, type NodeTimer } from './transport.ts'
 import { createStateTracker, createWriter, type Retention, type StateTracker, type Writer } from './writer.ts'
 
 export interface IngestOptions {

@@ -6,8 +6,7 @@ import { createBlockReader } from './block-reader.ts'
 import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
 import { createHeaders } from './headers.ts'
-import { createRpc } from './rpc.ts'
-import { createTransport } from './transport.ts'
+import { createRpc, createTransport } from './rpc.ts'
 
 export interface BlockRange {
   readonly from: number

@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest'
-import { classifyRpcError, createBatchSizer, createRpc } from '../../../query/service/ingest/rpc.ts'
-import { createTransport } from '../../../query/service/ingest/transport.ts'
+import { classifyRpcError, createBatchSizer, createRpc, createTransport } from '../../../query/service/ingest/rpc.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { type Call, type RpcFault } from '../../support/rpc-node.ts'
+import type { Call, RpcFault } from '../../support/rpc-node.ts'
 import { callsOf, has, ingestUntil, ingestWhole, it, NO_ERRORS, watchedStore } from './fixtures.ts'
 
 /** Error messages of nodes and services for requests that are too large. */
