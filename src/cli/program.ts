@@ -130,11 +130,6 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../../query/commands/query/command.ts')).queryCommand,
       },
       {
-        name: 'height',
-        summary: 'print the newest block of a query service',
-        load: async () => (await import('../../query/commands/height/command.ts')).heightCommand,
-      },
-      {
         name: 'serve-query',
         summary: "index the node's event logs and answer queries until stopped",
         load: async () => {

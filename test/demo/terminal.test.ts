@@ -121,7 +121,7 @@ describe('serve-query with the configuration of the demo', () => {
   it('serves the balances that follow from the documented rule', async () => {
     const [, from = ''] = /--created-in (\d+)/.exec(demo.output()) ?? []
     await eventually(
-      async () => Number((await inDemo(`chain-agent height --url ${url}`)).stdout),
+      async () => Number((await inDemo(`chain-agent query --height --url ${url}`)).stdout),
       (height) => height >= Number(from) + 99,
     )
     const range = `--to-block ${Number(from) + 99}`

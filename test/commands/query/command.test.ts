@@ -41,17 +41,17 @@ it.each([
   expect([codes, text()]).toEqual([[expected], 'Could not fetch logs: it failed\n'])
 })
 
-describe('height', () => {
+describe('query --height', () => {
   it('prints a number, or JSON', async () => {
     const { url } = await serve()
-    expect(await cli(['height', '--url', url])).toEqual({ code: 0, out: '10\n', err: '' })
-    expect((await cli(['height', '--url', url, '--json'])).out).toBe('{"height":10}\n')
+    expect(await cli(['query', '--height', '--url', url])).toEqual({ code: 0, out: '10\n', err: '' })
+    expect((await cli(['query', '--height', '--url', url, '--json'])).out).toBe('{"height":10}\n')
   })
   it('uses the key of a file, of the environment, in another header; a wrong key exits with 3', async () => {
     const { url, seen } = await serve({ apiKey: KEY })
     const file = join(directory, 'key')
     await writeFile(file, `${KEY}\n`)
-    const asked = ['height', '--url', url]
+    const asked = ['query', '--height', '--url', url]
     expect((await cli([...asked, '--api-key-file', file])).out).toBe('10\n')
     expect((await cli(asked, { env: { CHAIN_AGENT_API_KEY: KEY } })).out).toBe('10\n')
     await cli([...asked, '--api-key-file', file, '--api-key-header', 'X-Key'])
@@ -61,7 +61,7 @@ describe('height', () => {
     expect({ code: refused.code, out: refused.out }).toEqual({ code: 3, out: '' })
     expect(refused.err).not.toContain('wrong-key-0815')
   })
-  it.each([[['height']], [['query']], [['balances', '--standard', 'erc20', '--token', TOKEN]]])(
+  it.each([[['query']], [['balances', '--standard', 'erc20', '--token', TOKEN]]])(
     'a key that can be none is exit code 3, before anybody is asked: %j',
     async (words) => {
       const { url, seen } = await serve()
@@ -88,7 +88,7 @@ describe('height', () => {
     [['--url', 'secret'], '--url: expected an http or https address'],
     [['--url', 'https://host', '--api-key-header', 'Host'], 'error: invalid --api-key-header '],
   ])('%j is no configuration, and asked in a wrong way', async (words, expected) => {
-    const { code, out, err } = await cli(['height', ...words])
+    const { code, out, err } = await cli(['query', ...words])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
     expect(err).not.toContain('secret')
@@ -244,6 +244,9 @@ describe('query', () => {
     [['--from-block', '5', '--to-block', '4'], 'the last block is before the first'],
     [['--query', 'x.json', '--from-block', '5'], '--query cannot be combined with'],
     [['--from-block', '1e3'], 'expected a block number'],
+    [['--height', '--output', 'x'], '--height fetches no logs'],
+    [['--height', '--topic', TRANSFER], '--height fetches no logs'],
+    [['--json'], '--json requires --height'],
   ])('%j is a usage error', async (words, expected) => {
     const server = await serve()
     const asked = await query(server, ...words)

@@ -73,9 +73,9 @@ it('balances: without a checkpoint file the run cannot be resumed', async () => 
   expect(err).toContain('nothing was written')
 })
 
-it('height: Ctrl-C ends a wait of ten minutes at once', async () => {
+it('query --height: Ctrl-C ends a wait of ten minutes at once', async () => {
   server.faults = () => ({ kind: 'reply', status: 503, headers: { 'retry-after': '600' } })
-  const running = startCli(['height', '--url', server.url])
+  const running = startCli(['query', '--height', '--url', server.url])
   await eventually(running.err.text, (text) => text.includes('retrying in 600 s'), { every: 5 })
   expect(await running.interrupt()).toMatchObject({ code: 130, out: '' })
 })
