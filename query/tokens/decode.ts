@@ -193,7 +193,7 @@ const decodePunkBought = (
     before.index === log.index - 1 &&
     before.topics[0] === seller
   const recipient = isSale ? before.topics[1] : undefined
-  if (recipient !== undefined) return [{ ...reported, to: `0x${recipient.slice(24)}` }]
+  if (recipient !== undefined) return [{ ...reported, to: addressOf(recipient) }]
   stats.add('unknownBuyer')
   return [{ ...reported, to: null }]
 }

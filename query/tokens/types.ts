@@ -39,6 +39,10 @@ export interface Interval {
   readonly owner: string
 }
 
+/** The number of ids in the ranges. */
+export const sizeOf = (intervals: readonly Interval[]): bigint =>
+  intervals.reduce((sum, { from, to }) => sum + to - from + 1n, 0n)
+
 /** A balance at the end of a block that no contract can have: below 0, or of more than 256 bits. */
 export interface OutOfRange extends BalanceRow {
   readonly block: number
@@ -92,8 +96,6 @@ export interface LedgerOptions {
   /** False if the query begins after the creation of the contract. */
   readonly fullHistory: boolean
   readonly profile?: Profile | null
-  /** `generic` parses every page; `fast`, the default, scans the bytes of plain pages. */
-  readonly path?: 'fast' | 'generic'
 }
 
 /**
