@@ -87,13 +87,9 @@ export const blockOf = (head: FullHeader, logs: readonly StoredLog[], isInScope:
 
 export type LogPredicate = (log: StoredLog) => boolean
 
-/** Whether the filter matches every log. */
-export const isAny = ({ addresses, topics }: Filter): boolean =>
-  addresses.length === 0 && topics.every((values) => values.length === 0)
-
 /** A predicate for logs in the scope; null if the scope is everything. */
 export const createScopeFilter = (scope: Filter): LogPredicate | null => {
-  if (isAny(scope)) return null
+  if (scope.addresses.length === 0 && scope.topics.every((values) => values.length === 0)) return null
   const addresses = lower(scope.addresses)
   const positions = scope.topics.map(lower)
   return ({ address, topics }) =>

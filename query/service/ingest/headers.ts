@@ -8,7 +8,6 @@ import {
   classifyRpcError,
   createBatchSizer,
   createRpc,
-  createTransport,
   invalidResponse,
   type Reply,
   type Rpc,
@@ -240,7 +239,7 @@ export const readChainId = async (
   { rpcUrl, clock, timeout = 10_000 }: ChainIdOptions,
   signal: AbortSignal,
 ): Promise<number> => {
-  const rpc = createRpc(createTransport({ rpcUrl, clock, timeout }), rpcUrl)
+  const rpc = createRpc({ rpcUrl, clock, timeout })
   const { result } = await rpc.one(CHAIN_ID, signal)
   return parseResult('the chain id', result, parseQuantity)
 }

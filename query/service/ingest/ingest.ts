@@ -1,14 +1,14 @@
 import type { Clock } from '../../../src/core/clock.ts'
-import { asError, ConfigError, summaryOf } from '../../../src/core/errors.ts'
+import { asError, summaryOf } from '../../../src/core/errors.ts'
 import { duration } from '../../../src/core/format.ts'
 import { minute, second } from '../../../src/core/units.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Filter, LogStore } from '../../store/store.ts'
 import { createBlockReader, type Position, type ReadBlocks } from './block-reader.ts'
-import { createScopeFilter, isAny } from './completeness.ts'
+import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
 import { type ChainHead, createChainHeadReader, createHeaders, type ReadChainHead } from './headers.ts'
-import { createNodeTimer, createRpc, createTransport, type NodeTimer } from './rpc.ts'
+import { createRpc, type Rpc } from './rpc.ts'
 import { createSecondReading, type SecondReading } from './second-reading.ts'
 import { createStateTracker, createWriter, type Retention, type StateTracker, type Writer } from './writer.ts'
 
@@ -53,15 +53,26 @@ const MAX_RETRY_AFTER = 5 * minute
  */
 const INCOMPLETE_AFTER = 10 * minute
 
-/** Copies final blocks from a node to a store, one request at a time. Throws a ConfigError for invalid options. */
+const DEFAULTS = {
+  maxRange: 1000,
+  pollEvery: second,
+  timeout: 30 * second,
+  behindAfter: minute,
+  depth: 32,
+  nodeShare: 0.5,
+  notice: (): void => undefined,
+  warn: (): void => undefined,
+}
+
+/** Copies final blocks from a node to a store, one request at a time. */
 export const createIngest = (ingestOptions: IngestOptions) => {
-  const options = withDefaults(ingestOptions)
-  const { rpcUrl, store, clock } = options
+  const options = { ...DEFAULTS, ...ingestOptions }
+  const { store, clock, maxRange } = options
   const tracker = createStateTracker()
-  const nodeTimer = createNodeTimer(createTransport(options), clock)
-  const rpc = createRpc(nodeTimer.send, rpcUrl)
+  const rpc = createRpc(options)
   const headers = createHeaders(rpc)
   const writer = createWriter({ ...options, tracker })
+  const isInScope = createScopeFilter(options.scope)
   const readBlocks = createBlockReader({
     ...options,
     rpc,
@@ -72,25 +83,13 @@ export const createIngest = (ingestOptions: IngestOptions) => {
       else options.notice('the filters (logsBloom) in the headers of this node match its logs: they are used again')
     },
     headers,
-    isInScope: createScopeFilter(options.scope),
+    isInScope,
   })
   const readChainHead = createChainHeadReader({ ...options, rpc, headers, chainId: store.chainId })
-  const nothing = (): void => undefined
-  const secondReading = createSecondReading({
-    ...options,
-    tracker,
-    readBlocks: createBlockReader({
-      ...options,
-      rpc,
-      headers: createHeaders(rpc),
-      isInScope: createScopeFilter(options.scope),
-      onFault: nothing,
-      onFiltersIgnored: nothing,
-      notice: nothing,
-      warn: nothing,
-    }),
-  })
-  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer })
+  // It moves backwards, so it has headers of its own.
+  const readAgain = createBlockReader({ rpc, clock, headers: createHeaders(rpc), isInScope, maxRange })
+  const secondReading = createSecondReading({ ...options, tracker, readBlocks: readAgain })
+  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, secondReading, writer, rpc })
 
   /** Consecutive failures. Blocks that were read count as progress only once they are written. */
   let failures = 0
@@ -166,31 +165,6 @@ const FILTERS_IGNORED =
 const isTransient = (error: Error): boolean =>
   error instanceof IngestError || (error instanceof StoreError && error.kind === 'unavailable')
 
-/** Fills in the defaults. Throws a ConfigError for invalid options. */
-const withDefaults = (options: IngestOptions): Required<IngestOptions> => {
-  const { fromBlock, retention, scope } = options
-  const isBounded = retention !== 'unbounded' && (retention.blocks ?? retention.bytes) !== undefined
-  if (retention !== 'unbounded' && !isBounded && isAny(scope)) {
-    throw new ConfigError(
-      'The store would keep all logs of all contracts without a limit, up to half a terabyte a day on a busy chain\n  what to do: limit contracts or topics, limit blocks or bytes, or allow this with --unbounded',
-    )
-  }
-  if (!Number.isSafeInteger(fromBlock) || fromBlock < 0) {
-    throw new ConfigError('The first block to index must be a whole number from 0 up')
-  }
-  return {
-    maxRange: 1000,
-    pollEvery: second,
-    timeout: 30 * second,
-    behindAfter: minute,
-    depth: 32,
-    nodeShare: 0.5,
-    notice: () => undefined,
-    warn: () => undefined,
-    ...options,
-  }
-}
-
 /** During a backfill: how often the chain head of the node is read. */
 const HEAD_EVERY = 5 * second
 /** While the node is behind or syncing: how often it is polled. */
@@ -207,7 +181,7 @@ interface StepperDependencies {
   readonly readBlocks: ReadBlocks
   readonly secondReading: SecondReading
   readonly writer: Writer
-  readonly nodeTimer: NodeTimer
+  readonly rpc: Rpc
 }
 
 interface Step {
@@ -219,7 +193,7 @@ interface Step {
 
 /** Runs the ingest step by step. */
 const createStepper = (dependencies: StepperDependencies) => {
-  const { options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer } = dependencies
+  const { options, tracker, readChainHead, readBlocks, secondReading, writer, rpc } = dependencies
   const { clock, pollEvery, nodeShare } = options
   let known: ChainHead | null = null
   /** The last block passed to the writer; undefined if it must be read from the store. */
@@ -237,8 +211,8 @@ const createStepper = (dependencies: StepperDependencies) => {
 
   /** Time in which the ingest itself works counts as rest for the node. */
   const startRest = (): (() => number) => {
-    const [began, before] = [clock.elapsed(), nodeTimer.total()]
-    return () => Math.max(0, (nodeTimer.total() - before) / nodeShare - (clock.elapsed() - began))
+    const [began, before] = [clock.elapsed(), rpc.busyMs()]
+    return () => Math.max(0, (rpc.busyMs() - before) / nodeShare - (clock.elapsed() - began))
   }
 
   const wait = async (trouble: string | null, ms: number): Promise<Step> => {

@@ -6,7 +6,7 @@ import { createBlockReader } from './block-reader.ts'
 import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
 import { createHeaders } from './headers.ts'
-import { createRpc, createTransport } from './rpc.ts'
+import { createRpc } from './rpc.ts'
 
 export interface BlockRange {
   readonly from: number
@@ -47,19 +47,10 @@ const GIVE_UP_AFTER = 10 * minute
  */
 export const rereadBlocks = async (options: RereadOptions, signal: AbortSignal): Promise<void> => {
   const { store, clock, from, to, onProgress } = options
-  const rpc = createRpc(createTransport({ ...options, timeout: TIMEOUT }), options.rpcUrl)
+  const rpc = createRpc({ ...options, timeout: TIMEOUT })
   const headers = createHeaders(rpc)
-  const nothing = (): void => undefined
-  const readBlocks = createBlockReader({
-    ...options,
-    rpc,
-    headers,
-    isInScope: createScopeFilter(options.scope),
-    maxRange: MAX_RANGE,
-    onFault: nothing,
-    onFiltersIgnored: nothing,
-    notice: nothing,
-  })
+  const isInScope = createScopeFilter(options.scope)
+  const readBlocks = createBlockReader({ ...options, rpc, headers, isInScope, maxRange: MAX_RANGE })
   let report: RereadReport = { from, to, blocks: 0, logsBefore: 0, logsAfter: 0, changedBlocks: 0 }
   /** Time of the last progress, and failures since then. */
   const since = { at: clock.elapsed(), failures: 0 }

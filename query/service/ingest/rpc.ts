@@ -7,23 +7,23 @@ import type { IncomingMessage } from 'node:http'
 import { type Clock, withDeadline } from '../../../src/core/clock.ts'
 import { BodyError, createAgent, describeTlsError, readBody, sendRequest } from '../../../src/sources/http-exchange.ts'
 
-export interface RpcResponse {
+interface RpcResponse {
   readonly status: number
   readonly body: Buffer
   /** `Retry-After` in milliseconds. */
   readonly wait: number | null
 }
 
-export interface RpcRequest {
+interface RpcRequest {
   readonly body: string
   /** The most bytes of the response, after decompression. */
   readonly maxBytes: number
 }
 
 /** Sends one request and reads the whole response. Throws an IngestError on failure. */
-export type SendRequest = (request: RpcRequest, signal: AbortSignal) => Promise<RpcResponse>
+type SendRequest = (request: RpcRequest, signal: AbortSignal) => Promise<RpcResponse>
 
-interface TransportOptions {
+interface RpcOptions {
   readonly rpcUrl: string
   readonly clock: Clock
   /** For the whole response, in milliseconds. */
@@ -31,8 +31,7 @@ interface TransportOptions {
 }
 
 /** One persistent connection, since requests are sequential. */
-export const createTransport = (options: TransportOptions): SendRequest => {
-  const { rpcUrl, clock, timeout } = options
+export const createTransport = ({ rpcUrl, clock, timeout }: RpcOptions): SendRequest => {
   const url = parseAddress(rpcUrl)
   const agent = createAgent(url.protocol, 1)
   return async ({ body, maxBytes }, signal) => {
@@ -68,25 +67,6 @@ const parseAddress = (text: string): URL => {
   )
 }
 
-export type NodeTimer = ReturnType<typeof createNodeTimer>
-
-/** Measures how long the node works for the ingest. */
-export const createNodeTimer = (request: SendRequest, clock: Clock) => {
-  let total = 0
-  return {
-    send: async (rpcRequest: RpcRequest, signal: AbortSignal): Promise<RpcResponse> => {
-      const startedAt = clock.elapsed()
-      try {
-        return await request(rpcRequest, signal)
-      } finally {
-        total += clock.elapsed() - startedAt
-      }
-    },
-    /** Total time from each request to the end of its response or failure, in milliseconds. */
-    total: () => total,
-  }
-}
-
 export interface Call {
   readonly method: string
   readonly params: readonly unknown[]
@@ -103,6 +83,8 @@ export interface Rpc {
     calls: readonly Call[],
     signal: AbortSignal,
   ): Promise<{ readonly replies: readonly Reply[]; readonly size: number }>
+  /** How long the node has worked: from each request to the end of its response or failure, in milliseconds. */
+  busyMs(): number
 }
 
 interface ResponseLimits {
@@ -124,24 +106,28 @@ const RESPONSES: Readonly<Record<string, ResponseLimits>> = {
 /** The response to a batch may have the sum, up to what one response may have. */
 const limitsOf = (calls: readonly Call[]): ResponseLimits => {
   const each = calls.map(({ method }) => RESPONSES[method] ?? LOGS)
-  return {
-    bytes: Math.min(
-      LOGS.bytes,
-      each.reduce((sum, { bytes }) => sum + bytes, 0),
-    ),
-    values: Math.min(
-      LOGS.values,
-      each.reduce((sum, { values }) => sum + values, 0),
-    ),
-  }
+  const bytes = each.reduce((sum, limits) => sum + limits.bytes, 0)
+  const values = each.reduce((sum, limits) => sum + limits.values, 0)
+  return { bytes: Math.min(LOGS.bytes, bytes), values: Math.min(LOGS.values, values) }
 }
 
-export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
-  const address = redactUrl(rpcUrl)
+export const createRpc = (options: RpcOptions, transport = createTransport(options)): Rpc => {
+  const { clock } = options
+  const address = redactUrl(options.rpcUrl)
   const doingOf = ({ method }: Call, more = ''): string => `call ${method}${more} at ${address}`
   const body = (call: Call, id: number): string => JSON.stringify({ jsonrpc: '2.0', id, ...call })
   /** Consecutive batches that were rejected although single calls succeeded. */
   let rejectedBatches = 0
+  let busyMs = 0
+
+  const send: SendRequest = async (request, signal) => {
+    const startedAt = clock.elapsed()
+    try {
+      return await transport(request, signal)
+    } finally {
+      busyMs += clock.elapsed() - startedAt
+    }
+  }
 
   const one: Rpc['one'] = async (call, signal) => {
     const limits = limitsOf([call])
@@ -205,6 +191,7 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
       if (batchResult.replies.some((reply) => 'result' in reply)) rejectedBatches += 1
       return batchResult
     },
+    busyMs: () => busyMs,
   }
 }
 

@@ -22,7 +22,6 @@ interface SecondReadingOptions {
   readonly store: LogStore
   readonly clock: Clock
   readonly tracker: StateTracker
-  /** A reader of its own, since it moves backwards. */
   readonly readBlocks: ReadBlocks
   readonly warn: (line: string) => void
 }

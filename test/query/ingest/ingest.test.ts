@@ -1,11 +1,10 @@
 import { describe, expect } from 'vitest'
-import { createNodeTimer } from '../../../query/service/ingest/rpc.ts'
-import { createIngest } from '../../../query/service/ingest/ingest.ts'
+import { createRpc } from '../../../query/service/ingest/rpc.ts'
 import type { IngestState } from '../../../query/service/ingest/writer.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { contract, topic } from '../../support/rpc-node.ts'
-import { ANY, callsOf, has, ingestUntil, ingestWhole, it, to, watchedStore } from './fixtures.ts'
+import { callsOf, has, ingestUntil, ingestWhole, it, to, watchedStore } from './fixtures.ts'
 
 describe('an ingest', () => {
   it('reads every final block and log, one request at a time', async ({ startNode }) => {
@@ -97,15 +96,17 @@ describe('an ingest', () => {
   it('counts failed requests as work of the node', async () => {
     const clock = jumpingClock()
     const never = new AbortController().signal
-    const timer = createNodeTimer(async ({ body }, signal) => {
-      await clock.sleep(Number(body), signal)
-      if (body === '40') throw new Error('cut off')
-      return { status: 200, body: Buffer.alloc(0), wait: null }
-    }, clock)
-    await timer.send({ body: '300', maxBytes: 1 }, never)
+    const works = [300, 40]
+    const rpc = createRpc({ rpcUrl: 'http://node', clock, timeout: 1 }, async (_, signal) => {
+      await clock.sleep(works.shift() ?? 0, signal)
+      if (works.length === 0) throw new Error('cut off')
+      return { status: 200, body: Buffer.from('{"result":"0x1"}'), wait: null }
+    })
+    const call = { method: 'eth_chainId', params: [] }
+    await rpc.one(call, never)
     await clock.sleep(1000, never)
-    await expect(timer.send({ body: '40', maxBytes: 1 }, never)).rejects.toThrow('cut off')
-    expect(timer.total()).toBe(340)
+    await expect(rpc.one(call, never)).rejects.toThrow('cut off')
+    expect(rpc.busyMs()).toBe(340)
   })
 
   it('continues as blocks become final, each requested by its hash', async ({ startNode }) => {
@@ -157,23 +158,6 @@ describe('an ingest', () => {
       }),
     )
     expect(kept.flatMap(({ logs }) => logs).length).toBeGreaterThan(10)
-  })
-
-  it('does not start without a limit unless it is unbounded', () => {
-    const { store } = watchedStore()
-    const options = { rpcUrl: 'http://127.0.0.1:1', store, fromBlock: 0, clock: jumpingClock() }
-    expect(() => createIngest({ ...options, scope: ANY, retention: {} })).toThrow('--unbounded')
-    const empty = { addresses: [], topics: [[], []] }
-    expect(() => createIngest({ ...options, scope: empty, retention: {} })).toThrow('--unbounded')
-    const some = { addresses: [contract(0)], topics: [] }
-    for (const bounded of [
-      { scope: ANY, retention: 'unbounded' },
-      { scope: ANY, retention: { blocks: 1 } },
-      { scope: ANY, retention: { bytes: 1 } },
-      { scope: some, retention: {} },
-    ] as const) {
-      expect(createIngest({ ...options, ...bounded }).state().phase).toBe('starting')
-    }
   })
 
   it('reports that it is stopped, and completes the current write', async ({ startNode }) => {
