@@ -95,12 +95,4 @@ describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (di
     // The client leaves out the logs of the block after the last one.
     expect(scanned(last - 1)).toBe(total - (chain[last - 1]?.logs.length ?? 0))
   })
-
-  it('reports an invalid API key', async ({ serve }) => {
-    const api = await serve({ dialect, keys: [new Secret(KEY)] })
-    const client = createQueryClient({ url: api.url, apiKey: 'another', clock: systemClock })
-    await expect(client.height(new AbortController().signal)).rejects.toMatchObject({
-      kind: 'auth',
-    })
-  })
 })
