@@ -9,7 +9,7 @@ import { QueryError } from './errors.ts'
 import { type BlockHash, type Page, UNSETTLED_BLOCKS } from './types.ts'
 
 /** The options of a run, each as a fingerprint, because an address may contain a key. */
-export type RunIdentity = Readonly<Record<string, string>>
+type RunIdentity = Readonly<Record<string, string>>
 
 export const identityOf = (parts: Readonly<Record<string, unknown>>): RunIdentity =>
   Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]))

@@ -10,7 +10,7 @@ import type { BlockHash, PageSink } from './types.ts'
 export class ReorgError extends Error {}
 
 /** Delivers one page to the sink. Throws ReorgError if the page does not follow those before. */
-export type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
+type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
 
 interface DeliverOptions {
   readonly sink: PageSink

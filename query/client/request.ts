@@ -228,7 +228,7 @@ export const sharedLimiter = (clock: Clock, host: string, key: string | null): L
 }
 
 /** What the client does next after a response or a failed request. */
-export type NextStep =
+type NextStep =
   | { readonly kind: 'ok'; readonly body: Buffer }
   | {
       readonly kind: 'auth' | 'fatal' | 'pruned' | 'limited' | 'protocol' | 'untrusted' | 'retry' | 'shrink'
@@ -246,7 +246,7 @@ export type NextStep =
     }
 
 /** `now` is in milliseconds since the epoch. */
-export const classifyResponse = (response: Reply | TransportFailure, now: number): NextStep => {
+const classifyResponse = (response: Reply | TransportFailure, now: number): NextStep => {
   if ('kind' in response) return response
   const { status, headers, body } = response
   if (status === 200) {
@@ -326,7 +326,7 @@ const EPOCH_SECONDS = 1_000_000_000
 const EPOCH_MS = 1_000_000_000_000
 
 /** The rest of the rate limit budget, in units of the service; undefined unless the response has both headers. */
-export const rateLimitOf = (headers: Headers, now: number) => {
+const rateLimitOf = (headers: Headers, now: number) => {
   const remaining = decimal(headers['x-ratelimit-remaining'])
   const resetMs = resetMsOf(headers, now)
   if (remaining === undefined || resetMs === undefined) return undefined

@@ -109,7 +109,7 @@ interface OpenStoreDependencies {
   readonly log: Log
 }
 
-export interface OpenedStore {
+interface OpenedStore {
   readonly store: LogStore
   /** Resolves once the node has reported the chain id of the store; rejects if it is of another chain. */
   isOfChain(signal: AbortSignal): Promise<void>

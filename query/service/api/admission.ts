@@ -16,7 +16,7 @@ export interface Access {
 }
 
 /** A request that may be served. */
-export interface Admitted {
+interface Admitted {
   /** The client, for limits: a key, or an address if no key is required. */
   readonly client: string
   /** The headers about the rate limit. */

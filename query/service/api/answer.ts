@@ -41,7 +41,7 @@ export interface HostedPage {
 }
 
 /** Hashes with which clients of the hosted service check that consecutive pages are of one chain. */
-export interface Guard {
+interface Guard {
   readonly first: BlockHeader
   readonly last: BlockHeader
 }

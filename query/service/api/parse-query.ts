@@ -33,7 +33,7 @@ const parse = (body: Buffer): unknown => {
 }
 
 /** `logs[0].topics[1]` */
-export const formatPath = (path: readonly PropertyKey[]): string =>
+const formatPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`
     return text === '' ? String(step) : `${text}.${String(step)}`
@@ -128,7 +128,7 @@ interface QueryRules {
 }
 
 /** The query in a request. Throws an HttpError with the path of the invalid value. */
-export type QueryParser = (request: Readonly<Record<string, unknown>>) => ParsedQuery
+type QueryParser = (request: Readonly<Record<string, unknown>>) => ParsedQuery
 
 export const createQueryParser = (rules: QueryRules): QueryParser => {
   const schema = rules.dialect === 'spec' ? specSchema(rules) : hostedSchema(rules)

@@ -6,7 +6,7 @@ import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { StoreError } from '../errors.ts'
 
 /** The location of a store in ClickHouse, parsed from its URL. */
-export interface ClickHouseLocation {
+interface ClickHouseLocation {
   readonly secure: boolean
   /** All servers of the cluster as HOST:PORT. The first one receives the queries and has the ledger. */
   readonly hosts: readonly [string, ...string[]]
@@ -106,7 +106,7 @@ export interface Servers {
   stream(statement: string, take: (chunk: Buffer) => boolean, signal: AbortSignal): Promise<void>
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly location: ClickHouseLocation
   readonly clock: Clock
   readonly password?: Secret | undefined
@@ -123,7 +123,7 @@ interface InsertOptions {
 }
 
 /** Sends one statement to one server and passes each chunk of the response to `take`, until it returns false. */
-export type SendStatement = (statement: {
+type SendStatement = (statement: {
   readonly host: string
   readonly query: string
   readonly settings: Settings

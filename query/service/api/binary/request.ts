@@ -50,7 +50,7 @@ const malformed = (why: string): HttpError =>
   new HttpError('bad_value', `expected a packed Cap'n Proto message: ${why}`)
 
 /** The root of a packed message; null if it has none. Throws an HttpError. */
-export const unpackMessage = (packed: Buffer, { bytes, values }: MessageLimits): Struct | null => {
+const unpackMessage = (packed: Buffer, { bytes, values }: MessageLimits): Struct | null => {
   const words = unpack(packed, bytes)
   return new Message(segmentsOf(words), values).root()
 }
@@ -250,7 +250,7 @@ const within = (segment: Buffer, at: number, length: number): void => {
 }
 
 /** What a client asks for: a query as in JSON, or the answer to one that it sent before. */
-export type BinaryRequest = Readonly<Record<string, unknown>> | 'by id'
+type BinaryRequest = Readonly<Record<string, unknown>> | 'by id'
 
 interface RequestLimits {
   /** After unpacking. */

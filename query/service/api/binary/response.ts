@@ -17,14 +17,14 @@ import { type BlockHeader, type Column, encodedBytes } from '../../../store/stor
 import type { BlockField } from '../parse-query.ts'
 
 /** The tables of a page as Arrow IPC files: the published columns, types and nullability of the hosted service. */
-export interface ArrowTables {
+interface ArrowTables {
   readonly blocks: Buffer
   readonly transactions: Buffer
   readonly logs: Buffer
 }
 
 /** The columns of the page must be in latin1. */
-export const encodeTables = ({ query, logs, blocks, transactions }: HostedPage): ArrowTables => {
+const encodeTables = ({ query, logs, blocks, transactions }: HostedPage): ArrowTables => {
   const columns = logs?.columns ?? new Map<string, Column>()
   return {
     blocks: encodeTable(
