@@ -105,7 +105,6 @@ const partsOf = (bytes: Uint8Array) => {
   return { head, payload, isIntact: stored === `${fingerprint(head, payload)}\n` }
 }
 
-/** The checkpoint file of a run that writes this output file. */
 export const checkpointOf = (file: string): string => `${file}.checkpoint`
 
 /** Runs `work` while no other run on this host can use the checkpoint file. Throws a SourceError if one does. */
@@ -146,7 +145,6 @@ type PageEnd = Pick<Page, 'next' | 'last'>
 interface CheckpointSchedule {
   /** Call before a page is applied: writes the last settled point if the page is not settled, while the state still matches it. */
   beforePage(page: PageEnd): Promise<void>
-  /** Call after a page is applied. */
   afterPage(point: ResumePoint): Promise<void>
   /** Writes the last settled point if it has not been written. */
   flush(): Promise<void>
@@ -166,7 +164,6 @@ interface ScheduleOptions {
   readonly minIntervalMs?: number
 }
 
-/** Decides when the checkpoint is written. */
 export const createCheckpointSchedule = ({
   clock,
   height,

@@ -221,7 +221,6 @@ const logsOf = (data: unknown, fields: readonly LogField[]): readonly JsonObject
 
 const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Identifies a transaction by its block and its index. */
 const positionOf = (value: JsonObject): string =>
   `${parseInteger(value['blockNumber'])}/${parseInteger(value['transactionIndex'])}`
 

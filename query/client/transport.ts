@@ -82,7 +82,6 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 /** Headers with a meaning in HTTP itself. */
 const RESERVED = /^(?:host|connection|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect|user-agent)$/i
 
-/** Whether a header of this name can carry an API key. */
 export const isKeyHeader = (header: string): boolean => HEADER_NAME.test(header) && !RESERVED.test(header)
 
 const keyHeader = (key: string, header: string | undefined): Record<string, string> => {

@@ -8,7 +8,6 @@ import type { EventName } from './signatures.ts'
 import type { ApplyLogs, SnapshotReader, SnapshotWriter, StateOptions, TokenState, Totals } from './state.ts'
 import type { BalanceRows, Interval, OutOfRange, StatCounter } from './types.ts'
 
-/** The transfers of a log. */
 interface DecodedLog {
   readonly block: number
   readonly event: EventName

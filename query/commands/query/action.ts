@@ -116,7 +116,6 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
   }
 }
 
-/** Prints the newest block of the service. */
 const printHeight = async ({ io, exit, options, command }: CommandContext<QueryOptions>): Promise<void> => {
   const { address, topic, fields, fromBlock, toBlock, query, output, resume } = options
   if (address.length + topic.length > 0 || [fields, fromBlock, toBlock, query, output, resume].some(isSet))

@@ -9,7 +9,6 @@ import { duration, figure } from '../../../src/core/format.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
 import { second } from '../../../src/core/units.ts'
 
-/** Formats the progress of a query in one line. */
 export const createProgressLine = ({ elapsed }: Pick<Clock, 'elapsed'>): ((now: Progress) => string) => {
   const startedAt = elapsed()
   return ({ from, through, target, logs, retries, waitedMs }) => {

@@ -10,7 +10,6 @@ interface RowRenderer {
   render(page: Page): RenderedPage
 }
 
-/** The rows of a page. */
 export interface RenderedPage {
   readonly text: string
   readonly rows: number
@@ -92,7 +91,6 @@ const parseNumber = (value: unknown): number | undefined => {
   return isCount ? number : undefined
 }
 
-/** Identifies a log in an error message. */
 const nameOf = (log: Readonly<Record<string, unknown>>): string => {
   const [block, index] = [parseNumber(log['block_number']), parseNumber(log['log_index'])]
   return `log ${index ?? '(no number)'} in block ${block ?? '(no number)'}`

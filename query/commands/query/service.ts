@@ -22,7 +22,6 @@ export interface Service {
   readonly retries?: number | undefined
 }
 
-/** The environment variable with the API key. */
 const KEY_VARIABLE = 'CHAIN_AGENT_API_KEY'
 
 interface ServiceDependencies {
@@ -69,7 +68,6 @@ const readKeyFile = async (file: string): Promise<string> => {
   }
 }
 
-/** The options of every command that uses a query service. */
 export interface ServiceOptions {
   readonly url: string
   readonly apiKeyFile?: string
@@ -157,7 +155,6 @@ const readRetries = (text: string): number => {
   throw new InvalidArgumentError(`expected a number from 0 to ${MAX_RETRIES}`)
 }
 
-/** Parses a block number. */
 export const readBlock = (text: string): number => {
   const block = Number(text)
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(block)) return block

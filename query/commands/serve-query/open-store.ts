@@ -103,7 +103,6 @@ export const createOpenStore = ({ store, storePasswordFile }: StoreSettings, clo
 interface OpenStoreDependencies {
   readonly scope: Filter
   readonly open: OpenStore
-  /** Reads the chain id of the node. */
   readonly readNodeChainId: (signal: AbortSignal) => Promise<number>
   readonly clock: Clock
   readonly log: Log

@@ -25,7 +25,6 @@ import {
   waitingFor,
 } from './status.ts'
 
-/** Settings that a reload applies. */
 interface ServiceSettings {
   readonly access: Access
   readonly readyLag: number

@@ -12,11 +12,9 @@ export interface QueryOptions {
   readonly limits: Pick<QueryLimits, 'pageBytes' | 'pageLogs' | 'pageMs'>
   readonly clock: Clock
   readonly encoding: BytesEncoding
-  /** The share of a page that is values. */
   readonly valueShare: (fields: readonly LogField[]) => number
 }
 
-/** The logs of a page. */
 export interface ReadPage {
   readonly query: ParsedQuery
   readonly logs: LogPage

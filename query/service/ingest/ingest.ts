@@ -97,7 +97,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
   /** Since when the block after the last one is incomplete. Other failures in between do not make it complete. */
   let incompleteSince: number | null = null
 
-  /** Sets the phase after a failure. */
   const enterWaiting = (error: Error): void => {
     const isIncomplete = error instanceof IngestError && error.kind === 'incomplete'
     if (isIncomplete) incompleteSince ??= clock.elapsed()
@@ -190,7 +189,6 @@ interface Step {
   readonly isIdle: boolean
 }
 
-/** Runs the ingest step by step. */
 const createStepper = (dependencies: StepperDependencies) => {
   const { options, tracker, readChainHead, readBlocks, secondReading, writer, rpc } = dependencies
   const { clock, pollEvery, nodeShare } = options

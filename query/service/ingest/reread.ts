@@ -26,7 +26,6 @@ interface RereadOptions extends BlockRange {
 
 /** What was read and replaced so far. */
 export interface RereadReport extends BlockRange {
-  /** Number of blocks read. */
   readonly blocks: number
   /** Number of their logs in the store, before and after. */
   readonly logsBefore: number

@@ -12,7 +12,6 @@ const ALL = 0xff
 /** Two bytes are at most 256 words of zeros. */
 const MOST_PER_BYTE = 128 * WORD
 
-/** Kinds of pointers. */
 const [STRUCT, LIST, FAR] = [0, 1, 2]
 /** Sizes of the elements of a list. */
 const [TWO_BYTES, POINTER, COMPOSITE] = [3, 6, 7]
@@ -290,7 +289,6 @@ export const readBinaryRequest = (body: Buffer, limits: RequestLimits): BinaryRe
   }
 }
 
-/** The member of the union. */
 const BY_ID = 1
 
 const JOIN_MODES = ['Default', 'JoinAll', 'JoinNothing']
