@@ -29,6 +29,18 @@ export const watchedStore = (store: LogStore = memoryStore()): Watched => {
   }
 }
 
+/** The same, with a function that each append calls first with its number, from 1. */
+export const storeCalling = (before: (nth: number) => void): Watched => {
+  const { appended, store } = watchedStore()
+  let count = 0
+  const append: LogStore['append'] = async (blocks) => {
+    count += 1
+    before(count)
+    await store.append(blocks)
+  }
+  return { appended, store: { ...store, append } }
+}
+
 interface Ran {
   readonly state: IngestState
   readonly notices: readonly string[]

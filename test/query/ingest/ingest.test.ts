@@ -4,7 +4,8 @@ import type { IngestState } from '../../../query/service/ingest/writer.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { contract, topic } from '../../support/rpc-node.ts'
-import { callsOf, has, ingestUntil, ingestWhole, it, to, watchedStore } from './fixtures.ts'
+import type { LogStore } from '../../../query/store/store.ts'
+import { callsOf, has, ingestUntil, ingestWhole, it, storeCalling, to, watchedStore } from './fixtures.ts'
 
 describe('an ingest', () => {
   it('reads every final block and log, one request at a time', async ({ startNode }) => {
@@ -40,9 +41,9 @@ describe('an ingest', () => {
     const { store, appended } = watchedStore()
     let open = 0
     let most = 0
-    const slow = {
+    const slow: LogStore = {
       ...store,
-      append: async (...blocks: Parameters<typeof store.append>) => {
+      append: async (...blocks) => {
         open += 1
         most = Math.max(most, open)
         const asked = from.seen.length
@@ -71,7 +72,6 @@ describe('an ingest', () => {
     { nodeShare: 1, writing: 0, rests: [0, 0, 0, 0, 0] },
   ])('rests as long as the node had work beyond its share: $nodeShare, $writing', async (row, { startNode }) => {
     const from = await startNode({ height: 250 })
-    const { store } = watchedStore()
     const clock = jumpingClock()
     let worked = 0
     from.faults = ({ method }) => {
@@ -79,16 +79,12 @@ describe('an ingest', () => {
       if (method === 'eth_chainId') worked += 100
       return undefined
     }
-    const slow = {
-      ...store,
-      append: async (...blocks: Parameters<typeof store.append>) => {
-        worked += row.writing
-        await store.append(...blocks)
-      },
-    }
+    const { store } = storeCalling(() => {
+      worked += row.writing
+    })
     const late = { ...clock, elapsed: () => clock.elapsed() + worked }
     const share = row.nodeShare === undefined ? {} : { nodeShare: row.nodeShare }
-    const { waits } = await ingestUntil({ node: from, store: slow, clock: late, ...share }, has(250))
+    const { waits } = await ingestUntil({ node: from, store, clock: late, ...share }, has(250))
     // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no longer backfill, and followed at once.
     expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
   })
