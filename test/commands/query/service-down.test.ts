@@ -1,19 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cli } from '../../support/cli.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
-import { history, TOKEN } from '../../support/token-logs.ts'
-
-const servers: QueryServer[] = []
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map(async (server) => server.close()))
-})
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  const server = await startQueryServer({ logs: history(5), height: 10, ...options })
-  servers.push(server)
-  return server
-}
+import { startQueryServer } from '../../support/query-server.ts'
+import { TOKEN } from '../../support/token-logs.ts'
+import { serve } from '../balances/fixtures.ts'
 
 describe('a service that is down', () => {
   it('on this host: fails at the first attempt with advice', async () => {
