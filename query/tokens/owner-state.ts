@@ -172,7 +172,9 @@ export class OwnerState implements TokenState {
   #owns(owner: string, range: Omit<Interval, 'owner'>, single: readonly OwnerEntry[]): boolean {
     const ids = single.map(([id]) => id)
     const others = withoutIds(this.#ranges.within(range.from, range.to), ids)
-    if ([...single.map(([, holder]) => holder), ...others.map((other) => other.owner)].some((holder) => holder !== owner))
+    if (
+      [...single.map(([, holder]) => holder), ...others.map((other) => other.owner)].some((holder) => holder !== owner)
+    )
       return false
     const isAllKnown = BigInt(ids.length) + sizeOf(others) === range.to - range.from + 1n
     return isAllKnown || !this.#fullHistory || owner === ZERO_ADDRESS

@@ -1,7 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { createCheckpointSchedule, identityOf, openCheckpoint, type ResumePoint } from '../../query/client/checkpoint.ts'
+import {
+  createCheckpointSchedule,
+  identityOf,
+  openCheckpoint,
+  type ResumePoint,
+} from '../../query/client/checkpoint.ts'
 import { createFingerprint, fingerprint } from '../../src/core/hash.ts'
 import { it } from '../support/directory.ts'
 

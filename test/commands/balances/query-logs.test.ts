@@ -57,7 +57,9 @@ it.for([
   },
 )
 
-it('the checkpoint of an interrupted run has the same point and the same state, and is resumed', async ({ directory }) => {
+it('the checkpoint of an interrupted run has the same point and the same state, and is resumed', async ({
+  directory,
+}) => {
   // The last 200 blocks are delivered once all of them are read: the run ends after block 100.
   const servers = await serveBoth(() => (one) => (one.from > 200 ? { kind: 'reply', status: 403 } : undefined), {
     ...BLOCKS,

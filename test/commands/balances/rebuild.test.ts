@@ -25,7 +25,14 @@ const clockOf = () => {
   }
 }
 
-const RUN = { standard: 'erc20', contract: CONTRACT, profile: null, fromBlock: null, fullHistory: true, toBlock: null } as const
+const RUN = {
+  standard: 'erc20',
+  contract: CONTRACT,
+  profile: null,
+  fromBlock: null,
+  fullHistory: true,
+  toBlock: null,
+} as const
 const url = 'http://127.0.0.1:1'
 /** A client whose service is at block 1000. */
 const clientOf = (run: QueryClient['run']): QueryClient => ({

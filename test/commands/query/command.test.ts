@@ -34,7 +34,9 @@ describe('query --height', () => {
     expect(await cli(['query', '--height', '--url', url])).toEqual({ code: 0, out: '10\n', err: '' })
     expect((await cli(['query', '--height', '--url', url, '--json'])).out).toBe('{"height":10}\n')
   })
-  it('uses the key of a file, of the environment, in another header; a wrong key exits with 3', async ({ directory }) => {
+  it('uses the key of a file, of the environment, in another header; a wrong key exits with 3', async ({
+    directory,
+  }) => {
     const { url, seen } = await serve({ apiKey: KEY })
     const file = join(directory, 'key')
     await writeFile(file, `${KEY}\n`)
