@@ -44,7 +44,7 @@ export const createEndpoint = ({ url, apiKey, header }: EndpointOptions): Endpoi
 }
 
 /** The URL of `path` below the address, which may have a path prefix; for `rpc` the address. */
-export const urlOf = (base: URL, path: 'query' | 'height' | 'rpc'): URL => {
+const urlOf = (base: URL, path: 'query' | 'height' | 'rpc'): URL => {
   const url = new URL(base)
   if (path === 'rpc') return url
   url.pathname = `${base.pathname.replace(/\/+$/, '')}/${path}`

@@ -6,7 +6,7 @@ import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { type Call, type RpcFault, type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
 
-export const ANY = { addresses: [], topics: [] }
+const ANY = { addresses: [], topics: [] }
 
 interface Watched {
   /** Every append so far. */
