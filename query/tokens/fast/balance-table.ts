@@ -186,7 +186,10 @@ export class BalanceTable implements PackedEntries {
     }
   }
 
-  /** Computes the hashes of some rows and reads what they refer to, which loads it into the CPU cache in parallel. */
+  /**
+   * Computes the hashes of some rows and reads what they refer to, which loads it into the CPU cache in parallel. Without
+   * it, rows of a million holders take 30 % more CPU time.
+   */
   #prefetch({ words, count, step }: Rows, from: number): void {
     const end = Math.min(count, from + BATCH) * step
     let read = 0
