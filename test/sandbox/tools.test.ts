@@ -44,7 +44,7 @@ const status = z
 
 describe.each(['chain', 'monad'])('the tools of a node named %s, in every version', (prefix) => {
   let node: SandboxedNode
-  const often = { interval: '200ms', timeout: '2s' }
+  const often = { interval: '200ms' }
   /** Makes the tool print that file from now on. */
   const speak = async (tool: string, fixture: string): Promise<void> => {
     const file = join(node.directory, `${tool}.txt`)
@@ -58,8 +58,6 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
       config: {
         rpc: off,
         services: often,
-        lifecycle: often,
-        ledger: often,
         storage: often,
         status: often,
       },

@@ -1,4 +1,4 @@
-import { deliveryState, isAcceptedAlert } from '../../collectors/shared/request.ts'
+import { deliveryState, isAcceptedAlert } from '../../outbound/delivery.ts'
 import type { Config } from '../../config/schema.ts'
 import { duration, share, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
