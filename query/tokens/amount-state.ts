@@ -123,10 +123,6 @@ export class AmountState implements TokenState {
     return []
   }
 
-  balanceOf(address: string, id: bigint | null): bigint {
-    return this.#balances.get(address, id ?? 0n)
-  }
-
   write(to: SnapshotWriter): void {
     to.big(this.#supply)
     to.big(BigInt(PAIRINGS.indexOf(this.#pairing)))

@@ -79,26 +79,16 @@ class TokenLedger implements Ledger {
       nonConserving: fullHistory && !isExplained,
       outOfRange: fullHistory ? outOfRange : null,
       hybrid: own > 0 && others > 0,
-      ambiguous: this.isAmbiguous(),
+      ambiguous: this.#isAmbiguous(others),
       mayIndexId,
       supply: isKnown && standard !== 'erc1155' ? supply : null,
       stats: stats.toRecord(),
     }
   }
 
-  isExplained(): boolean {
-    this.#counts()
-    return this.#options.fullHistory && this.#isConsistent()
-  }
-
-  isAmbiguous(): boolean {
+  #isAmbiguous(others: number): boolean {
     const { unindexedIds, mayBeIds, mayIndexId } = this.#state
-    const { others } = this.#counts()
     return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0) || mayIndexId
-  }
-
-  balanceOf(address: string, id: bigint | null): bigint {
-    return this.#state.balanceOf(address, id)
   }
 
   snapshot(): Uint8Array {

@@ -103,14 +103,6 @@ export class OwnerState implements TokenState {
     return withoutIds(this.#ranges.list(), within).filter(({ owner }) => owner !== ZERO_ADDRESS)
   }
 
-  balanceOf(address: string, id: bigint | null): bigint {
-    if (id !== null) {
-      return (this.#owners.get(id) ?? this.#ranges.ownerOf(id)) === address ? 1n : 0n
-    }
-    const ranges = this.#ranges.size === 0 ? [] : this.intervals()
-    return BigInt(this.#owners.countOf(address)) + sizeOf(ranges.filter(({ owner }) => owner === address))
-  }
-
   write(to: SnapshotWriter): void {
     to.big(this.#supply)
     to.optional(this.#unindexedIds)

@@ -24,8 +24,6 @@ export interface TokenState {
   rows(): BalanceRows
   totals(): Totals
   intervals(): readonly Interval[]
-  /** The balance of an id; with null the balance of ERC-20, or the number of tokens of ERC-721. */
-  balanceOf(address: string, id: bigint | null): bigint
   /** The first balance that no contract can have had at the end of a block; null for ERC-721, and if there was none. */
   readonly outOfRange: OutOfRange | null
   /** ERC-721: the number of logs with the id in the data that were applied; 0 if the contract logs ids otherwise. */

@@ -78,12 +78,6 @@ export interface Ledger {
   applyPage(page: Page): void
   /** Throws StandardError if all logs are of another standard. */
   result(): LedgerResult
-  /** Whether the events explain the balances. Cheaper than `result`, like `isAmbiguous` and `balanceOf`. */
-  isExplained(): boolean
-  /** As in the result. */
-  isAmbiguous(): boolean
-  /** The balance of an address in lower case; with a null id of ERC-721 the number of its tokens. */
-  balanceOf(address: string, id: bigint | null): bigint
   /** The complete state, for `restore`. */
   snapshot(): Uint8Array
   /** Throws ParseError for a snapshot that is damaged or of another ledger. */

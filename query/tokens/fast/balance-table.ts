@@ -104,15 +104,6 @@ export class BalanceTable implements PackedEntries {
     return this.#ids.entryOf(words, at)
   }
 
-  get(address: string, id: bigint): bigint {
-    this.#limbs.set(id)
-    putAddress(address, this.#key, 0)
-    const number = this.#ids.knownEntryOf(this.#limbs.words, 0)
-    this.#key[ID_NUMBER] = number ?? 0
-    const entry = number === undefined ? undefined : this.#entries.knownEntryOf(this.#key, 0)
-    return entry === undefined ? 0n : this.#balanceOf(entry)
-  }
-
   set(address: string, id: bigint, balance: bigint): void {
     this.#limbs.set(id)
     putAddress(address, this.#key, 0)
