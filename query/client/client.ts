@@ -11,11 +11,11 @@ import { createServiceTransport } from './query-logs.ts'
 import {
   backoffMs,
   type Counters,
+  createLimiter,
   createSendRequest,
   newCounters,
   retryOnProtocolError,
   type SendRequest,
-  sharedLimiter,
 } from './request.ts'
 import {
   type ClientOptions,
@@ -47,7 +47,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
         maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
       }),
     ),
-    limiter: sharedLimiter(clock, endpoint.url.host, apiKey),
+    limiter: createLimiter(clock),
     clock,
     retries: options.retries ?? DEFAULT_RETRIES,
     isLoopback: isLoopback(endpoint.url.hostname),

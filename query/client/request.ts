@@ -158,7 +158,7 @@ export const retryOnProtocolError = async <T>(attempt: () => Promise<T>, wait: (
   }
 }
 
-/** The rate limit of one API key at one host, shared by all clients that use the key. */
+/** The rate limit of one API key at one host. A process has one client. */
 interface Limiter {
   /** Waits until a request may be sent. Returns how long that took, in milliseconds. */
   acquire(signal: AbortSignal): Promise<number>
@@ -213,18 +213,6 @@ export const createLimiter = (clock: Clock): Limiter => {
       pausedUntil = Math.max(pausedUntil, clock.elapsed() + ms)
     },
   }
-}
-
-const SHARED = new WeakMap<Clock, Map<string, Limiter>>()
-
-/** Returns the same limiter for the same key and host: the clients of one process share one budget. */
-export const sharedLimiter = (clock: Clock, host: string, key: string | null): Limiter => {
-  const limiters = SHARED.get(clock) ?? new Map<string, Limiter>()
-  SHARED.set(clock, limiters)
-  const name = `${host} ${key ?? ''}`
-  const limiter = limiters.get(name) ?? createLimiter(clock)
-  limiters.set(name, limiter)
-  return limiter
 }
 
 /** What the client does next after a response or a failed request. */
