@@ -135,7 +135,7 @@ describe('a budget', () => {
     }
   })
   it('a requested wait applies to all requests of a client', async ({ serve }) => {
-    const { url } = await serve({ faults: inTurn(tooMany({ 'retry-after': '60' })) })
+    const { url } = await serve({ faults: ({ nth }) => (nth === 0 ? tooMany({ 'retry-after': '60' }) : undefined) })
     const clock = jumpingClock()
     const client = createQueryClient({ url, apiKey: null, clock })
     const refused = client.height(signal)
