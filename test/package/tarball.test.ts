@@ -211,16 +211,14 @@ const ROWS: Readonly<Record<string, Row>> = {
       (status) => status === 200,
     )
   },
-  height: async () => {
+  query: async () => {
     const height = async (): Promise<number> =>
       z.object({ height: z.number() }).parse(await (await fetch(`http://${program.addresses.query}/height`)).json())
         .height
     const before = await height()
-    const printed = Number(await command(['height', '--url', `http://${program.addresses.query}`]))
+    const printed = Number(await command(['query', '--height', '--url', `http://${program.addresses.query}`]))
     expect(printed).toBeGreaterThanOrEqual(before)
     expect(printed).toBeLessThanOrEqual(await height())
-  },
-  query: async () => {
     const range = [
       '--from-block',
       `${program.node.firstServiceBlock}`,
