@@ -9,11 +9,12 @@ import {
   createAlertmanagerReader,
   type Deliveries,
   type Groups,
+  type GroupTimes,
+  type Labels,
   type Metrics,
   type Routed,
   type Target,
 } from './alertmanager.ts'
-import type { GroupTimes, Labels } from './routes.ts'
 
 /** What one integration of a receiver of the test alert did. */
 interface Delivery extends Target {

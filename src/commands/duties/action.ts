@@ -27,7 +27,7 @@ export const showDuties = async ({ io, exit, options }: ActionContext<DutiesComm
       config,
       ...sourceContext(io),
       since: options.since ?? io.clock.now() - day,
-      ...recordingOf(io, options.file),
+      recording: recordingOf(io, options.file),
       onProgress: (blocks) => {
         progress.show(`${figure(blocks)} blocks`)
       },

@@ -33,9 +33,7 @@ const NEWEST = 20
 export const printLedger = async ({ io, exit, options, command }: CommandContext<Options>): Promise<void> => {
   const { follow = false, since, until, file } = options
   if (follow && (until !== undefined || file !== undefined)) {
-    command.error('error: --follow excludes --until and --file', {
-      exitCode: 2,
-    })
+    command.error('error: --follow excludes --until and --file', { exitCode: 2 })
   }
   const { config } = nodeConfigOf(io, options)
   const hasRange = since !== undefined || until !== undefined || file !== undefined
@@ -51,7 +49,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
         until,
         newest: options.lines ?? (hasRange ? undefined : NEWEST),
         follow,
-        ...recordingOf(io, file),
+        recording: recordingOf(io, file),
       },
     )
     for await (const batch of batches) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { groupTimes, routeSchema } from '../../../src/commands/alert/routes.ts'
+import { groupTimes, routeSchema } from '../../../src/commands/alert/alertmanager.ts'
 
 /** As Alertmanager prints it in /api/v2/status. */
 const ROUTE = routeSchema.parse(

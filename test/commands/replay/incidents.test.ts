@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createFiringLog, type Firing } from '../../../src/commands/replay/firings.ts'
-import { incidentsOf } from '../../../src/commands/replay/incidents.ts'
+import { createFiringLog, type Firing, incidentsOf } from '../../../src/commands/replay/firings.ts'
 import { selectReplayRules } from '../../../src/commands/replay/rules.ts'
 import { addressOf } from '../../../src/health/rules/rule.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { isCurrent, journalSamples, withConsensusEvents } from '../../../src/commands/replay/journal-samples.ts'
-import type { ServiceRuns } from '../../../src/commands/replay/service-runs.ts'
+import { isCurrent, journalSamples, withConsensusEvents } from '../../../src/commands/replay/rules.ts'
+import type { ServiceRuns } from '../../../src/commands/replay/collectors.ts'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 import { blockAge } from '../../../src/health/facts.ts'
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createLifecycleCounters } from '../../../src/collectors/lifecycle/restarts.ts'
 import type { JournalEntry } from '../../../src/parsers/journal.ts'
-import { createJournalMatch } from '../../../src/commands/replay/past-source.ts'
-import { createServiceRuns } from '../../../src/commands/replay/service-runs.ts'
-import { isRecordingMissing } from '../../../src/commands/replay/gap-detection.ts'
-import { createBufferedEntries, type TakenEntries } from '../../../src/commands/replay/buffered-entries.ts'
+import { createJournalMatch, createBufferedEntries, type TakenEntries } from '../../../src/commands/replay/past-source.ts'
+import { createServiceRuns } from '../../../src/commands/replay/collectors.ts'
+import { isRecordingMissing } from '../../../src/commands/replay/replay.ts'
 import { createVirtualClock } from '../../../src/core/virtual-clock.ts'
 import type { Recorder } from '../../../src/core/metric.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { digestOf } from '../../../src/commands/report/digest.ts'
+import { digestOf } from '../../../src/commands/report/action.ts'
 import type { Report } from '../../../src/commands/report/report.ts'
 import { decodeReadings } from '../../../src/commands/shared/agent-snapshot.ts'
 import { createSampleIndex, type Sample } from '../../../src/core/metric.ts'
