@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sha256 } from '../../src/core/hash.ts'
 import { type Host, startHost } from '../support/host.ts'
@@ -47,9 +47,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
     const file = join(directory, `${agent}.tar.gz`)
     result = await host.run(['bundle', '--output', file])
     members = await unpack(file)
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
 
   test('contains what a helper needs', () => {
@@ -100,9 +98,7 @@ describe('the file', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 30, agent: false })
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
   const bundle = async (...argv: readonly string[]) => host.run(['bundle', '--no-logs', ...argv])
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Host, startHost } from '../support/host.ts'
 import { HEALTH_VERDICTS } from './health-verdicts.ts'
 
@@ -7,9 +7,7 @@ describe.each(HEALTH_VERDICTS)('$name', ({ summary, exitCode, ...world }) => {
   let host: Host
   beforeAll(async () => {
     host = await startHost(world)
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
   // Status first: it takes no time, while check runs two rounds. It reports the health verdict of the agent.
   test.each(world.agent ? ['status', 'check'] : ['check'])('%s reports the health verdict first', async (command) => {

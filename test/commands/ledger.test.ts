@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../support/cli.ts'
 import { type Host, startHost } from '../support/host.ts'
@@ -172,9 +172,7 @@ describe('a node', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 60, agent: false })
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
 
   test('has its last blocks shown: as many as are asked for, in a row', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Program } from '../../src/sources/exec.ts'
 import { cli } from '../support/cli.ts'
@@ -146,9 +146,7 @@ describe('a node', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 60, agent: false })
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
 
   test('has its newest lines shown, oldest first, also where a pattern chooses them', async () => {

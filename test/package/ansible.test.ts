@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { buildDebs, downloadPackages } from '../support/deb.ts'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
@@ -51,10 +51,8 @@ describe('the tasks of the how-to, with ansible-core of Debian', () => {
     await writeFile(join(node.directory, 'inventory'), '[nodes]\nlocalhost ansible_connection=local\n')
     await shell(`rm -f ${LEFTOVERS}; systemctl daemon-reload; dpkg -i ${archives}/*.deb`)
     await node.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(node.unit))
+    return node.down
   }, SLOW)
-  afterAll(async () => {
-    await node.down()
-  })
 
   it('install, configure and restart the agent; the second run changes nothing', { timeout: SLOW }, async () => {
     expect(await play()).toMatch(/ok=4 +changed=3 +unreachable=0 +failed=0 +skipped=0 /)

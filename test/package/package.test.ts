@@ -51,10 +51,7 @@ describe('the Debian packages', () => {
   /** One scrape, without a retry. */
   const startTime = async (): Promise<number | undefined> => (await node.look()).value('process_start_time_seconds')
   const ledgerIsUp = async (): Promise<void> => {
-    await node.see(
-      ({ value }) => value('chain_agent_collector_up', { collector: 'ledger' }),
-      (seen) => seen === 1,
-    )
+    await node.waitFor(1, 'chain_agent_collector_up', { collector: 'ledger' })
   }
 
   beforeAll(async () => {
@@ -129,15 +126,9 @@ describe('the Debian packages', () => {
   it('show a crash of the node', async () => {
     await ledgerIsUp()
     const exits = { service: 'execution', result: 'signal' }
-    await node.see(
-      ({ value }) => value('chain_service_active', { service: 'execution' }),
-      (seen) => seen === 1,
-    )
+    await node.waitFor(1, 'chain_service_active', { service: 'execution' })
     await node.signal('execution', 'ABRT')
-    await node.see(
-      ({ value }) => value('chain_service_exits_total', exits),
-      (seen) => seen === 1,
-    )
+    await node.waitFor(1, 'chain_service_exits_total', exits)
     await node.systemctl('start', node.unit('execution'))
   })
 
@@ -276,10 +267,8 @@ describe('the Debian packages', () => {
       host = await createNode('monad', { ownNetwork: true })
       await host.exec('sh', ['-euc', `rm -f ${LEFTOVERS}; systemctl daemon-reload`])
       await host.systemctl('start', ...units.map(host.unit))
+      return host.down
     }, SLOW)
-    afterAll(async () => {
-      await host.down()
-    })
 
     itNeedsNoTerminal({ host: () => host, deb: () => debs.agent })
   })
@@ -342,10 +331,8 @@ describe('the Debian packages', () => {
       await host.exec('sh', ['-euc', prepare])
       await host.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(host.unit))
       messages = await startTelegram(host)
+      return host.down
     }, SLOW)
-    afterAll(async () => {
-      await host.down()
-    })
 
     it.each([...first, ...others, ...last])('%s', { timeout: SLOW }, async (page) => {
       const script = `cd ${host.directory}\n${scriptOf(blocksOf(page), 'node')}`

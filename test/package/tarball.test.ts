@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Decrypter, generateIdentity, identityToRecipient } from 'age-encryption'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
@@ -26,8 +26,8 @@ let program: InstalledProgram
 beforeAll(async () => {
   program = await installProgram()
   readyAt = Date.now()
+  return program.stop
 })
-afterAll(async () => program.stop())
 
 describe('the tarball', () => {
   it('has every file that its documents link to', () => {

@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const describe = await requireSandbox()
 const ROOT = ['env', 'PATH=/usr/bin:/bin']
 const UNPRIVILEGED = ['setpriv', '--reuid=nobody', '--regid=nogroup']
 /** A session that began with no group but its first, and one that begins now. */
@@ -27,8 +22,7 @@ describe('check, status and recover on real systemd and journald', () => {
 
   const run = async (who: readonly string[], ...argv: readonly string[]) => {
     const [program = '', ...before] = who
-    const config = ['--config', join(node.directory, 'config.yaml')]
-    const ended = await node.exec(program, [...before, process.execPath, MAIN, ...argv, ...config])
+    const ended = await node.exec(program, [...before, ...node.commandLine(...argv)])
     printed += ended.stdout + ended.stderr
     return { ...ended, first: ended.stdout.split('\n')[0] ?? '' }
   }
@@ -43,9 +37,7 @@ describe('check, status and recover on real systemd and journald', () => {
     for (const service of ['bft', 'execution', 'rpc', 'ledger-tail']) await node.systemctl('start', node.unit(service))
     await node.ledger.goTo(5)
     await node.ledger.reached(5)
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('root is told of the drop-in and of the missing agent; nothing was written for it', async () => {

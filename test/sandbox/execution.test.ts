@@ -1,13 +1,11 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createExecutionControl, type ExecutionTotals, executionTotals, executionTruth } from '../support/execution.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
+const describe = await requireSandbox()
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/execution.mjs', import.meta.url))
 const SERVICE = { service: 'execution' }
 
@@ -42,10 +40,7 @@ describe('the log of execution in a real journal', () => {
   const startAgent = async (): Promise<void> => {
     await node.startAgent()
     const up = { collector: 'execution' }
-    await node.see(
-      ({ value }) => value('chain_agent_collector_up', up),
-      (value) => value === 1,
-    )
+    await node.waitFor(1, 'chain_agent_collector_up', up)
   }
   const endAgent = async (...how: readonly string[]): Promise<void> => {
     ended = await counted()
@@ -62,9 +57,7 @@ describe('the log of execution in a real journal', () => {
     await node.writeUnit(`${node.unit('execution')}.d/log.conf`, `[Service]\nExecStart=\nExecStart=${program}\n`)
     await startAgent()
     await node.systemctl('start', node.unit('execution'))
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('is counted, and shows where the node is', async () => {

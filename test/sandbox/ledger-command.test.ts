@@ -1,17 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { ledgerTruth } from '../support/ledger.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-
+const describe = await requireSandbox()
 const documentSchema = z.object({
   events: z.array(z.object({ event: z.string(), seqNum: z.string().optional() })),
   summary: z.looseObject({}),
@@ -19,8 +14,7 @@ const documentSchema = z.object({
 
 describe('the ledger command, under a real journald', () => {
   let node: SandboxedNode
-  const ledger = async (...argv: readonly string[]) =>
-    node.exec(process.execPath, [MAIN, 'ledger', '--config', join(node.directory, 'config.yaml'), ...argv])
+  const ledger = async (...argv: readonly string[]) => node.run('ledger', ...argv)
   const document = async (...argv: readonly string[]) =>
     documentSchema.parse(JSON.parse((await ledger('--json', ...argv)).stdout))
 
@@ -33,9 +27,7 @@ describe('the ledger command, under a real journald', () => {
       async () => (await document('-n', '1')).events.at(-1)?.seqNum,
       (seqNum) => seqNum === '95',
     )
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('tells of every block and every skipped round, as they were', async () => {
@@ -76,8 +68,8 @@ describe('the ledger command, under a real journald', () => {
 
   it('follows, each block once, until it is interrupted', async () => {
     const [out, pid] = ['followed', 'pid'].map((name) => join(node.directory, name))
-    const command = `echo $$ > ${pid}; exec ${process.execPath} ${MAIN} ledger -f --json -n 5 --config ${node.directory}/config.yaml > ${out}`
-    const following = node.exec('sh', ['-c', command])
+    const words = node.commandLine('ledger', '-f', '--json', '-n', '5').join(' ')
+    const following = node.exec('sh', ['-c', `echo $$ > ${pid}; exec ${words} > ${out}`])
     const blocks = async () =>
       (await readFile(out ?? '', 'utf8').catch(() => ''))
         .split('\n')

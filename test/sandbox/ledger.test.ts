@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { add, type LedgerTotals, ledgerTotals, ledgerTruth, replayedAt } from '../support/ledger.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
+const describe = await requireSandbox()
 const KILLS = 5
 const BLOCKS_PER_KILL = 100
-
-const describe = await requireRealPart('sandbox', probeSandbox)
 
 describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefix) => {
   let node: SandboxedNode
@@ -41,9 +38,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     node = await createNode(prefix)
     await node.startAgent()
     await node.systemctl('start', node.unit('ledger-tail'))
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
   beforeEach(async () => {
     began = { block, totals: ledgerTotals(await node.look()) }

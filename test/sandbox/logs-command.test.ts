@@ -1,14 +1,10 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const describe = await requireSandbox()
 const SECRET = 'ab12'.repeat(16)
 /** journald splits lines at 48 KiB, and takes away blanks where it does. */
 const LONG = `begin ${'so-long-'.repeat(12_000)} end`
@@ -17,14 +13,7 @@ describe('the logs command, under a real journald', () => {
   let node: SandboxedNode
   const say = async (...lines: readonly string[]): Promise<void> =>
     appendFile(join(node.directory, 'bft.log'), lines.map((line) => `${line}\n`).join(''))
-  const argvOf = (argv: readonly string[]): readonly string[] => [
-    MAIN,
-    'logs',
-    '--config',
-    join(node.directory, 'config.yaml'),
-    ...argv,
-  ]
-  const logs = async (...argv: readonly string[]) => node.exec(process.execPath, argvOf(argv))
+  const logs = async (...argv: readonly string[]) => node.run('logs', ...argv)
   const shown = async (text: string): Promise<void> => {
     await eventually(
       async () => (await logs('bft', '-o', 'raw')).stdout,
@@ -45,9 +34,7 @@ describe('the logs command, under a real journald', () => {
       'last of all',
     )
     await shown('last of all')
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('show what systemd and the service have said, long lines whole, secrets redacted', async () => {
@@ -78,8 +65,8 @@ describe('the logs command, under a real journald', () => {
 
   it('follow until they are interrupted', async () => {
     const [out, pid] = [join(node.directory, 'followed'), join(node.directory, 'pid')]
-    const words = [process.execPath, ...argvOf(['bft', '-f', '-n', '2', '-o', 'raw'])]
-    const following = node.exec('sh', ['-c', `echo $$ > ${pid}; exec ${words.join(' ')} > ${out}`])
+    const words = node.commandLine('logs', 'bft', '-f', '-n', '2', '-o', 'raw').join(' ')
+    const following = node.exec('sh', ['-c', `echo $$ > ${pid}; exec ${words} > ${out}`])
     const followed = async (): Promise<string> => readFile(out, 'utf8').catch(() => '')
     await eventually(followed, (text) => text === 'last of all\nafter that\n')
     await say('one', 'two')
@@ -90,8 +77,8 @@ describe('the logs command, under a real journald', () => {
   })
 
   it('say so where the journal may not be read', async () => {
-    const identity = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath]
-    const { code, stdout, stderr } = await node.exec('setpriv', [...identity, ...argvOf(['bft'])])
+    const identity = ['--reuid=65534', '--regid=65534', '--clear-groups']
+    const { code, stdout, stderr } = await node.exec('setpriv', [...identity, ...node.commandLine('logs', 'bft')])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('this user may not read it')
     expect(stderr).toContain('group systemd-journal')

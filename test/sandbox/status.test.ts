@@ -1,14 +1,9 @@
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const describe = await requireSandbox()
 const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail']
 
 const documentSchema = z.object({
@@ -21,8 +16,7 @@ describe('status on real systemd and journald', () => {
 
   /** The command as an operator runs it, on the host of the node. */
   const status = async (...words: readonly string[]): Promise<string> => {
-    const config = ['--config', `${node.directory}/config.yaml`]
-    const { stdout, stderr, code } = await node.exec(process.execPath, [MAIN, 'status', ...words, ...config])
+    const { stdout, stderr, code } = await node.run('status', ...words)
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     return stdout
   }
@@ -36,9 +30,7 @@ describe('status on real systemd and journald', () => {
     await node.systemctl('enable', ...SERVICES.map(node.unit))
     await node.systemctl('start', ...SERVICES.map(node.unit))
     await node.startAgent()
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('overview: by the agent, with the units that run', async () => {

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { chmod, copyFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { closed, committed, line, vote } from '../collectors/consensus-log.ts'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
-import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
+const describe = await requireSandbox()
 const FIXTURES = join(import.meta.dirname, '../fixtures')
 const read = (file: string): unknown => JSON.parse(readFileSync(join(FIXTURES, file), 'utf8'))
 
@@ -71,9 +68,7 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
       await speak(tool, tool === 'mpt' ? 'mpt/e-single.txt' : 'status/v0.12.txt')
     }
     await node.startAgent()
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it.each(Object.entries(storage))('storage: %s', async (fixture, expected) => {
@@ -142,10 +137,7 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
         (now) => now.every((count) => count === total),
       )
     // What was logged before the follower started is not counted.
-    await node.see(
-      ({ value }) => value('chain_agent_collector_up', { collector: 'consensus' }),
-      (up) => up === 1,
-    )
+    await node.waitFor(1, 'chain_agent_collector_up', { collector: 'consensus' })
     await eventually(node.calls, (calls) =>
       calls.some((call) => call.startsWith('journalctl --follow') && call.includes('committed block')),
     )

@@ -31,6 +31,12 @@ export interface Sandbox {
   exec: typeof run
   /** Throws unless it succeeds; the answer without the last line end. */
   systemctl(...args: readonly string[]): Promise<string>
+  /** Runs a script as root; throws unless it succeeds, returns its output. */
+  shell(script: string): Promise<string>
+  /** What a unit has written to the journal. */
+  log(unit?: string): Promise<string>
+  /** What `systemd-analyze verify` reports of these units; empty if nothing. */
+  verify(...units: readonly string[]): Promise<readonly string[]>
   /** A unit, or a drop-in: `name.service.d/any.conf`. */
   writeUnit(name: string, text: string): Promise<void>
   reboot(): Promise<void>
@@ -49,6 +55,11 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
     run(SCRIPT, [...inside, command, ...args], { ...INSIDE, ...settings })
   const systemctl: Sandbox['systemctl'] = async (...args) =>
     (await must(SCRIPT, [...inside, 'systemctl', ...args], INSIDE)).trimEnd()
+  const shell: Sandbox['shell'] = async (script) => {
+    const { code, stdout, stderr } = await exec('sh', ['-euc', script], { timeout: 600_000 })
+    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
+    return stdout.trimEnd()
+  }
   const halt = async (): Promise<void> => {
     await must(SCRIPT, ['down', '-n', name])
   }
@@ -72,6 +83,13 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
     journal,
     exec,
     systemctl,
+    shell,
+    log: async (unit = 'chain-agent.service') => shell(`journalctl -u '${unit}' -o cat --no-pager`),
+    verify: async (...verified) => {
+      const { code, stdout, stderr } = await exec('systemd-analyze', ['verify', ...verified])
+      const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('chain-agent'))
+      return code === 0 ? lines : [`exit code ${code}`, ...lines]
+    },
     writeUnit: async (unit, text) => {
       await mkdir(join(units, dirname(unit)), { recursive: true })
       await writeFile(join(units, unit), text)
