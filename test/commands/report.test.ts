@@ -65,10 +65,3 @@ test('availability from the hours that an agent has saved, and what is left of t
   )
   expect((await host.run(['report', '--since', '30m'])).out).toContain('unknown: nothing is recorded of this time')
 })
-
-test('--since that is no time is a usage error', async () => {
-  const host = await openHost({ scenario: 'healthy', second: 1, agent: false })
-  const { code, err } = await host.run(['report', '--since', 'soon'])
-  expect(code).toBe(2)
-  expect(err).toContain('expected a time')
-})

@@ -117,21 +117,6 @@ describe('the Debian packages', () => {
     expect(readdirSync(queryService)).toEqual(['chain-agent-serve-query.service'])
   })
 
-  it('start the agent with `systemctl start`, which returns when /metrics answers', async () => {
-    await node.systemctl('stop', 'chain-agent')
-    await node.systemctl('start', 'chain-agent')
-    expect(await startTime()).toBeGreaterThan(0)
-  })
-
-  it('show a crash of the node', async () => {
-    await ledgerIsUp()
-    const exits = { service: 'execution', result: 'signal' }
-    await node.waitFor(1, 'chain_service_active', { service: 'execution' })
-    await node.signal('execution', 'ABRT')
-    await node.waitFor(1, 'chain_service_exits_total', exits)
-    await node.systemctl('start', node.unit('execution'))
-  })
-
   it('let systemd restart an agent whose event loop is blocked; the start time shows it', async () => {
     const dropIn = 'chain-agent.service.d/block.conf'
     await shell(`echo "process.on('SIGUSR2', () => { for (;;); })" > /opt/block.mjs`)

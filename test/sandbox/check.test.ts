@@ -70,24 +70,8 @@ describe('check, status and recover on real systemd and journald', () => {
     expect(after.stdout).not.toMatch(/may not read the journal|has not got the group/)
   })
 
-  it('status says first what check says first, and ends well', async () => {
-    const { check, status } = await eventually(
-      async () => ({ check: await run(ROOT, 'check'), status: await run(ROOT, 'status') }),
-      (seen) => timeless(seen.status.first) === timeless(seen.check.first),
-    )
-    expect(check.first).toMatch(/^(?:WARNING|CRITICAL): /)
-    expect(status.code).toBe(0)
-  })
-
-  it('with an agent, its absence is not reported, and it is read', async () => {
-    await node.startAgent()
-    expect((await run(ROOT, 'check')).stdout).not.toContain('No agent watches this node.')
-    const { stdout } = await run(ROOT, 'status', '--json')
-    expect(stdout).toContain('"agent"')
-    expect(stdout).not.toContain('Read from the node')
-  })
-
   it('a stopped consensus service is reported first, with the recovery path and never a restart of consensus alone', async () => {
+    await node.startAgent()
     await node.systemctl('stop', node.unit('bft'))
     // What the agent has read of systemd is up to one interval old.
     const check = await eventually(

@@ -88,28 +88,11 @@ describe('the log of execution in a real journal', () => {
     await expectCounted(20)
   })
 
-  it('loses and doubles nothing when the agent is restarted', async () => {
-    await endAgent('stop')
-    await runUnheard(25)
-    await startAgent()
-    await expectCounted(20)
-  })
-
   it('loses and doubles nothing when the agent is killed', async () => {
     await endAgent('kill', '--signal=KILL')
     await runUnheard(25)
     await startAgent()
     await expectCounted(20)
-  })
-
-  it('loses and doubles nothing when the journal is rotated', async () => {
-    await control.goTo(block + 60)
-    for (const later of [20, 40]) {
-      await control.reached(block + later)
-      await node.exec('journalctl', ['--rotate'])
-    }
-    await expectCounted(60)
-    expect((await node.look()).value('chain_agent_journal_gaps_total', SERVICE)).toBe(0)
   })
 
   it('remembers over a restart of the agent which blocks were executed', async () => {
@@ -132,15 +115,5 @@ describe('the log of execution in a real journal', () => {
     await expectCounted(20)
     await eventually(unparsed, (now) => now >= before + 50)
     expect(await unparsed()).toBe(before + 50)
-  })
-
-  it('is followed again when the follower no longer receives entries', async () => {
-    const restarts = async (): Promise<number | undefined> =>
-      (await node.look()).value('chain_agent_journal_restarts_total', SERVICE)
-    const earlier = await restarts()
-    const follower = `^/usr/bin/journalctl --follow.*${node.unit('execution')}`
-    expect(await node.exec('pkill', ['-STOP', '-f', follower])).toMatchObject({ code: 0 })
-    await expectCounted(20)
-    expect(await restarts()).toBe((earlier ?? Number.NaN) + 1)
   })
 })

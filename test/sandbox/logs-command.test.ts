@@ -48,22 +48,15 @@ describe('the logs command, under a real journald', () => {
     expect((await logs('bft')).stdout).toMatch(/Z WARN {2}late vote round=7 \(zephyr_state\)\n/)
   })
 
-  it('take a stretch, a number of lines and a pattern', async () => {
-    expect((await logs('bft', '-n', '1', '-o', 'raw')).stdout).toBe('last of all')
-    expect((await logs('bft', '-g', 'LATE|late', '-o', 'raw')).stdout).toMatch(/^\{.*late vote.*$/)
-    await say('after that')
-    await shown('after that')
-    const json = (await logs('bft', '-n', '1', '-o', 'json')).stdout
-    const [, time = ''] = /"time":"([^"]+)"/.exec(json) ?? []
-    expect((await logs('bft', '--since', time, '-o', 'raw')).stdout).toBe('after that')
-    expect((await logs('bft', '--until', time, '-o', 'raw')).stdout).toMatch(/last of all$/)
-    expect(await logs('bft', '--since', '2100-01-01')).toMatchObject({ code: 0, stdout: '' })
-    const wrong = await logs('bft', '-g', '(')
-    expect(wrong.code).toBe(1)
-    expect(wrong.stderr).toContain('Could not')
+  it('report a pattern that journalctl rejects', async () => {
+    const { code, stderr } = await logs('bft', '-g', '(')
+    expect(code).toBe(1)
+    expect(stderr).toContain('Could not')
   })
 
   it('follow until they are interrupted', async () => {
+    await say('after that')
+    await shown('after that')
     const [out, pid] = [join(node.directory, 'followed'), join(node.directory, 'pid')]
     const words = node.commandLine('logs', 'bft', '-f', '-n', '2', '-o', 'raw').join(' ')
     const following = node.exec('sh', ['-c', `echo $$ > ${pid}; exec ${words} > ${out}`])
@@ -74,13 +67,5 @@ describe('the logs command, under a real journald', () => {
     expect(await followed()).toBe('last of all\nafter that\none\ntwo\n')
     await node.exec('kill', ['-INT', (await readFile(pid, 'utf8')).trim()])
     expect(await following).toEqual({ code: 0, stdout: '', stderr: '' })
-  })
-
-  it('say so where the journal may not be read', async () => {
-    const identity = ['--reuid=65534', '--regid=65534', '--clear-groups']
-    const { code, stdout, stderr } = await node.exec('setpriv', [...identity, ...node.commandLine('logs', 'bft')])
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain('this user may not read it')
-    expect(stderr).toContain('group systemd-journal')
   })
 })
