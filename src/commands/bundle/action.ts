@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { hour } from '../../core/units.ts'
-import { checkBundleFile, gatherBundle, stampOf, writeBundle, type Members } from './bundle.ts'
+import { gatherBundle, stampOf, writeBundle, type Members } from './bundle.ts'
+import { checkNewFile } from '../../sources/archive.ts'
 import { preflight } from '../check/preflight.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { configOf } from '../../terminal/config.ts'
@@ -33,7 +34,7 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
   const source = sourceContext(io)
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
-  if (!options.list) await checkBundleFile(fileAt(clock.now()))
+  if (!options.list) await checkNewFile(fileAt(clock.now()))
   const snapshot = await snapshotOf(io, options, config)
   const progress = createProgress(io)
   try {

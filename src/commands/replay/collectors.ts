@@ -132,23 +132,13 @@ interface Run {
   hasEnded: boolean
 }
 
-/** The current run of each service, on a clock that only increases, from the start and stop entries of systemd and from its own entries. */
-export interface ServiceRuns {
-  /** Wraps the collector's count of starts and ends, to see them as well. */
-  wrap(lifecycle: LifecycleCounters): LifecycleCounters
-  /** An entry of a service: it runs, whether or not its start was recorded. */
-  noteEntry(service: string, invocation: string): void
-  /** The host was rebooted: all runs have ended. */
-  noteReboot(): void
-  /** Whether each service runs; without services that have no entry at all. */
-  active(): ReadonlyMap<string, boolean>
-  /** Start of the current run of each service, in milliseconds since the epoch; without runs that began before the recording. */
-  started(): ReadonlyMap<string, number>
-  /** Null until consensus and execution have been running. */
-  isPartialRestart(): boolean | null
-}
+export type ServiceRuns = ReturnType<typeof createServiceRuns>
 
-export const createServiceRuns = (clock: Pick<Clock, 'now'>): ServiceRuns => {
+/**
+ * The current run of each service, on a clock that only increases, from the start and stop entries of systemd and from
+ * its own entries.
+ */
+export const createServiceRuns = (clock: Pick<Clock, 'now'>) => {
   const runs = new Map<string, Run>()
   const partial = createPartialRestart()
   const recordingStart = clock.now()
@@ -159,11 +149,12 @@ export const createServiceRuns = (clock: Pick<Clock, 'now'>): ServiceRuns => {
   }
 
   return {
-    wrap: (lifecycle) => ({
-      ...lifecycle,
+    /** Wraps the collector's count of starts and ends, to see them as well. */
+    wrap: (counters: LifecycleCounters): LifecycleCounters => ({
+      ...counters,
       started: (event) => {
         start(event.service, event.invocation)
-        lifecycle.started(event)
+        counters.started(event)
       },
       exited: (event) => {
         const { service, invocation } = event
@@ -172,23 +163,29 @@ export const createServiceRuns = (clock: Pick<Clock, 'now'>): ServiceRuns => {
         if (!run || run.invocation === invocation) {
           runs.set(service, { invocation, startedAt: run?.startedAt ?? recordingStart, hasEnded: true })
         }
-        lifecycle.exited(event)
+        counters.exited(event)
       },
     }),
-    noteEntry: (service, invocation) => {
+    /** An entry of a service: it runs, whether or not its start was recorded. */
+    noteEntry: (service: string, invocation: string): void => {
       const run = runs.get(service)
       if (!run) runs.set(service, { invocation, startedAt: recordingStart, hasEnded: false })
       else if (run.invocation !== invocation) start(service, invocation)
     },
-    noteReboot: () => {
+    /** The host was rebooted: all runs have ended. */
+    noteReboot: (): void => {
       for (const run of runs.values()) run.hasEnded = true
     },
-    active: () => new Map([...runs].map(([service, { hasEnded }]) => [service, !hasEnded])),
-    started: () =>
+    /** Whether each service runs; without services that have no entry at all. */
+    active: (): ReadonlyMap<string, boolean> =>
+      new Map([...runs].map(([service, { hasEnded }]) => [service, !hasEnded])),
+    /** Start of each current run, in milliseconds since the epoch; without runs that began before the recording. */
+    started: (): ReadonlyMap<string, number> =>
       new Map(
         [...runs].flatMap(([service, { startedAt }]) => (startedAt > recordingStart ? [[service, startedAt]] : [])),
       ),
-    isPartialRestart: () => partial(stateOf(runs.get('bft')), stateOf(runs.get('execution'))),
+    /** Null until consensus and execution have been running. */
+    isPartialRestart: (): boolean | null => partial(stateOf(runs.get('bft')), stateOf(runs.get('execution'))),
   }
 }
 

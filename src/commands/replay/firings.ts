@@ -31,21 +31,7 @@ interface FiringContext {
   readonly clockOffset?: number
 }
 
-export interface FiringLog {
-  /**
-   * Evaluates the rules on the samples of one time; times must increase. `lineOf` returns the log line that an alert is
-   * about, `clockOffset` is what the clock of the host shows in addition to the time.
-   */
-  evaluate(at: number, samples: Iterable<StoredSample>, context?: FiringContext): void
-  /** Adds an event that no rule evaluates. */
-  addEvent(event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'summary'>): void
-  /** Ends everything that fires and removes all samples: nothing is recorded after this time. */
-  reset(at: number): void
-  /** Everything that fired, by the time at which it began. */
-  firings(): readonly Firing[]
-  /** Rules that could not be evaluated at some time, with the reason. */
-  failures(): readonly string[]
-}
+export type FiringLog = ReturnType<typeof createFiringLog>
 
 /** An alert that fires. */
 interface OpenFiring {
@@ -57,7 +43,7 @@ interface OpenFiring {
 }
 
 /** Evaluates rules at one time after another, and stores when each alert fired. */
-export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog => {
+export const createFiringLog = (rules: ReturnType<typeof ruleSet>) => {
   let evaluator = createRuleEvaluator(rules)
   const open = new Map<string, OpenFiring>()
   /** Sorts firings that began at the same time by the position of their rule, events first. */
@@ -98,21 +84,32 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
   }
 
   return {
-    evaluate: (at, samples, { lineOf = () => undefined, clockOffset = 0 } = {}) => {
+    /**
+     * Evaluates the rules on the samples of one time; times must increase. `lineOf` returns the log line that an alert is
+     * about, `clockOffset` is what the clock of the host shows in addition to the time.
+     */
+    evaluate: (
+      at: number,
+      samples: Iterable<StoredSample>,
+      { lineOf = () => undefined, clockOffset = 0 }: FiringContext = {},
+    ): void => {
       evaluator.evaluate(at, withTarget(samples), { clockOffset })
       for (const [rule, { message }] of evaluator.failures()) {
         failures.add(`${'alert' in rule ? addressOf(rule.row) : rule.record}: ${message}`)
       }
       update(at, lineOf)
     },
-    addEvent: (event) => {
+    /** Adds an event that no rule evaluates. */
+    addEvent: (event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'summary'>): void => {
       ended.push({ order: -1, firing: { ...event, alert: null, subject: '', firedAt: event.beganAt } })
     },
-    reset: (at) => {
+    /** Ends everything that fires and removes all samples: nothing is recorded after this time. */
+    reset: (at: number): void => {
       for (const [key, one] of open) end(key, one, at)
       evaluator = createRuleEvaluator(rules)
     },
-    firings: () => {
+    /** Everything that fired, by the time at which it began. */
+    firings: (): readonly Firing[] => {
       for (const [key, one] of open) end(key, one, null)
       return ended
         .toSorted(
@@ -123,7 +120,8 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
         )
         .map(({ firing }) => firing)
     },
-    failures: () => [...failures],
+    /** Rules that could not be evaluated at some time, with the reason. */
+    failures: (): readonly string[] => [...failures],
   }
 }
 

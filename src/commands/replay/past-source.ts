@@ -18,7 +18,7 @@ interface ReadEntries extends Pick<TakenEntries, 'steps' | 'offset'> {
   readonly batches: readonly EntryBatch<JournalEntry>[]
 }
 
-/** Reads past entries step by step. Its times are those of BufferedEntries, which only increase. */
+/** Reads past entries step by step. Its times only increase. */
 interface ReplayReader {
   /** Time of the next entry of any listener; null after the last. */
   next(): Promise<number | null>
@@ -209,27 +209,14 @@ export interface TakenEntries {
   readonly offset: number | undefined
 }
 
+/** Entries that peek() returns at least from each source, if there are so many. */
+const PEEK_ENTRIES = 3000
+
 /**
  * Entries of several sources in the order in which they were written, read only as far as needed. Their times are those
  * of a timeline, which only increases: the first one has its time by the clock of the host.
  */
-interface BufferedEntries {
-  /** Time of the next entry; null after the last. */
-  next(): Promise<number | null>
-  /** Removes and returns the entries up to a time, including older ones that were recorded late. */
-  take(until: number): Promise<TakenEntries>
-  /** The next entries of each source, without removing them. */
-  peek(): Promise<readonly JournalEntry[]>
-  /** Number of lines of each source that were not entries since the last call. */
-  takeUnreadable(): readonly number[]
-  /** Stops reading. */
-  close(): Promise<void>
-}
-
-/** Entries that peek() returns at least from each source, if there are so many. */
-const PEEK_ENTRIES = 3000
-
-export const createBufferedEntries = (sources: readonly Batches[]): BufferedEntries => {
+export const createBufferedEntries = (sources: readonly Batches[]) => {
   const queues = sources.map(createQueue)
   const place = createTimeline()
   let head: { readonly index: number; readonly entry: JournalEntry; readonly placed: PlacedEntry } | undefined
@@ -251,11 +238,13 @@ export const createBufferedEntries = (sources: readonly Batches[]): BufferedEntr
   }
 
   return {
-    next: async () => {
+    /** Time of the next entry; null after the last. */
+    next: async (): Promise<number | null> => {
       await fill()
       return findHead()?.placed.elapsed ?? null
     },
-    take: async (until) => {
+    /** Removes and returns the entries up to a time, including older ones that were recorded late. */
+    take: async (until: number): Promise<TakenEntries> => {
       const entries: JournalEntry[][] = queues.map(() => [])
       const steps: (PlacedEntry & { readonly step: ClockStep })[] = []
       for (;;) {
@@ -273,9 +262,12 @@ export const createBufferedEntries = (sources: readonly Batches[]): BufferedEntr
       }
       return { entries, steps, offset }
     },
-    peek: async () => (await Promise.all(queues.map((queue) => queue.peek()))).flat(),
-    takeUnreadable: () => queues.map((queue) => queue.takeUnreadable()),
-    close: async () => {
+    /** The next entries of each source, without removing them. */
+    peek: async (): Promise<readonly JournalEntry[]> => (await Promise.all(queues.map((queue) => queue.peek()))).flat(),
+    /** Number of lines of each source that were not entries since the last call. */
+    takeUnreadable: (): readonly number[] => queues.map((queue) => queue.takeUnreadable()),
+    /** Stops reading. */
+    close: async (): Promise<void> => {
       await Promise.all(sources.map((batches) => batches.return(undefined)))
     },
   }
