@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { metrics } from '../../src/metrics.ts'
 import { rules } from '../alerts/files.ts'
+import { it as itWithDirectory } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ExpositionServer, serveExposition } from '../support/exposition-server.ts'
 import { freePort } from '../support/free-port.ts'
@@ -44,8 +44,7 @@ describe('the configurations of deploy/prometheus', () => {
     expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
   })
 
-  it('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'chain-install-'))
+  itWithDirectory('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async ({ directory: root }) => {
     await mkdir(join(root, 'etc/prometheus'), { recursive: true })
     const guide = await readFile(join(ROOT, 'docs/how-to/prometheus.md'), 'utf8')
     const steps = [...guide.matchAll(/^(?:install|chain-agent (?:rules|dashboards) --output) .*/gm)].map(([step]) =>
@@ -58,7 +57,6 @@ describe('the configurations of deploy/prometheus', () => {
     expect(names.filter((name) => name.endsWith('.rules.yaml')).length).toBeGreaterThan(10)
     expect(names).toEqual(expect.arrayContaining(['prometheus.yml', 'nodes.yaml', 'node.json', 'chain-agent.yaml']))
     await must(await promtool(), ['check', 'config', join(root, 'etc/prometheus/prometheus.yml')])
-    await rm(root, { recursive: true })
   })
 
   it('differ in what they are for alone', async () => {

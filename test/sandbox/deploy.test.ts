@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -81,9 +81,7 @@ describe('the install steps of docs/how-to', () => {
     })
 
     it('reads the storage report that the privileged unit writes, without rights of its own', async () => {
-      for (const name of ['chain-agent-storage.service', 'chain-agent-storage.timer']) {
-        await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
-      }
+      await node.deploy('chain-agent-storage.service', 'chain-agent-storage.timer')
       await node.writeUnit(
         'chain-agent-storage.service.d/tool.conf',
         '[Service]\nEnvironment=TOOL=/usr/local/bin/monad-mpt',
@@ -109,7 +107,7 @@ describe('the install steps of docs/how-to', () => {
 
     it('sends its report to Alertmanager with the rights of the agent, and does so each Monday', async () => {
       const units = ['chain-agent-report.service', 'chain-agent-report.timer']
-      for (const name of units) await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+      await node.deploy(...units)
       // In place of Alertmanager: it accepts everything.
       const receive =
         'let b="";q.on("data",c=>b+=c).on("end",()=>{require("fs").appendFileSync("/opt/alerts",b+"\\n");r.end()})'

@@ -8,7 +8,6 @@ import { createNode, requireSandbox, type SandboxedNode } from '../support/sandb
 const describe = await requireSandbox()
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const HOME = '/home/monad/monad-bft'
-const deployed = async (name: string): Promise<string> => readFile(join(ROOT, 'deploy', name), 'utf8')
 
 describe('what the unit in deploy/ lets the agent see of its host', () => {
   let node: SandboxedNode
@@ -19,16 +18,11 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
 
   beforeAll(async () => {
     node = await createNode('monad')
-    for (const name of ['chain-agent.service', 'chain-agent-smart.service', 'chain-agent-smart.timer'])
-      await node.writeUnit(name, await deployed(name))
+    await node.deploy('chain-agent.service', 'chain-agent-smart.service', 'chain-agent-smart.timer')
+    await node.install('chain-agent')
     await node.shell(`
-      useradd --system --no-create-home --shell /usr/sbin/nologin chain-agent
       useradd --create-home monad
-      mkdir -p /opt/chain-agent /etc/chain-agent ${HOME}/ledger ${HOME}/wal ${HOME}/config/forkpoint
-      mount --bind ${ROOT} /opt/chain-agent
-      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
-      chmod 755 /usr/local/bin/chain-agent
-      cp ${process.execPath} /opt/node
+      mkdir -p ${HOME}/ledger ${HOME}/wal ${HOME}/config/forkpoint
       head -c 100000 /dev/urandom > ${HOME}/wal/wal.0
       touch ${HOME}/config/forkpoint/forkpoint.toml ${HOME}/config/node.toml
       touch -d '2026-03-01 12:00:00 UTC' ${HOME}/config/forkpoint/forkpoint.toml
@@ -97,7 +91,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
   })
 
   it('with the drop-in four directories of a closed home, and no key', async () => {
-    const text = await deployed('chain-agent-files.conf')
+    const text = await readFile(join(ROOT, 'deploy/chain-agent-files.conf'), 'utf8')
     await node.writeUnit('chain-agent.service.d/files.conf', text)
     await node.systemctl('restart', 'chain-agent.service')
     const bytes = await node.see(

@@ -1,11 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
 import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const HEX = 'f00d4321'.repeat(8)
 const WORD = 'CanaryOfSandbox6T4w'
 const REPORT = '/run/chain-agent-keys/report.json'
@@ -30,17 +28,12 @@ describe('the unit for key files in deploy/', () => {
   /** A node as it is installed, and both units as the README installs them, the agent without the other at first. */
   beforeAll(async () => {
     node = await createNode('monad')
-    for (const name of ['chain-agent.service', 'chain-agent-keys.service', 'chain-agent-keys.timer'])
-      await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+    await node.deploy('chain-agent.service', 'chain-agent-keys.service', 'chain-agent-keys.timer')
+    await node.install('chain-agent')
     await writeFile(join(node.directory, 'keystore'), KEYSTORE)
     await node.shell(`
-      useradd --system --no-create-home --shell /usr/sbin/nologin chain-agent
       useradd --create-home monad
-      mkdir -p /opt/chain-agent /etc/chain-agent /opt/monad/backup /home/monad/monad-bft/config
-      mount --bind ${ROOT} /opt/chain-agent
-      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
-      chmod 755 /usr/local/bin/chain-agent
-      cp ${process.execPath} /opt/node
+      mkdir -p /opt/monad/backup /home/monad/monad-bft/config
       umask 077
       for key in secp bls; do
         cp ${node.directory}/keystore /home/monad/monad-bft/config/id-$key

@@ -59,15 +59,8 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     await expectCounted(60)
   })
 
-  it('loses and doubles nothing when the agent is restarted', async () => {
-    await endAgent('stop')
-    await runUnheard(40)
-    await node.startAgent()
-    await expectCounted(20)
-  })
-
-  it('loses and doubles nothing when the agent is killed', async () => {
-    await endAgent('kill', '--signal=KILL')
+  it.each([['stop'], ['kill', '--signal=KILL']])('loses and doubles nothing when the agent ends: %s', async (...how) => {
+    await endAgent(...how)
     await runUnheard(40)
     await node.startAgent()
     await expectCounted(20)

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
@@ -32,7 +31,8 @@ describe('the unit of the query service in deploy/', () => {
     const [listen, metricsListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
     api = `http://${listen}`
     sandbox = await createSandbox({ units: () => ({}), binds: [ROOT] })
-    await sandbox.writeUnit(NAME, await readFile(`${ROOT}deploy/${NAME}`, 'utf8'))
+    await sandbox.deploy(NAME)
+    await sandbox.install('chain-query')
     await sandbox.writeUnit(`${NAME}.d/soon.conf`, '[Service]\nRestartSec=100ms')
     // JSON is YAML. The blocks of this chain are years old.
     const config = {
@@ -40,12 +40,6 @@ describe('the unit of the query service in deploy/', () => {
       serveQuery: { listen, metricsListen, retentionBlocks: 1000, behindAfter: 'never' },
     }
     await sandbox.shell(`
-      useradd --system --no-create-home --shell /usr/sbin/nologin chain-query
-      mkdir -p /opt/chain-agent /etc/chain-agent
-      mount --bind ${ROOT} /opt/chain-agent
-      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
-      chmod 755 /usr/local/bin/chain-agent
-      cp ${process.execPath} /opt/node
       printf '%s' '${JSON.stringify(config)}' > ${CONFIG}
       chgrp chain-query ${CONFIG} && chmod 640 ${CONFIG}`)
     await sandbox.systemctl('start', NAME)
