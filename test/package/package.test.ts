@@ -3,12 +3,11 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { buildDebs, CACHE, downloadPackages, laterVersion } from '../support/deb.ts'
+import { buildDebs, CACHE, downloadPackages, laterVersion, probeDebianHost } from '../support/deb.ts'
 import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
 import { installSteps, rootShell } from '../support/npm-install.ts'
-import { must, run } from '../support/programs.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { must } from '../support/programs.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 import { deadLinks, missingFiles } from '../support/shipped-files.ts'
 import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
@@ -27,24 +26,14 @@ const savedSchema = z.object({
   memory: z.object({ newest: z.object({ proposed: block, finalized: block }) }),
 })
 
-const probe = async (): Promise<Probe> => {
-  if (process.arch !== 'x64') return { missing: `the packages are for amd64, not ${process.arch}` }
-  if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke'])).code !== 0) return { missing: 'no Debian' }
-  return probeSandbox()
-}
-
-const describe = await requireRealPart('Debian', probe)
+const describe = await requireRealPart('Debian', probeDebianHost)
 
 describe('the Debian packages', () => {
   let debs: Awaited<ReturnType<typeof buildDebs>>
   let node: SandboxedNode
   let directory: string
 
-  const shell = async (script: string): Promise<string> => {
-    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script], { timeout: 600_000 })
-    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
-    return stdout.trimEnd()
-  }
+  const shell = async (script: string): Promise<string> => node.shell(script)
   const show = (property: string): Promise<string> => node.systemctl('show', '-P', property, 'chain-agent.service')
   const starts = async (): Promise<number> =>
     Number(await shell(`journalctl --no-pager -o cat UNIT=chain-agent.service MESSAGE_ID=${STARTED} | wc -l`))
@@ -131,7 +120,7 @@ describe('the Debian packages', () => {
     )
     await node.systemctl('kill', '--kill-whom=main', '--signal=USR2', 'chain-agent')
     await shell(`while [ "$(systemctl show -P NRestarts chain-agent)" = ${restarts} ]; do sleep 0.2; done`)
-    const log = await shell('journalctl -u chain-agent -o cat --no-pager')
+    const log = await node.log()
     expect(log).toContain("Failed with result 'watchdog'")
     // V8 has every flag that the agent sets.
     expect(log).not.toContain('unrecognized flag')
