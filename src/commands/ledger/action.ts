@@ -1,4 +1,4 @@
-import { figure } from '../../core/format.ts'
+import { count, figure } from '../../core/format.ts'
 import { readNames } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
 import { oneLine } from '../../health/sections/fact.ts'
@@ -219,8 +219,6 @@ const span = (from: bigint | null, to: bigint | null): string =>
 /** The totals, in sentences. */
 const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readonly string[] => {
   const { firstRound, lastRound, firstBlock, lastBlock, own, blocks, skipped, unseen } = summary
-  const count = (value: number | bigint, word: string): string =>
-    `${figure(value)} ${word}${Number(value) === 1 ? '' : 's'}`
   const ownText =
     own === null
       ? 'own blocks unknown: set `node.publicKey`'

@@ -90,10 +90,8 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
 
 /** The range as it was understood: `yesterday` is a time, in UTC. */
 const rangeText = ({ since, until }: Pick<Options, 'since' | 'until'>): string =>
-  [
-    ...(since === undefined ? [] : [` since ${new Date(since).toISOString()}`]),
-    ...(until === undefined ? [] : [` until ${new Date(until).toISOString()}`]),
-  ].join('')
+  (since === undefined ? '' : ` since ${new Date(since).toISOString()}`) +
+  (until === undefined ? '' : ` until ${new Date(until).toISOString()}`)
 
 const printer = (io: Io, label: string, output: Options['output']) => {
   const style = createStyle(io)

@@ -1,4 +1,4 @@
-import { figure, duration, utc } from '../../core/format.ts'
+import { count, duration, figure, utc } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { clockTime, replay } from './replay.ts'
 import { type Firing, type Incident, incidentsOf, lastedText, SEVERITY_TONES } from './firings.ts'
@@ -94,12 +94,11 @@ const replayPage = (result: ReplaySummary, style: Style): readonly string[] => {
 }
 
 const headline = ({ incidents, from, to, isWhole, clockOffsets }: ReplaySummary): string => {
-  const count = incidents.length
-  const fired = incidents.reduce((sum, { firings }) => sum + firings.length, 0)
-  const incidentCount = count === 0 ? 'No incident' : count === 1 ? '1 incident' : `${figure(count)} incidents`
-  const alerts = count === 0 ? '' : `: ${fired === 1 ? '1 alert' : `${figure(fired)} alerts`}`
+  const fired = incidents.flatMap(({ firings }) => firings).length
+  const [found, alerts] =
+    fired === 0 ? ['No incident', ''] : [count(incidents.length, 'incident'), `: ${count(fired, 'alert')}`]
   const stopped = isWhole ? '' : ', interrupted'
-  return `${incidentCount} in ${duration(to - from)} (${utc(clockTime(from, clockOffsets))} to ${utc(clockTime(to, clockOffsets))}${stopped})${alerts}`
+  return `${found} in ${duration(to - from)} (${utc(clockTime(from, clockOffsets))} to ${utc(clockTime(to, clockOffsets))}${stopped})${alerts}`
 }
 
 interface RowContext extends Pick<ReplayReport, 'to' | 'clockOffsets'> {
