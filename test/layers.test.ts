@@ -239,12 +239,7 @@ const FORBIDDEN = [
 
 const report = z.object({
   diagnostics: z.array(
-    z.object({
-      filename: z.string(),
-      code: z.string(),
-      message: z.string(),
-      help: z.string().optional(),
-    }),
+    z.object({ filename: z.string(), code: z.string(), message: z.string(), help: z.string().optional() }),
   ),
 })
 

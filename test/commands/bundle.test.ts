@@ -16,12 +16,7 @@ import { shipped } from '../support/shipped.ts'
 const run = promisify(execFile)
 const manifestSchema = z.object({
   files: z.array(
-    z.object({
-      name: z.string(),
-      bytes: z.number(),
-      sha256: z.string(),
-      redacted: z.record(z.string(), z.number()),
-    }),
+    z.object({ name: z.string(), bytes: z.number(), sha256: z.string(), redacted: z.record(z.string(), z.number()) }),
   ),
   leftOut: z.array(z.object({ name: z.string(), why: z.string() })),
 })

@@ -135,9 +135,7 @@ describe('a node', () => {
   test('has its last blocks shown: as many as are asked for, in a row', async () => {
     const { code, out } = await host.run(['ledger', '-n', '12', '--json'])
     const { events } = z
-      .object({
-        events: z.array(z.object({ event: z.string(), seqNum: z.coerce.bigint().nullish() })),
-      })
+      .object({ events: z.array(z.object({ event: z.string(), seqNum: z.coerce.bigint().nullish() })) })
       .parse(JSON.parse(out))
     const blocks = events.flatMap(({ event, seqNum }) =>
       event === 'proposed' && seqNum !== null && seqNum !== undefined ? [seqNum] : [],

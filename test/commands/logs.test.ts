@@ -283,11 +283,7 @@ describe('a line that journald has cut', () => {
 
   test('is whole where the newest begin in the middle of it', async () => {
     expect(await lines(['-n', '2'])).toEqual([WHOLE, 'and this came later'])
-    const long = Array.from({ length: 24 }, (_, at) => ({
-      at: at - 6000,
-      text: 'x'.repeat(9),
-      fields: own,
-    }))
+    const long = Array.from({ length: 24 }, (_, at) => ({ at: at - 6000, text: 'x'.repeat(9), fields: own }))
     const { out } = await readHost([...said.slice(0, 3), ...long], ['-n', '24', '-o', 'raw'])
     expect(out).not.toContain('hunter2')
     const first = await readHost([...said.slice(1, 3), ...long.slice(0, 23)], ['-n', '1', '-o', 'raw'])
@@ -300,11 +296,7 @@ describe('a line that journald has cut', () => {
 
   test('is whole among the newest of monlog, too', async () => {
     const monlog = ['monlog', '--prefix', 'chain', '-r', '--json', '--until', since(-10)]
-    const more = Array.from({ length: 9 }, (_, at) => ({
-      at: at - 6000,
-      text: 'next',
-      fields: own,
-    }))
+    const more = Array.from({ length: 9 }, (_, at) => ({ at: at - 6000, text: 'next', fields: own }))
     const overrides = { exec: hostWith([...said.slice(0, 3), ...more]).exec }
     const { out } = await cli(monlog, { overrides })
     expect(out).toContain('keystore_password')

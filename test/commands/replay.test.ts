@@ -152,9 +152,7 @@ describe('a recording of a healthy node', () => {
     const { code, incidents } = await replayed(['--file', fileOf('healthy')])
     expect({ code, incidents }).toEqual({ code: 0, incidents: [] })
     const text = await readFile(fileOf('healthy'), 'utf8')
-    const piped = await cli(['replay', '--file', '-', '--until', '2026-03-01 00:05'], {
-      stdin: text,
-    })
+    const piped = await cli(['replay', '--file', '-', '--until', '2026-03-01 00:05'], { stdin: text })
     expect(piped.out).toMatch(/^No incident in /)
     expect(piped.code).toBe(0)
   })

@@ -26,10 +26,7 @@ test('without an agent: what it would have saved is unknown, with the reason', a
     restarts: { runs: [] },
     disk: { databaseDaysLeft: null },
     versions: { changes: null },
-    unknownBecause: {
-      availability: noHour,
-      incidents: noAgent,
-    },
+    unknownBecause: { availability: noHour, incidents: noAgent },
   })
 })
 

@@ -54,10 +54,7 @@ const get = async (path: string): Promise<unknown> => {
   return response.json()
 }
 
-const changesSchema = z.object({
-  newestAt: z.string().nullable(),
-  changes: z.array(z.object({ metric: z.string() })),
-})
+const changesSchema = z.object({ newestAt: z.string().nullable(), changes: z.array(z.object({ metric: z.string() })) })
 const dutiesSchema = z.object({ epochs: z.array(z.object({ led: z.number() })) })
 let readyAt = 0
 let backedUpAt = 0

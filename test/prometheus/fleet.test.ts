@@ -159,18 +159,11 @@ describe('a real Prometheus with fleet.yml', () => {
       [agents.nameless.address]: 400,
     })
     const [labels] = (await prometheus.query('up{instance="node-a"}')).map((one) => one.labels)
-    expect(labels).toEqual({
-      __name__: 'up',
-      instance: 'node-a',
-      job: 'chain-agent',
-      cluster: 'mainnet',
-    })
+    expect(labels).toEqual({ __name__: 'up', instance: 'node-a', job: 'chain-agent', cluster: 'mainnet' })
   })
 
   it('takes what a query service tells as told of its node, and not its process or whether it is up', async () => {
-    expect(await seeByNode('chain_query_service_height{job="chain-agent"}', 1)).toEqual({
-      'node-b': 90,
-    })
+    expect(await seeByNode('chain_query_service_height{job="chain-agent"}', 1)).toEqual({ 'node-b': 90 })
     for (const own of ['up', 'process_open_fds']) {
       const series = await prometheus.query(`${own}{instance="node-b"}`)
       expect(series.map(({ labels }) => labels['job'])).toContain('chain-query-service')
@@ -180,10 +173,7 @@ describe('a real Prometheus with fleet.yml', () => {
   })
 
   it('takes a node that is gone, and one over the limit of series, for down', async () => {
-    expect(await seeByNode('up{job="chain-agent"} == 0', 2)).toEqual({
-      'node-gone': 0,
-      'node-many': 0,
-    })
+    expect(await seeByNode('up{job="chain-agent"} == 0', 2)).toEqual({ 'node-gone': 0, 'node-many': 0 })
     const pending = 'ALERTS{alertname="ChainAgentDown", alertstate="pending"}'
     expect(await seeByNode(pending, 2)).toEqual({ 'node-gone': 1, 'node-many': 1 })
   })
@@ -195,9 +185,7 @@ describe('a real Prometheus with fleet.yml', () => {
       [agents.nameless.address]: 0,
     })
     const rulesSchema = z.object({
-      data: z.object({
-        groups: z.array(z.object({ rules: z.array(z.object({ health: z.string() })) })),
-      }),
+      data: z.object({ groups: z.array(z.object({ rules: z.array(z.object({ health: z.string() })) })) }),
     })
     const health = async (): Promise<readonly string[]> => {
       const answer = await fetch(`http://${prometheus.address}/api/v1/rules`)

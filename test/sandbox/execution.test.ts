@@ -106,10 +106,7 @@ describe('the log of execution in a real journal', () => {
 
   it('is counted exactly though some of its lines are cut', async () => {
     const unparsed = async (): Promise<number> =>
-      (await node.look()).value('chain_agent_lines_total', {
-        format: 'execution-log',
-        result: 'unparsed',
-      }) ?? 0
+      (await node.look()).value('chain_agent_lines_total', { format: 'execution-log', result: 'unparsed' }) ?? 0
     const before = await unparsed()
     await control.printGarbage(50)
     await expectCounted(20)

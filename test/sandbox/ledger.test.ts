@@ -103,17 +103,13 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
 
   it('leaves the collector up while it is merely silent', async () => {
     const { value } = await node.look()
-    const lastSuccess = value('chain_agent_collector_last_success_timestamp_seconds', {
-      collector: 'ledger',
-    })
+    const lastSuccess = value('chain_agent_collector_last_success_timestamp_seconds', { collector: 'ledger' })
     const restarts = { service: 'ledger-tail' }
     // Long enough for the follower to be looked at twice.
     const later = await node.see(
       (seen) => seen,
       (seen) =>
-        (seen.value('chain_agent_collector_last_success_timestamp_seconds', {
-          collector: 'ledger',
-        }) ?? 0) >
+        (seen.value('chain_agent_collector_last_success_timestamp_seconds', { collector: 'ledger' }) ?? 0) >
         (lastSuccess ?? Infinity) + 8,
     )
     expect(later.value('chain_agent_collector_up', { collector: 'ledger' })).toBe(1)

@@ -8,9 +8,7 @@ const describe = await requireSandbox()
 describe('the sandbox itself', () => {
   it('runs units, keeps the journal over a reboot and leaves no trace', async () => {
     const sandbox = await createSandbox({
-      units: () => ({
-        'word.service': '[Service]\nType=oneshot\nExecStart=/bin/echo ${WORD}\nSyslogIdentifier=w\n',
-      }),
+      units: () => ({ 'word.service': '[Service]\nType=oneshot\nExecStart=/bin/echo ${WORD}\nSyslogIdentifier=w\n' }),
       binds: [],
       environment: { WORD: 'abracadabra' },
     })

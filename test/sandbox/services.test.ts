@@ -42,11 +42,7 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
   })
 
   it('are missing where systemd does not know them', async () => {
-    expect(await stateOf('cruft').is('not-found')).toEqual({
-      active: 0,
-      expected: 0,
-      exit: undefined,
-    })
+    expect(await stateOf('cruft').is('not-found')).toEqual({ active: 0, expected: 0, exit: undefined })
   })
 
   /** The changes of the unit in the journal of the agent, as the agent wrote them, after the first. */

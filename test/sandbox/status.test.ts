@@ -6,10 +6,7 @@ import { createNode, requireSandbox, type SandboxedNode } from '../support/sandb
 const describe = await requireSandbox()
 const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail']
 
-const documentSchema = z.object({
-  from: z.string(),
-  sections: z.record(z.string(), z.record(z.string(), z.unknown())),
-})
+const documentSchema = z.object({ from: z.string(), sections: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
 describe('status on real systemd and journald', () => {
   let node: SandboxedNode

@@ -62,10 +62,7 @@ const statusSchema = z.object({
   versionInfo: z.object({ version: z.string() }),
   config: z.object({ original: z.string() }),
 })
-const configSchema = z.object({
-  route: routeSchema,
-  receivers: z.array(z.looseObject({ name: z.string() })),
-})
+const configSchema = z.object({ route: routeSchema, receivers: z.array(z.looseObject({ name: z.string() })) })
 const groupsSchema = z.array(
   z.object({
     receiver: z.object({ name: z.string() }),
@@ -75,11 +72,7 @@ const groupsSchema = z.array(
 const alertsSchema = z.array(
   z.object({
     receivers: z.array(z.object({ name: z.string() })),
-    status: z.object({
-      state: z.string(),
-      silencedBy: z.array(z.string()),
-      inhibitedBy: z.array(z.string()),
-    }),
+    status: z.object({ state: z.string(), silencedBy: z.array(z.string()), inhibitedBy: z.array(z.string()) }),
   }),
 )
 
@@ -122,10 +115,7 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
       if (!alert || alert.status.state === 'unprocessed') return undefined
       const { silencedBy, inhibitedBy, state } = alert.status
       const by = silencedBy.length > 0 ? 'silenced' : inhibitedBy.length > 0 ? 'inhibited' : 'muted'
-      return {
-        receivers: alert.receivers.map(({ name }) => name),
-        suppressedBy: state === 'suppressed' ? by : null,
-      }
+      return { receivers: alert.receivers.map(({ name }) => name), suppressedBy: state === 'suppressed' ? by : null }
     },
     groups: async (labels: Labels): Promise<Groups> => {
       const groups = await json('/api/v2/alerts/groups', groupsSchema)

@@ -190,10 +190,7 @@ interface Known {
   readonly alertmanagers: readonly string[]
 }
 
-const knownOf = ({ references, alertmanagers }: Config): Known => ({
-  references,
-  alertmanagers: alertmanagers.urls,
-})
+const knownOf = ({ references, alertmanagers }: Config): Known => ({ references, alertmanagers: alertmanagers.urls })
 
 /** Throws a UsageError for an answer that is no URL. */
 const checkUrls = ({ references, alertmanagers }: Answers): void => {

@@ -90,10 +90,7 @@ export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyO
     const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
     printResult(
       { io, options },
-      {
-        document: () => judged,
-        lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })),
-      },
+      { document: () => judged, lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })) },
     )
     exit(judged.every((one) => one.isWell) ? 0 : 1)
   })

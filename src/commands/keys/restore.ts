@@ -71,10 +71,7 @@ const restoreAll = async (
   const plans: RestorePlan[] = []
   for (const type of types) plans.push(await planRestore(context, { type, source, password }, signal))
   const known = await session.readKnownKeys({ mayRun: true })
-  const compared = plans.map((plan) => ({
-    plan,
-    identity: compareKeys(known[plan.type], publicKeyOf(plan)),
-  }))
+  const compared = plans.map((plan) => ({ plan, identity: compareKeys(known[plan.type], publicKeyOf(plan)) }))
   progress.end()
   const side = options.json ? io.stderr : io.stdout
   const style = createStyle({ ...io, stdout: side })

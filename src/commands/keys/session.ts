@@ -100,10 +100,7 @@ const withKeySession = async <T>(
 
 const fallbacksOf = (folders: KeyFolders, templates: KeyFolders, prefix: string) =>
   (['directory', 'environmentFile', 'backupDirectory'] as const)
-    .map((name) => ({
-      used: folders[name],
-      missing: templates[name].replaceAll('{prefix}', prefix),
-    }))
+    .map((name) => ({ used: folders[name], missing: templates[name].replaceAll('{prefix}', prefix) }))
     .filter(({ used, missing }) => used !== missing)
 
 interface StatusTool {

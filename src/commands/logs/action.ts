@@ -105,12 +105,7 @@ const printer = (io: Io, label: string, output: Options['output']) => {
 /** Lines of consensus with complete certificates are longer than a screen. */
 const MAX_LENGTH = 2000
 
-const TONES: Readonly<Record<string, Tone>> = {
-  ERROR: 'bad',
-  WARN: 'notice',
-  DEBUG: 'quiet',
-  TRACE: 'quiet',
-}
+const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', WARN: 'notice', DEBUG: 'quiet', TRACE: 'quiet' }
 
 /** `TIME LEVEL message key=value`, wrapped. */
 const renderShort = (line: ShownLine, style: Style): string => {

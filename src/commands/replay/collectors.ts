@@ -44,10 +44,7 @@ interface ReplayCollectorsOptions {
 }
 
 /** Checkpoints of the running agent are from another time: each collector starts without state. */
-const NO_CHECKPOINT: Checkpoint = {
-  read: () => Promise.resolve({ state: 'none' }),
-  save: () => Promise.resolve(),
-}
+const NO_CHECKPOINT: Checkpoint = { read: () => Promise.resolve({ state: 'none' }), save: () => Promise.resolve() }
 
 /** The collectors that read the journal, and the derived one. */
 export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly Collector<unknown>[] => {

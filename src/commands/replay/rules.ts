@@ -118,10 +118,7 @@ export const selectReplayRules = () => {
     )
 
   return {
-    rules: {
-      recording: decidedRecording,
-      alerts: ofNode.filter((rule) => missing.get(rule)?.length === 0),
-    },
+    rules: { recording: decidedRecording, alerts: ofNode.filter((rule) => missing.get(rule)?.length === 0) },
     /** The definitions of the metrics that these rules read, or that other metrics are derived from. */
     catalogue: Object.fromEntries(
       Object.entries(agentMetrics).filter(

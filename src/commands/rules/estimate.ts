@@ -262,6 +262,4 @@ const namesSchema = z.array(z.string())
 const labels = z.record(z.string(), z.string())
 const point = z.tuple([z.number(), z.string()])
 const vectorSchema = z.object({ result: z.array(z.object({ metric: labels, value: point })) })
-const matrixSchema = z.object({
-  result: z.array(z.object({ metric: labels, values: z.array(point) })),
-})
+const matrixSchema = z.object({ result: z.array(z.object({ metric: labels, values: z.array(point) })) })

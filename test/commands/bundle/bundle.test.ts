@@ -130,9 +130,7 @@ it('rejects a path that cannot be written before anything is collected', async (
     ['taken.tar.gz/x', 'a part of the path is not a directory'],
   ] as const) {
     const file = join(directory, name)
-    const { code, out, err } = await cli(['bundle', '-o', file], {
-      overrides: { exec, ask: collect },
-    })
+    const { code, out, err } = await cli(['bundle', '-o', file], { overrides: { exec, ask: collect } })
     expect({ code, out, asked }).toEqual({ code: 1, out: '', asked: 0 })
     expect(err).toContain(`Could not write ${file}: ${happened}`)
   }
