@@ -30,15 +30,6 @@ describe('status on real systemd and journald', () => {
     return node.down
   })
 
-  it('overview: by the agent, with the units that run', async () => {
-    const lines = (await status()).split('\n')
-    expect(lines[2]).toMatch(new RegExp(`^From the agent at 127.0.0.1:${node.port}, .* old$`))
-    expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail')
-    // No tool of the node exists, and its RPC port is closed.
-    expect(lines).toContain('  storage      unknown')
-    expect(lines).toContain('  rpc          x does not answer: refused')
-  })
-
   it('a service alone, as systemd has it', async () => {
     const lines = await status('bft')
     expect(lines).toContain('\nmaker-bft\n')
@@ -83,17 +74,5 @@ describe('status on real systemd and journald', () => {
       'maker-bft': { state: 'failed', active: false, lastExit: 'killed by SIGABRT' },
       'maker-execution': { state: 'running', active: true },
     })
-  })
-
-  it('without the agent: the node itself is asked, and tells the same', async () => {
-    await node.systemctl('stop', 'chain-agent.service')
-    const lines = await status('services')
-    expect(lines.split('\n')[2]).toBe(`Read from the node: no agent answers at 127.0.0.1:${node.port}`)
-    expect(lines).toMatch(/^ {2}maker-bft +x failed, ended \S+Z \(.* ago\), 0 restarts, killed by SIGABRT$/m)
-    expect(lines).toMatch(/^ {2}maker-execution +running, since /m)
-    // The ledger stream in the journal, read once.
-    const { sections: found } = await sections('maker-ledger-tail')
-    expect(found['maker-ledger-tail']).toMatchObject({ state: 'running' })
-    expect(found['maker-ledger-tail']?.['newestLineAt']).toMatch(/^\d{4}-.*Z$/)
   })
 })
