@@ -145,14 +145,14 @@ const renderVerified = (
   ]
 }
 
-const integrityLine = ({ problem, backup, isAway }: VerifyResult): Line => {
-  if (problem === null) return ['good', `intact: ${backup}`]
-  return isAway ? ['quiet', `not on this host: ${backup}`] : ['bad', `not intact: ${problem}`]
+const integrityLine = ({ problem, backup: file, isAway }: VerifyResult): Line => {
+  if (problem === null) return ['good', `intact: ${file}`]
+  return isAway ? ['quiet', `not on this host: ${file}`] : ['bad', `not intact: ${problem}`]
 }
 
-const permissionLine = ({ problem, exposure, backup }: VerifyResult): Line | null => {
+const permissionLine = ({ problem, exposure, backup: file }: VerifyResult): Line | null => {
   if (exposure === null) return problem === null ? ['good', 'private: only its owner can read it'] : null
-  const fix = exposure.startsWith('mode') ? `chmod 600 ${backup}` : 'fix that'
+  const fix = exposure.startsWith('mode') ? `chmod 600 ${file}` : 'fix that'
   return ['bad', `exposed: ${exposure}; ${fix}. If other users could read it, treat the key as compromised`]
 }
 
