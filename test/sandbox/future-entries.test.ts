@@ -8,8 +8,8 @@ import { day } from '../../src/core/units.ts'
 import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
 import type { JournalStart } from '../../src/sources/journal.ts'
 import { eventually } from '../support/eventually.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createSandbox, type Sandbox } from '../support/sandbox.ts'
-import { requireSandbox } from '../support/sandboxed-node.ts'
 import { createSandboxedJournal } from '../support/sandboxed-journal.ts'
 
 const describe = await requireSandbox()

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { release } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it } from 'vitest'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

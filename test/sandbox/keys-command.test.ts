@@ -4,7 +4,8 @@ import { beforeAll, expect, it } from 'vitest'
 import { openKeystore } from '../../simulator/keystore/keystore-file.ts'
 import { eventually } from '../support/eventually.ts'
 import { placeKeystoreTool } from '../support/keystore-tool.ts'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const SECRET = 'ab12'.repeat(16)

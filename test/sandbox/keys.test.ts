@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const HEX = 'f00d4321'.repeat(8)

@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { add, type LedgerTotals, ledgerTotals, ledgerTruth, replayedAt } from '../support/ledger.ts'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const KILLS = 5

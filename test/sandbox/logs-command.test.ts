@@ -2,7 +2,8 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const SECRET = 'ab12'.repeat(16)

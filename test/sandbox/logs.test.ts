@@ -6,7 +6,8 @@ import { LOG_STATES } from '../../src/domain/log-state.ts'
 import { LOG_PATTERN, mayMatchPattern } from '../../src/parsers/log-patterns/classify.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const PANIC = "thread 'main' panicked at zephyr-consensus-state/src/lib.rs:412:17:"

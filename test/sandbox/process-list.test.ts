@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const CANARY = 'Hunter2Hunter2Hunter2'

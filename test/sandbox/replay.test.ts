@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { namesOf, replaySchema } from '../support/replayed.ts'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createSandbox } from '../support/sandbox.ts'
-import { requireSandbox } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { type RpcNode, startRpcNode } from '../support/rpc-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createSandbox, type Sandbox } from '../support/sandbox.ts'
-import { requireSandbox } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -3,7 +3,8 @@ import { SERVICE_STATES } from '../../src/collectors/services/definition.ts'
 import { parseUnits } from '../../src/parsers/systemctl.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 

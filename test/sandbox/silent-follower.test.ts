@@ -7,8 +7,8 @@ import { SourceError } from '../../src/core/errors.ts'
 import { parseJournalEntry } from '../../src/parsers/journal.ts'
 import type { JournalStart } from '../../src/sources/journal.ts'
 import { eventually } from '../support/eventually.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createSandbox, type Sandbox } from '../support/sandbox.ts'
-import { requireSandbox } from '../support/sandboxed-node.ts'
 import { createSandboxedJournal } from '../support/sandboxed-journal.ts'
 
 const describe = await requireSandbox()

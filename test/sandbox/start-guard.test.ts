@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listening } from '../support/http.ts'
-import { createNode, requireSandbox, type SandboxedNode } from '../support/sandboxed-node.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 const KEY = `02${'ab'.repeat(32)}`

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { createLedgerControl } from './ledger.ts'
-import { requireRealPart } from './real-parts.ts'
-import { createSandbox, probeSandbox } from './sandbox.ts'
+import { createSandbox } from './sandbox.ts'
 import { type Exposition, parseExposition, scrape } from './scrape.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,9 +17,6 @@ const RECORDER = join(ROOT, 'test/fixtures/bin/recorder.sh')
 const INTERVAL = '500ms'
 const MILLISECONDS_PER_BLOCK = 20
 const USUAL_PORT = 9843
-
-/** `describe` for suites with a real systemd. */
-export const requireSandbox = async () => requireRealPart('sandbox', probeSandbox)
 
 interface NodeOptions {
   readonly millisecondsPerBlock?: number
