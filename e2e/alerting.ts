@@ -144,9 +144,7 @@ export const startAlerting = async (
     },
     rule_files: [join(directory, '*.rules.yaml')],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [manager.address] }] }] },
-    scrape_configs: [
-      { job_name: 'chain-agent', file_sd_configs: [{ files: [discovery], refresh_interval: '1s' }] },
-    ],
+    scrape_configs: [{ job_name: 'chain-agent', file_sd_configs: [{ files: [discovery], refresh_interval: '1s' }] }],
   }
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
   const server =

@@ -272,7 +272,8 @@ describe('a line that journald has cut', () => {
   ]
   const WHOLE = `{"fields":{"keystore_password":"(redacted)"}}`
   const since = (ms: number) => `@${((T0 + ms) / 1000).toFixed(3)}`
-  const lines = async (argv: readonly string[]) => (await readHost(said, ['-o', 'raw', ...argv])).out.trimEnd().split('\n')
+  const lines = async (argv: readonly string[]) =>
+    (await readHost(said, ['-o', 'raw', ...argv])).out.trimEnd().split('\n')
 
   test('is whole where a pattern is found in a part of it', async () => {
     expect(await lines(['--grep', 'came'])).toEqual([WHOLE, 'and this came later'])

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { metrics } from '../../src/metrics.ts'
 import { rules } from '../alerts/files.ts'
-import { it as itWithDirectory } from '../support/directory.ts'
+import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ExpositionServer, serveExposition } from '../support/exposition-server.ts'
 import { freePort } from '../support/free-port.ts'
@@ -44,7 +44,7 @@ describe('the configurations of deploy/prometheus', () => {
     expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
   })
 
-  itWithDirectory('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async ({ directory: root }) => {
+  it('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async ({ directory: root }) => {
     await mkdir(join(root, 'etc/prometheus'), { recursive: true })
     const guide = await readFile(join(ROOT, 'docs/how-to/prometheus.md'), 'utf8')
     const steps = [...guide.matchAll(/^(?:install|chain-agent (?:rules|dashboards) --output) .*/gm)].map(([step]) =>

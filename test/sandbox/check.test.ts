@@ -13,9 +13,6 @@ const OLD_SESSION = [...UNPRIVILEGED, '--clear-groups', ...ROOT]
 const NEW_SESSION = [...UNPRIVILEGED, '--init-groups', ...ROOT]
 const SECRET = 'Hunter2Hunter2Hunter2'
 
-/** Without how long something has lasted: it grows between two commands. */
-const timeless = (text: string): string => text.replaceAll(/\d+ (?:s|min)\b/g, '…')
-
 describe('check, status and recover on real systemd and journald', () => {
   let node: SandboxedNode
   /** All that was ever printed. */

@@ -60,12 +60,15 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     await expectCounted(60)
   })
 
-  it.each([['stop'], ['kill', '--signal=KILL']])('loses and doubles nothing when the agent ends: %s', async (...how) => {
-    await endAgent(...how)
-    await runUnheard(40)
-    await node.startAgent()
-    await expectCounted(20)
-  })
+  it.each([['stop'], ['kill', '--signal=KILL']])(
+    'loses and doubles nothing when the agent ends: %s',
+    async (...how) => {
+      await endAgent(...how)
+      await runUnheard(40)
+      await node.startAgent()
+      await expectCounted(20)
+    },
+  )
 
   it('is counted exactly however often the agent is killed while it runs', async () => {
     const dropIn = 'chain-agent.service.d/restart.conf'

@@ -25,8 +25,7 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
       }
     },
   })
-  const exits = (service: string, result: string) =>
-    node.waitFor(1, 'chain_service_exits_total', { service, result })
+  const exits = (service: string, result: string) => node.waitFor(1, 'chain_service_exits_total', { service, result })
 
   beforeAll(async () => {
     node = await createNode(prefix)

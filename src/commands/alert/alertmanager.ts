@@ -58,6 +58,43 @@ export interface Target {
   readonly integration: string
 }
 
+export type Labels = Readonly<Record<string, string>>
+
+/** The times of a group of alerts, in milliseconds. */
+export interface GroupTimes {
+  /** From the first alert of a group to its first notification. */
+  readonly wait: number
+  /** To the next notification, if an alert is added to the group after that. */
+  readonly interval: number
+}
+
+interface Route {
+  readonly receiver?: string | undefined
+  readonly group_wait?: string | undefined
+  readonly group_interval?: string | undefined
+  readonly matchers?: readonly string[] | undefined
+  readonly match?: Labels | undefined
+  readonly match_re?: Labels | undefined
+  readonly continue?: boolean | undefined
+  readonly routes?: readonly Route[] | undefined
+}
+
+const labelsSchema = z.record(z.string(), z.string())
+
+/** A route in the configuration that Alertmanager reports. */
+export const routeSchema: z.ZodType<Route> = z.object({
+  receiver: z.string().optional(),
+  group_wait: z.string().optional(),
+  group_interval: z.string().optional(),
+  matchers: z.array(z.string()).optional(),
+  match: labelsSchema.optional(),
+  match_re: labelsSchema.optional(),
+  continue: z.boolean().optional(),
+  get routes() {
+    return z.array(routeSchema).optional()
+  },
+})
+
 const statusSchema = z.object({
   versionInfo: z.object({ version: z.string() }),
   config: z.object({ original: z.string() }),
@@ -182,43 +219,6 @@ const integrationsOf = (receiver: Readonly<Record<string, unknown>>): readonly s
   Object.entries(receiver).flatMap(([key, list]) =>
     key.endsWith('_configs') && Array.isArray(list) ? list.map(() => key.slice(0, -'_configs'.length)) : [],
   )
-
-export type Labels = Readonly<Record<string, string>>
-
-/** The times of a group of alerts, in milliseconds. */
-export interface GroupTimes {
-  /** From the first alert of a group to its first notification. */
-  readonly wait: number
-  /** To the next notification, if an alert is added to the group after that. */
-  readonly interval: number
-}
-
-interface Route {
-  readonly receiver?: string | undefined
-  readonly group_wait?: string | undefined
-  readonly group_interval?: string | undefined
-  readonly matchers?: readonly string[] | undefined
-  readonly match?: Labels | undefined
-  readonly match_re?: Labels | undefined
-  readonly continue?: boolean | undefined
-  readonly routes?: readonly Route[] | undefined
-}
-
-const labels = z.record(z.string(), z.string())
-
-/** A route in the configuration that Alertmanager reports. */
-export const routeSchema: z.ZodType<Route> = z.object({
-  receiver: z.string().optional(),
-  group_wait: z.string().optional(),
-  group_interval: z.string().optional(),
-  matchers: z.array(z.string()).optional(),
-  match: labels.optional(),
-  match_re: labels.optional(),
-  continue: z.boolean().optional(),
-  get routes() {
-    return z.array(routeSchema).optional()
-  },
-})
 
 /** The defaults of Alertmanager. */
 const DEFAULT: GroupTimes = { wait: 30 * second, interval: 300 * second }

@@ -87,7 +87,10 @@ const createMembers = (createdAt: number) => {
       left.push({ name, why: redact(redactDocument(why)) })
     },
     /** All members, the manifest first. */
-    all: (): readonly Member[] => [{ name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} }, ...members],
+    all: (): readonly Member[] => [
+      { name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} },
+      ...members,
+    ],
     /** Missing members, with the reason. */
     leftOut: (): readonly { readonly name: string; readonly why: string }[] => left,
   }

@@ -237,11 +237,7 @@ const ASK_ALERTMANAGERS = 'URLs of the Alertmanagers to which the agent sends it
  * The options with the union of what is known and answered: all references are read once, so that the result shows
  * which of them answer.
  */
-const withAnswers = <Given extends ConfigOptions>(
-  options: Given,
-  known: readonly Known[],
-  answers: Answers,
-): Given => {
+const withAnswers = <Given extends ConfigOptions>(options: Given, known: readonly Known[], answers: Answers): Given => {
   const references = unite([
     ...known.flatMap((one) => one.references),
     ...answers.references.map((url) => ({ name: nameOf(url), url, kind: 'rpc' as const, apiKeyFile: null })),

@@ -37,7 +37,8 @@ export const backup = async ({ io, exit, options }: ActionContext<BackupOptions>
   })
 }
 
-const BACKUP_CLOSING = 'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
+const BACKUP_CLOSING =
+  'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** A key that fails does not prevent the backup of the others. */
 const backUpAll = async ({ context }: KeySession, keys: readonly BackupResult['key'][], { signal }: Io) => {
@@ -138,10 +139,12 @@ const renderVerified = (
   ]
   return [
     `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}`,
-    ...lines.filter((line) => line !== null).flatMap(([sign, text]) => {
-      const [first = '', ...rest] = wrap(text, style, '    ')
-      return [`  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`, ...rest]
-    }),
+    ...lines
+      .filter((line) => line !== null)
+      .flatMap(([sign, text]) => {
+        const [first = '', ...rest] = wrap(text, style, '    ')
+        return [`  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`, ...rest]
+      }),
   ]
 }
 

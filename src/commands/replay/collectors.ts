@@ -120,8 +120,7 @@ const execWithStderr = (stderr: string): Exec => ({
   killAll: () => undefined,
 })
 
-const noProgram = (): SourceError =>
-  new SourceError({ doing: 'run a program', happened: 'a replay runs no programs' })
+const noProgram = (): SourceError => new SourceError({ doing: 'run a program', happened: 'a replay runs no programs' })
 
 interface Run {
   readonly invocation: string

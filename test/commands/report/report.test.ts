@@ -125,7 +125,7 @@ describe('disk', () => {
   })
 })
 
-const [DAY, HOUR, MINUTE] = [86_400_000, 3_600_000, 60_000]
+const [DAY, HOUR] = [86_400_000, 3_600_000]
 /** A Monday. */
 const NOW = Date.UTC(2026, 2, 2, 8)
 const FROM = NOW - 7 * DAY
