@@ -32,7 +32,7 @@ const COMPARISONS: readonly Comparison[] = [
 ]
 const NAMES = COMPARISONS.map(({ name }) => name)
 const LOGS = 1_000_000
-const DOCUMENT = 'docs/reference/benchmarks.md'
+const DOCUMENT = 'bench/README.md'
 const USAGE = `Usage: npm run bench:report -- [options]
 
 Compares chain-agent with other programs and writes a Markdown report. Progress is on stderr.

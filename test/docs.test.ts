@@ -21,9 +21,11 @@ const { name, version, scripts } = z
   .object({ name: z.string(), version: z.string(), scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(read('package.json')))
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...inFolder('docs')].filter((file) =>
-  file.endsWith('.md'),
-)
+/** Those at the top and of docs/, and those next to the code. */
+const PAGES = [
+  ...readdirSync(ROOT),
+  ...['docs', 'src', 'query', 'simulator', 'scenarios', 'bench', 'test'].flatMap(inFolder),
+].filter((file) => file.endsWith('.md'))
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
 const OTHER_WORDS = ['chain_id', 'chain_rpc', 'chain_query_service']
@@ -61,7 +63,7 @@ const headingsOf = (page: string): readonly string[] =>
 
 const RECORDED = rules.flatMap(({ record = [] }) => record)
 
-describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s', (file) => {
+describe.each([...new Set([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])])('%s', (file) => {
   const text = read(file)
   const all = (pattern: RegExp): readonly string[] => [...text.matchAll(pattern)].map(([, found = '']) => found)
 
@@ -115,7 +117,9 @@ test('every alert of the last version that has another name is a row now', () =>
 
 test('links to headings are checked', () => {
   expect(
-    ['#the-tree', '../../README.md#demo'].map((link) => resolves('docs/explanation/architecture.md', link)),
+    ['../../ARCHITECTURE.md#the-tree', '../../README.md#demo'].map((link) =>
+      resolves('docs/explanation/health.md', link),
+    ),
   ).toEqual([true, true])
   expect(['#the-trees', '../README.md#demo', 'https:'].map((link) => resolves('SECURITY.md', link))).toEqual([
     false,
@@ -172,7 +176,7 @@ test('the packages that the pages install have the version of this one', () => {
 })
 
 test('forty-one failures, each seen by a metric or said to be out of reach, and simulated as it says', async () => {
-  const rows = [...read('docs/reference/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
+  const rows = [...read('scenarios/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
   expect(rows.map(([, number]) => number)).toEqual(Array.from({ length: 41 }, (_, index) => `F${index + 1}`))
   const scenarios = await listScenarios()
   for (const [, number = '', seen = '', simulated = ''] of rows) {
@@ -189,6 +193,6 @@ test('every folder of src/ and query/ is on the map', () => {
       .filter((entry) => entry.isDirectory())
       .map((entry) => `${program}/${entry.name}/`),
   )
-  const map = read('docs/explanation/architecture.md')
+  const map = read('ARCHITECTURE.md')
   expect(folders.filter((folder) => !map.includes(folder))).toEqual([])
 })

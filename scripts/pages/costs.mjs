@@ -7,18 +7,18 @@ import { replaceTable } from './suites.mjs'
 const MiB = 1024 ** 2
 const count = (amount, one) => `${amount} ${one}${amount === 1 ? '' : 's'}`
 
-/** The figure of chain-agent in a section of docs/reference/benchmarks.md, without minimum and maximum. */
+/** The figure of chain-agent in a section of bench/README.md, without minimum and maximum. */
 const figureOf = (report, section, figure) => {
   const text = report.split(/^## /m).find((part) => part.split('\n')[0].endsWith(`(\`${section}\`)`)) ?? ''
   const row = text.split('\n').find((line) => line.startsWith(`| ${figure} | chain-agent | `))
   const [value] = row?.match(/(?<=\| chain-agent \| )[\d.,]+/) ?? []
-  if (value === undefined) throw new Error(`docs/reference/benchmarks.md has no ${figure} of chain-agent in ${section}`)
+  if (value === undefined) throw new Error(`bench/README.md has no ${figure} of chain-agent in ${section}`)
   return value
 }
 
 /** README.md with the table in the place of the one that it has. */
 export const renderCosts = (page) => {
-  const report = readFileSync('docs/reference/benchmarks.md', 'utf8')
+  const report = readFileSync('bench/README.md', 'utf8')
   const unit = readFileSync('deploy/chain-agent.service', 'utf8')
   const both = (figure, of) =>
     `${figureOf(report, 'agent', figure)} ${of}, or ${figureOf(report, 'agent-logs', figure)} ${of === 'MiB' ? of : '%'} while all units log at level DEBUG`

@@ -1,4 +1,4 @@
-// docs/reference/formats.md: what the agent reads, and the samples that the tests parse.
+// src/parsers/README.md: what the agent reads, and the samples that the tests parse.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formats } from '../../.cache/modules/src/parsers/formats.js'

@@ -28,7 +28,7 @@ const QUESTIONS = [
     '`chain_blocksync_window_remaining_blocks`, `chain_statesync_eta_seconds`',
   ],
   ['Is execution getting slow?', '`chain_execution_block_duration_seconds`'],
-  ['Which errors are in the logs?', '`chain_log_pattern_total` ([what each means](patterns.md))'],
+  ['Which errors are in the logs?', '`chain_log_pattern_total` (`chain-agent check` explains each)'],
   ['Is the node ready for the next fork? Is a restart due?', '`chain_fork_ready`, `chain_version_mismatch`'],
   ['Is it isolated, or out of the active set?', '`chain_native_sessions`, `chain_native_stake_ratio`'],
   [

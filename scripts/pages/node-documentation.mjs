@@ -6,7 +6,7 @@ export const renderNodeDocumentationPage = () =>
   `${[HEAD, ...Object.entries(NODE_DOCUMENTATION).map(chapter), FACTS].join('\n')}\n`
 
 /** From another page of docs/reference. */
-export const linkToDocument = (id) => `[${id}](node-documentation.md#${id.replaceAll('.', '')})`
+export const linkToDocument = (id) => `[${id}](../../../docs/reference/node-documentation.md#${id.replaceAll('.', '')})`
 
 const chapter = ([id, { title, url, states }]) => `
 ## ${id}
@@ -37,5 +37,5 @@ const HEAD = `# The node's documentation
 Generated from \`src/domain/node-documentation.ts\` by \`npm run generate\`.
 
 Advice of this project that costs a database, a key or an hour names its source: \`chain-agent recover\` as \`[hard-reset]\` with a
-list of the addresses, [patterns](patterns.md) and the [runbooks](../runbooks/index.md) as a link to this page. What is listed are the facts on
+list of the addresses, \`chain-agent check\` about a log line and the [runbooks](../runbooks/index.md) as a link to this page. What is listed are the facts on
 which the advice relies. If the node's documentation differs from this page, it is right: it is newer.`

@@ -1,4 +1,4 @@
-// docs/reference/patterns.md: what lines of the node's logs mean, and what to do.
+// src/parsers/log-patterns/README.md: what lines of the node's logs mean, and what to do.
 import { recognisedMessages } from '../pattern-coverage.mjs'
 import { linkToDocument } from './node-documentation.mjs'
 import { LOG_SUBJECTS } from '../../.cache/modules/src/parsers/log-patterns/list.js'

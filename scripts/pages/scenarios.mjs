@@ -1,4 +1,4 @@
-// docs/reference/scenarios.md: every scenario and every directive.
+// scenarios/README.md: every scenario and every directive.
 import { TOKENS } from '../../.cache/modules/simulator/rpc/blocks.js'
 import { directives, listScenarios } from '../../.cache/modules/simulator/scenario/scenario.js'
 
@@ -6,7 +6,7 @@ export const renderScenarioPage = async () =>
   [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join('\n')
 
 const scenarioRow = ({ name, description, failures, signal, restart }) =>
-  `| [${name}](../../scenarios/${name}.scenario) | ${failures.join(', ')} | ${description} | ${
+  `| [${name}](${name}.scenario) | ${failures.join(', ')} | ${description} | ${
     signal === undefined ? '' : `\`${signal}\``
   } | ${restart.length === 0 ? 'safe' : `no: ${restart.join(', ')}`} |`
 
@@ -48,15 +48,13 @@ order of time: \`500ms\`, \`20s\`, \`5m\`, \`1h\`. A directive at \`0s\` also ap
 |---|---|---|`
 
 const TAIL = `
-\`chain-agent demo --scenario NAME\` accepts a scenario of [scenarios/](../../scenarios), or the path of your own file.
+\`chain-agent demo --scenario NAME\` accepts a scenario of this folder, or the path of your own file.
 \`chain-agent simulate\` starts only the node, for use with another agent or with Prometheus.
 
 ## Commands in the demo
 
 The demo prints the lines that point a second terminal at it. \`npm run demo -- --shell\` opens a shell with these settings and
 stops when the shell exits:
-
-<!-- not run: opens a shell; test/demo runs check in it -->
 
 \`\`\`console
 $ npm run demo -- --scenario stalled --shell
@@ -78,6 +76,6 @@ balances by hand:
 
 FIRST is \`0x\` and 20 times \`a1\`, SECOND is \`0x\` and 20 times \`b2\`. Of any 100 blocks in a row, FIRST gains 120 ERC-20 tokens and SECOND
 60. No event moves what was not minted in the same block, so \`balances --created-in N\` is exact for any N.
-[Query service](../tutorials/query-service.md) has the commands. The simulated node answers \`eth_call\` for the staking precompile
+[Query service](../docs/tutorials/query-service.md) has the commands. The simulated node answers \`eth_call\` for the staking precompile
 only, so \`balances --verify\` does not work in the demo.
 `

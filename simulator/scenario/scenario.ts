@@ -56,7 +56,7 @@ export interface Scenario {
   readonly name: string
   /** The first comment of the file. */
   readonly description: string
-  /** The failures of docs/reference/failures.md that it simulates: `# Failure: F1, F10`. */
+  /** The failures of scenarios/failures.md that it simulates: `# Failure: F1, F10`. */
   readonly failures: readonly string[]
   /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
   readonly signal: string | undefined

@@ -24,7 +24,7 @@ export const schema = z.strictObject({
   profile: z
     .enum(['node', 'watcher'], 'expected node or watcher')
     .default('node')
-    .describe('watcher: no node on this host; only what another host can see is enabled: docs/how-to/watcher.md'),
+    .describe('watcher: no node on this host; only what another host can see is enabled: docs/how-to/heartbeat.md'),
   web: z
     .strictObject({
       configFile: file(

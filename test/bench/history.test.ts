@@ -84,7 +84,7 @@ test('a ratio that is missing on one side is reported, and is not worse; other c
 })
 
 test('the report in the documentation has a history', async () => {
-  const [first] = readHistory(await readFile(join(ROOT, 'docs/reference/benchmarks.md'), 'utf8'))
+  const [first] = readHistory(await readFile(join(ROOT, 'bench/README.md'), 'utf8'))
   expect(first).toMatchObject({
     version: '0.1.0',
     commit: '1b0e365e',

@@ -151,7 +151,7 @@ test('options: all comparisons go to the document, chosen ones to stdout', () =>
   expect(readOptions([])).toMatchObject({
     rounds: 3,
     logs: 1_000_000,
-    output: join(ROOT, 'docs/reference/benchmarks.md'),
+    output: join(ROOT, 'bench/README.md'),
   })
   const chosen = readOptions(['--only', 'store', '--only', 'tokens', '--rounds', '5', '--large'])
   expect(chosen).toMatchObject({

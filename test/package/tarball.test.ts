@@ -182,7 +182,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   dashboards: ['dashboards node', /^ +"title": "Chain node"/m],
   demo: async () => {
     const demo = program.start('demo', '--scenario', 'lagging', '--port', `${await freePort()}`)
-    // 120 blocks, as docs/reference/failures.md says.
+    // 120 blocks, as scenarios/failures.md says.
     await eventually(demo.output, (output) => /^height [\d,]+ {2}difference 120 {2}rpc up 1 /m.test(output))
     await demo.stop()
   },

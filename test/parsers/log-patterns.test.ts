@@ -140,7 +140,7 @@ describe('the level that execution writes', () => {
 })
 
 test('the page has a chapter for each pattern, with its severity, its program and what to do', async () => {
-  const page = await readFile('docs/reference/patterns.md', 'utf8')
+  const page = await readFile('src/parsers/log-patterns/README.md', 'utf8')
   for (const { title } of LOG_SUBJECTS) expect(page).toContain(`\n## ${title}\n`)
   for (const { name, severity, advice } of LOG_PATTERNS) {
     const [, chapter = '', ...more] = page.split(`### ${name}\n`)

@@ -21,7 +21,7 @@ export const expectWholeCatalogue = (parts: readonly Coverage[]): void => {
         : [`${name}: simulator/ must simulate its source, so that it occurs, or noScenario must name its test`]
     if (isIn(name, 'moved'))
       return noScenario === undefined ? [] : [`${name}: a scenario changes it; remove noScenario`]
-    const way = 'change it in a file of scenarios/ (docs/reference/scenarios.md has the directives of simulator/)'
+    const way = 'change it in a file of scenarios/ (scenarios/README.md has the directives of simulator/)'
     return noScenario === undefined ? [`${name}: ${way}, or give its definition a reason as noScenario`] : []
   })
   expect(duties).toEqual([])

@@ -147,7 +147,7 @@ it('is as the reference states, within 15 s of a stall and 5 s of a crash', asyn
   const inAgent = new Map(rows.map(([failure, { api, page, event, log }]) => [failure, [api, page, event, log]]))
   for (const seconds of inAgent.get('no block arrives') ?? []) expect(seconds).toBeLessThanOrEqual(15)
   for (const seconds of inAgent.get('consensus crashes') ?? []) expect(seconds).toBeLessThanOrEqual(5)
-  const reference = await readFile('docs/reference/failures.md', 'utf8')
+  const reference = await readFile('scenarios/failures.md', 'utf8')
   const words = (text: string): string => text.replace(/ +/g, ' ')
   expect(words(reference)).toContain(table)
 })

@@ -14,7 +14,7 @@ const AFTER_S = 60
 const WITHOUT_FAULT = ['healthy', 'healthy-busy', 'healthy-busy-full-node', 'info-only-log']
 
 /**
- * The metrics of the cause, from docs/reference/scenarios.md, where the signal names none or only a consequence: the
+ * The metrics of the cause, from scenarios/README.md, where the signal names none or only a consequence: the
  * signal is evaluated at once, a cause is what an operator acts on.
  */
 const CAUSES: Readonly<Record<string, readonly string[]>> = {

@@ -85,7 +85,7 @@ export const MATRIX: readonly Suite[] = [
   },
 ]
 
-const PAGE = 'docs/reference/test-matrix.md'
+const PAGE = 'test/README.md'
 
 /** Writes the page of the matrix after a run that contains every suite of it. */
 class MatrixPage implements Reporter {
@@ -147,8 +147,6 @@ ${tableOf(['suite', 'files', 'version of `test:all`', 'detects alone', 'why one 
 ## Run a suite
 
 One suite, without writing this page:
-
-<!-- not run: the tests run in a checkout -->
 
 \`\`\`sh
 npm run build && npm run build:modules

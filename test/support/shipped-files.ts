@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
+/** CONTRIBUTING.md is about a checkout. */
 const pagesOf = (root: string): readonly string[] =>
-  readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md'))
+  readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.md') && path !== 'CONTRIBUTING.md',
+  )
 
 /** `PAGE: LINK` of each relative link and image of the Markdown files below `root` that leads to no file. */
 export const deadLinks = (root: string): readonly string[] =>

@@ -78,7 +78,7 @@ export const findings: Row = {
     }),
     graph({
       title: 'Log lines that mean trouble, in ten minutes',
-      about: 'By the known message. docs/reference/patterns.md explains each, and what to do.',
+      about: 'By the known message. `chain-agent check` explains each, and what to do.',
       alerts: ['ChainLogTrouble', 'ChainLogTrouble.aborted', 'ChainLogTrouble.wal-stopped', 'ChainCleanup'],
       empty: 'none',
       unit: 'locale',

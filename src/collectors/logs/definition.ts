@@ -8,7 +8,7 @@ export const definition = {
   name: 'logs',
   help: 'known failure messages in the logs of consensus, execution, RPC and the cleanup',
   introduction:
-    'Known failure messages in the journals of consensus, execution, RPC and the cleanup; [patterns](patterns.md) describes what each means and what to do.',
+    'Known failure messages in the journals of consensus, execution, RPC and the cleanup; `chain-agent check` prints what each means and what to do.',
   settings: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),

@@ -29,7 +29,7 @@ export type Expression =
 
 /**
  * The value that a function computes from the samples of one series; undefined if there are too few. The definitions
- * are those of Prometheus 3.5 (promql/functions.go); docs/reference/prometheus-versions.md has the differences.
+ * are those of Prometheus 3.5 (promql/functions.go); src/health/promql/README.md has the differences.
  */
 export type RangeFunction = (range: RangeSamples, argument: number) => number | undefined
 

@@ -158,7 +158,7 @@ and on (instance, job, cluster, collector)
         {
           ...FAILING,
           comment:
-            'Three quarters of the MemoryMax of the unit, at which the kernel kills the agent. It uses about 140 MB (docs/reference/benchmarks.md).',
+            'Three quarters of the MemoryMax of the unit, at which the kernel kills the agent. It uses about 140 MB (bench/README.md).',
           why: 'memory',
           summary: 'the agent uses too much memory',
           limit: 402653184,

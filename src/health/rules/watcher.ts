@@ -161,7 +161,7 @@ const RULES: readonly AlertRow[] = [
     for: '15m',
     pending: 'nothing',
     advice: [
-      'Set `heartbeat.urlFile` on the node to the address of the watcher: docs/how-to/watcher.md.',
+      'Set `heartbeat.urlFile` on the node to the address of the watcher: docs/how-to/heartbeat.md.',
       'See on the node why it is not accepted: `chain-agent status agent`.',
     ],
     expr: `(chain_agent_collector_up{collector="watched"} == 1)
@@ -197,6 +197,6 @@ const RULES: readonly AlertRow[] = [
 
 export const watcher: RuleFile = {
   name: 'watcher',
-  comment: 'What an agent on another host sees of a node: docs/how-to/watcher.md.',
+  comment: 'What an agent on another host sees of a node: docs/how-to/heartbeat.md.',
   groups: [{ name: 'chain-watcher', rules: RULES.map((row) => ({ ...row, dashboard: 'd/chain-agent' })) }],
 }
