@@ -1,12 +1,10 @@
 // Metrics that are on no dashboard and give no reason, and those that give one although they are: a sentence for each.
-import { COLLECTORS } from '../.cache/modules/src/collectors/index.js'
 import { chapters } from '../.cache/modules/src/metrics.js'
 
 export const panelDuties = (dashboards) => {
   const shown = dashboards.map(({ uid, panels }) => ({ name: uid.replace('chain-', ''), metrics: metricsOf(panels) }))
   return Object.entries(chapters).flatMap(([chapter, { metrics }]) => {
-    const file =
-      chapter in COLLECTORS ? `src/collectors/${chapter}/definition.ts` : `the definition of the metrics of ${chapter}`
+    const file = `the definition of the metrics of ${chapter}`
     const near = shown.filter((one) => Object.keys(metrics).some((name) => one.metrics.has(name)))
     const folders = near.map(({ name }) => `dashboards/build/${name}/`).join(', ') || 'dashboards/build/'
     return Object.entries(metrics).flatMap(([name, { noPanel }]) => {

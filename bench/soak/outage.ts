@@ -120,7 +120,7 @@ const start = async (folder: string, [from, to]: readonly [number, number], outa
     referencePort: 0,
   })
   defer(async () => simulator.close())
-  const text = renderConfig(simulator, { directory: folder, port: 0, intervals: {}, hasTokens: false })
+  const text = renderConfig(simulator, { directory: folder, port: 0, intervals: {} })
   const { listen: _, state: __, ...config } = z.record(z.string(), z.unknown()).parse(parse(text))
   const alertmanagers = { urls: [await startReceiver(defer, isOut)] }
   const node = await openNode(defer, { config: { ...config, alertmanagers } })

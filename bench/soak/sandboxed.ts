@@ -45,7 +45,6 @@ const INTERVALS = {
   version: '6s',
   staking: '6s',
   storage: '6s',
-  tokens: '6s',
   status: '30s',
 }
 

@@ -158,12 +158,6 @@ const OTHER_INTERVALS = { rpc: '3s', host: '20s', services: '7s' } as const
 const SCRAPE_MS = 15_000
 const RELOAD_MS = 600_000
 
-/** In real time: a time limit must not pass because the machine is busy. */
-const TIMEOUT_S = 20
-const COLLECTORS =
-  `consensus derived execution host keys ledger lifecycle logs maintenance native reference rpc schedule services slo
-staking status storage tokens version`.split(/\s/)
-
 /** A simulated node, the agent and the query service, each a process, and their clients. */
 export const startSimulated = async (
   setup: Pick<Setup, 'folder' | 'defer'>,
@@ -186,9 +180,8 @@ export const startSimulated = async (
     await writeFile(serviceFile, serviceConfig(node, { folder, ports, readyLag: isOdd ? 31 : 30 }))
   }
   await configure(false)
-  const timeouts = COLLECTORS.flatMap((name) => ['--set', `${name}.timeout=${TIMEOUT_S * speed}s`])
   const environment = { ...(await agentEnvironment()), PATH: node.binDirectory, HOME: folder }
-  const agent = await launch('agent', [MAIN, 'run', '--config', agentFile, ...timeouts], environment)
+  const agent = await launch('agent', [MAIN, 'run', '--config', agentFile], environment)
   const service = await launch('query-service', [...SERVICE_OPTIONS, MAIN, 'serve-query', '--config', serviceFile])
   const every = SCRAPE_MS / speed
   const take = await startClients(load, { agent: port, query: queryPort, operations: operationsPort, every })

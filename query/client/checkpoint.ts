@@ -151,18 +151,10 @@ interface ScheduleOptions {
   readonly write: (point: ResumePoint) => Promise<void>
   /** Whether to write after each page, however long writing takes. */
   readonly isEager: boolean
-  /** The shortest time between two writes, in milliseconds. */
-  readonly minIntervalMs?: number
 }
 
 /** Decides when the checkpoint is written. */
-export const createCheckpointSchedule = ({
-  clock,
-  height,
-  write,
-  isEager,
-  minIntervalMs = 0,
-}: ScheduleOptions): CheckpointSchedule => {
+export const createCheckpointSchedule = ({ clock, height, write, isEager }: ScheduleOptions): CheckpointSchedule => {
   let pending: ResumePoint | undefined
   let nextWriteAt = 0
   // Blocks that a reorg may replace are no resume point, unless a hash identifies them.
@@ -174,7 +166,7 @@ export const createCheckpointSchedule = ({
     await write(pending)
     pending = undefined
     const after = clock.elapsed()
-    nextWriteAt = after + Math.max(minIntervalMs, (after - before) * INTERVAL_FACTOR)
+    nextWriteAt = after + (after - before) * INTERVAL_FACTOR
   }
   return {
     beforePage: async (page) => {

@@ -54,7 +54,6 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
         clock,
         timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
         maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
-        certificates: options.certificates,
       }),
     ),
     limiter: sharedLimiter(clock, endpoint.url.host, apiKey),

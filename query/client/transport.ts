@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../../src/core/clock.ts'
 import { asError, errorCode } from '../../src/core/errors.ts'
 import { LIMITS } from '../../src/core/limits.ts'
-import type { Certificates } from '../../src/sources/certificates.ts'
 import {
   BodyError,
   createPool,
@@ -48,11 +47,10 @@ interface TransportOptions {
   readonly timeout: number
   /** The largest page, compressed and decompressed. */
   readonly maxBytes: number
-  readonly certificates?: Certificates | undefined
 }
 
 export const createTransport = (options: TransportOptions): Transport => {
-  const { endpoint, clock, timeout, maxBytes, certificates } = options
+  const { endpoint, clock, timeout, maxBytes } = options
   const pool = createPool(endpoint.url.protocol, clock)
   return async (path, body, signal) => {
     const linked = linkAbort(signal)
@@ -65,7 +63,6 @@ export const createTransport = (options: TransportOptions): Transport => {
         agent,
         headers: endpoint.headers,
         body,
-        certificates,
         signal: linked.signal,
       })
       if (isRedirect(message)) {

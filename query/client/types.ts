@@ -1,4 +1,3 @@
-import type { Certificates } from '../../src/sources/certificates.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { second } from '../../src/core/units.ts'
 import type { LogField } from '../log-fields.ts'
@@ -161,5 +160,4 @@ export interface ClientOptions {
   readonly onRetry?: ((retry: Retry) => void) | undefined
   /** The largest page, compressed and decompressed; default 128 MiB. */
   readonly maxBodyBytes?: number | undefined
-  readonly certificates?: Certificates | undefined
 }

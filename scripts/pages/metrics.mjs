@@ -36,7 +36,6 @@ const QUESTIONS = [
     '`chain_host_kernel_blocked`, `chain_host_clock_offset_seconds`, `chain_host_port_exposed`',
   ],
   ['Does it lead as often as expected from its stake?', '`chain_duty_slots`, `chain_duty_expected_slots`'],
-  ['What is the token balance of given holders?', '`chain_token_balance` ([how](tokens.md#in-the-agent))'],
   ['Does the agent itself get its data?', '`chain_agent_collector_up`, `chain_agent_lines_total`'],
 ]
 

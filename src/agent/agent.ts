@@ -40,7 +40,7 @@ import type { WatchUnits } from '../sources/unit-watch.ts'
 import { revision, version } from '../core/package.ts'
 import { createHealthWatch } from './health-watch.ts'
 import { createIncidents } from './incidents.ts'
-import { type Connect, createRuntime } from './runtime.ts'
+import { createRuntime } from './runtime.ts'
 import { collectorStates, readingsOf, settingsOf } from './snapshot.ts'
 import { agentEvent, createState } from './state.ts'
 
@@ -53,7 +53,6 @@ interface AgentOptions {
   /** Replace programs and HTTP requests in a simulation. */
   readonly exec?: Exec
   readonly ask?: SendRequest
-  readonly connect?: Connect
   readonly host?: Partial<HostSources>
   /** Without it units are polled. */
   readonly watchUnits?: WatchUnits
@@ -211,7 +210,6 @@ const watchNode = async (options: NodeWatchOptions) => {
     ...options,
     exec: tools.exec,
     ask: options.ask ?? createHttpClient(clock, undefined, certificates),
-    certificates,
     checkpoints,
     health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
     alertsOf: (target, wanted) =>

@@ -1,10 +1,10 @@
-import type { CollectorDependencies, NodeSettings, Offer, Role, Shared } from '../collectors/dependencies.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { CollectorDependencies, NodeSettings, Offer, Own, Shared } from '../collectors/dependencies.ts'
 import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
-import { createSavedCounts, type SavedCounts } from '../collectors/shared/saved-counts.ts'
+import { createSavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
 import {
-  createChainSets,
   createMainPids,
   createOwnBlock,
   createOwnKey,
@@ -25,8 +25,6 @@ import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
 import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
-import { createQueryClient } from '../../query/client/client.ts'
-import type { Certificates } from '../sources/certificates.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { HealthSummary } from '../domain/health.ts'
@@ -54,17 +52,17 @@ import { createPackageLists, type PackageLists } from '../sources/package-lists.
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
-import { type Connect, createTokenFeeds } from './token-feed.ts'
 
-export interface Offered {
+export interface Offered extends Pick<Offer, 'enabled' | 'role'> {
   readonly collector: Collector<unknown>
-  readonly enabled: boolean
-  readonly role: Role
 }
 
 type CollectorName = keyof typeof COLLECTORS
-type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer<unknown>
-type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings>
+
+type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer
+
+/** The sources that are the same for every collector. */
+type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings | keyof Own>
 
 /** Loads every collector. */
 const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =>
@@ -77,7 +75,7 @@ const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =
     ),
   )
 
-const nodeSettings = ({ profile, node, rpc, references, services, health, staking }: Config): NodeSettings => {
+const nodeSettings = ({ profile, node, rpc, references, services, health }: Config): NodeSettings => {
   const { publicKey: _, ...keyFolders } = node
   return {
     rpcUrl: rpc.url,
@@ -88,7 +86,6 @@ const nodeSettings = ({ profile, node, rpc, references, services, health, stakin
     keyFolders,
     serviceUnits: services.units,
     objective: health.objective,
-    readsChainSets: staking.enabled && staking.schedule,
   }
 }
 
@@ -99,19 +96,19 @@ const nodeSettings = ({ profile, node, rpc, references, services, health, stakin
  */
 const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferFor>,
+  ownOf: (name: CollectorName) => Own,
   kept: Pick<Shared, 'recentRounds' | 'heartbeatInbox'>,
 ): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = createMemoizeLast<UnitNames>()
   const lifecycleFor = createMemoizeLast<LifecycleCounters>()
   const ownKeyFor = createMemoizeLast<OwnKey>()
-  const collectorsFor = new Map([...offers.keys()].map((name) => [name, createMemoizeLast<Collector<unknown>>()]))
+  const collectors = [...offers].map(([name, offer]) => ({ offer, own: ownOf(name), reuse: createReuse() }))
   const shared = {
     mainPids: createMainPids(),
     roundCounter: createRoundCounter(),
     roundFeed: createRoundFeed(),
     ...kept,
     roundLog: createRoundLog(),
-    chainSets: createChainSets(),
     ownBlock: createOwnBlock(),
     duties: createDuties(),
   }
@@ -120,7 +117,7 @@ const createCollectors = (
     const { recorder, readPrefix, unitLogs } = dependencies
     const { publicKey } = config.node
     const labels = Object.keys(config.services.units)
-    const all: CollectorDependencies = {
+    const all = {
       ...dependencies,
       ...shared,
       ...nodeSettings(config),
@@ -128,36 +125,30 @@ const createCollectors = (
       lifecycle: lifecycleFor([labels], () => createLifecycleCounters(recorder, labels)),
       ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
     }
-    return [...offers].map(([name, offer]) => {
-      const used = recordReads(all)
-      const { hasWork = true, role = 'source', create } = offer(config, used.object)
-      const { enabled, interval, timeout } = config[name]
-      const reuse = collectorsFor.get(name) ?? createMemoizeLast<Collector<unknown>>()
-      return {
-        enabled: enabled && hasWork,
-        collector: reuse([config[name], used.values()], () => create({ interval, timeout })),
-        role,
-      }
+    return collectors.map(({ offer, own, reuse }) => {
+      const offered = offer(config, { ...all, ...own })
+      return { enabled: offered.enabled, collector: reuse(offered), role: offered.role }
     })
   }
 }
 
-/** An object, and the values of its properties that were read. */
-const recordReads = <Value extends object>(object: Value) => {
-  const read = new Map<string | symbol, unknown>()
-  return {
-    object: new Proxy(object, {
-      get: (target, key) => {
-        const value: unknown = Reflect.get(target, key)
-        read.set(key, value)
-        return value
-      },
-    }),
-    values: (): ReadonlyMap<string | symbol, unknown> => read,
+/** Returns the last collector while the values that it has read are the same; otherwise creates another one. */
+const createReuse = () => {
+  let read: ReadonlyMap<string | symbol, unknown> = new Map()
+  let last: Collector<unknown> | undefined
+  return ({ uses, create }: Offer): Collector<unknown> => {
+    if (last && [...read].every(([key, value]) => isDeepStrictEqual(Reflect.get(uses, key), value))) return last
+    const values = new Map<string | symbol, unknown>()
+    const get = (target: object, key: string | symbol): unknown => {
+      const value: unknown = Reflect.get(target, key)
+      values.set(key, value)
+      return value
+    }
+    read = values
+    last = create(<Used extends object>(object: Used) => new Proxy<Used>(object, { get }))
+    return last
   }
 }
-
-export type { Connect } from './token-feed.ts'
 
 interface RuntimeOptions {
   readonly clock: Clock
@@ -168,10 +159,6 @@ interface RuntimeOptions {
   readonly checkpoints: Checkpoints
   /** Replaces sources of host readings. */
   readonly host?: Partial<HostSources> | undefined
-  /** Replaces the client of the query service for balances. */
-  readonly connect?: Connect | undefined
-  /** Those of the client of the query service. */
-  readonly certificates?: Certificates | undefined
   /** Without it units are polled. */
   readonly watchUnits?: WatchUnits | undefined
   /** Whether this is the only agent of the process. */
@@ -229,20 +216,17 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
       return found
     }
   }
-  const savedCounts = new Map<string, SavedCounts>()
-  const countsFor = (name: string): SavedCounts => {
-    const counts = savedCounts.get(name) ?? createSavedCounts(recorder)
-    savedCounts.set(name, counts)
-    return counts
-  }
   const { recorder } = exposition
+  const ownOf = (name: string): Own => {
+    const checkpoint = checkpoints.open(name)
+    return { checkpoint, journalDependencies: { journal, recorder, checkpoint, counts: createSavedCounts(recorder) } }
+  }
   /** The same for every configuration. */
   const sources = {
     clock,
     recorder,
     exec,
     checkpoints,
-    journalFor: (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name), counts: countsFor(name) }),
     readOldest: createOldestEntryReader({ exec, parse: parseJournalEntry }),
     readNewest: createNewestEntryReader({ exec, parse: parseJournalEntry }),
     unitLogs: createUnitLogs({ exec, clock }),
@@ -257,6 +241,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     probeFor: createPortProbe,
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),
+    epochs: readEpochLengths(),
     keyFiles: rememberAbsent(keyFiles, clock),
     published: () => board.samples(),
     health,
@@ -266,7 +251,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()
   const heartbeatInbox = createHeartbeatInbox()
-  const collectorsFor = createCollectors(await loadCollectors(), { recentRounds, heartbeatInbox })
+  const collectorsFor = createCollectors(await loadCollectors(), ownOf, { recentRounds, heartbeatInbox })
   return {
     board,
     exposition,
@@ -279,14 +264,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
 
 /** The sources with settings: those of the next configuration are the same objects unless their settings differ. */
 const createConfiguredSources = (
-  {
-    clock,
-    path,
-    exec,
-    host,
-    certificates,
-    connect = (query) => createQueryClient({ ...query, certificates }),
-  }: RuntimeOptions,
+  { clock, path, exec, host }: RuntimeOptions,
   createReadPrefix: (configured: string) => ReadPrefix,
 ) => {
   const readPrefixFor = createMemoizeLast<ReadPrefix>()
@@ -296,12 +274,10 @@ const createConfiguredSources = (
   const bootIdFor = createMemoizeLast<Dependencies['readBootId']>()
   const uptimeFor = createMemoizeLast<Dependencies['readUptime']>()
   const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
-  const epochsFor = createMemoizeLast<Dependencies['epochs']>()
   const installedFilesFor = createMemoizeLast<InstalledFiles>()
   const packageListsFor = createMemoizeLast<PackageLists>()
-  const tokenFeedFor = createMemoizeLast<Dependencies['tokenFeed']>()
   return (config: Config) => {
-    const { storage, staking, tokens, version } = config
+    const { storage, version } = config
     const { forks, reviewedAt } = readForks(version.forksFile, clock.now())
     const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
     const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
@@ -325,10 +301,6 @@ const createConfiguredSources = (
       ),
       packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
       readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
-      epochs: epochsFor([staking.epochBlocks, staking.delayRounds], () => readEpochLengths(staking)),
-      tokenFeed: tokenFeedFor([tokens], () =>
-        createTokenFeeds({ ...tokens, directory: config.state.directory, clock, connect }),
-      ),
     }
   }
 }

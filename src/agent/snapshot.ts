@@ -6,12 +6,8 @@ import { readEpochLengths } from '../config/staking.ts'
 import type { CollectorState, NodeSettings } from '../health/snapshot.ts'
 
 /** What a snapshot contains of the configuration. */
-export const settingsOf = ({
-  staking,
-  storage,
-  alertmanagers,
-}: Pick<Config, 'staking' | 'storage' | 'alertmanagers'>): NodeSettings => ({
-  epochs: readEpochLengths(staking),
+export const settingsOf = ({ storage, alertmanagers }: Pick<Config, 'storage' | 'alertmanagers'>): NodeSettings => ({
+  epochs: readEpochLengths(),
   devices: storage.devices,
   outbound: {
     alertmanagers: alertmanagers.enabled ? alertmanagers.urls.map((url) => new URL(url).host) : [],

@@ -4,10 +4,10 @@ import type { RoundLog } from './consensus/round-log.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { ChainSets, MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
+import type { MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
 import type { RecentRounds } from './ledger/recent-rounds.ts'
 import type { RoundFeed } from './schedule/predictions.ts'
-import type { Checkpoints } from '../sources/checkpoint.ts'
+import type { Checkpoint, Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { EpochLengths } from '../domain/epoch.ts'
 import type { KeyFolders } from '../domain/key-paths.ts'
@@ -31,15 +31,12 @@ import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
 import type { UnitLogs } from './shared/unit-logs.ts'
-import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
 
 /** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */
 interface Sources {
   readonly clock: Clock
   readonly recorder: Recorder
   readonly exec: Exec
-  /** For a follower of the journal; `name` is that of its checkpoint. */
-  journalFor(name: string): JournalDependencies
   readonly readOldest: ReadOldestEntry<JournalEntry>
   readonly readNewest: ReadNewestEntry<JournalEntry>
   readonly unitLogs: UnitLogs
@@ -74,8 +71,6 @@ interface Sources {
   readonly keyFiles: KeyFiles
   /** Null: the agent examines the key files itself. */
   readonly readKeyReport: ReadReport | null
-  /** The balances of a token, updated piece by piece. */
-  tokenFeed(token: WatchedToken): TokenFeed
   /** The samples of all collectors, for derived ones. */
   readonly published: () => readonly Sample[]
   /** The health of the node by its diagnosis. */
@@ -101,7 +96,6 @@ export interface Shared {
   readonly roundFeed: RoundFeed
   readonly recentRounds: RecentRounds
   readonly roundLog: RoundLog
-  readonly chainSets: ChainSets
   readonly ownBlock: OwnBlock
   readonly duties: Duties
   /** The heartbeats of another node that were received here. */
@@ -122,40 +116,67 @@ export interface NodeSettings {
   readonly serviceUnits: Readonly<Record<string, string>>
   /** The part of a week in which the node should be up. */
   readonly objective: number
-  /** Whether the staking collector reads the validator sets of the chain. */
-  readonly readsChainSets: boolean
+}
+
+/** What one collector has for itself; it is kept when a reload replaces the collector. */
+export interface Own {
+  readonly checkpoint: Checkpoint
+  /** Of a follower of the journal. */
+  readonly journalDependencies: JournalDependencies
+}
+
+/** What collectors use in addition to their own settings: a collector is created again when a value that it read has changed. */
+export interface CollectorDependencies extends Sources, Shared, NodeSettings, Own {}
+
+/** What a collector is created from: the dependencies of these names, some of its settings, and its timing. */
+export type Uses<Name extends keyof CollectorDependencies, Others = unknown> = Pick<CollectorDependencies, Name> &
+  Others & { readonly timing: Timing }
+
+/** The setting of a collector that follows the log of one unit. */
+export interface UnitSetting {
+  /** With `{prefix}` for the name prefix. */
+  readonly unit: string
+}
+
+/** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */
+type Role = 'source' | 'derived' | 'outbound'
+
+/** The parts of a definition that decide the types of the collector. */
+interface Definition {
+  readonly name: string
+  readonly settings: z.ZodType<Timing & { readonly enabled: boolean }>
+}
+
+type SettingsOf<Of extends Definition> = Of['settings']['_zod']['output']
+
+/** The settings with these names. */
+export type Settings<Of extends Definition, Name extends keyof SettingsOf<Of>> = {
+  readonly [Key in Name]: SettingsOf<Of>[Key] extends readonly (infer One)[] ? readonly One[] : SettingsOf<Of>[Key]
 }
 
 /**
- * What collectors use in addition to their own settings. `offer` takes what it uses by name: a collector is created again
- * when one of these has changed.
+ * Each collector exports one as `offer`. `create` reads what it uses by name, at once. Its readings have the type of the
+ * schema in the definition, if it has one.
  */
-export interface CollectorDependencies extends Sources, Shared, NodeSettings {}
-
-/** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */
-export type Role = 'source' | 'derived' | 'outbound'
-
-export interface Offer<out Reading> {
+export interface OfferCollector<Of extends Definition> {
   /** Whether there is anything to do. A collector without work is disabled, not failing. */
-  readonly hasWork?: boolean
+  readonly hasWork?: (settings: SettingsOf<Of>, dependencies: NodeSettings) => boolean
   readonly role?: Role
-  readonly create: (timing: Timing) => Collector<Reading>
+  readonly create: (uses: Uses<keyof CollectorDependencies, SettingsOf<Of>>) => Collector<ReadingOf<Of>>
 }
-
-/** The parts of a definition that decide the types of the collector. */
-export interface Definition {
-  readonly name: string
-  readonly settings: z.ZodType
-}
-
-/** Each `collector.ts` exports one as `offer`. Its readings have the type of the schema in its definition, if it has one. */
-export type OfferCollector<Of extends Definition> = (
-  settings: z.output<Of['settings']>,
-  dependencies: CollectorDependencies,
-) => Offer<ReadingOf<Of>>
 
 /** The configuration of a collector: its section, by its name. */
-type SectionOf<Of extends Definition> = { readonly [Name in Of['name']]: z.output<Of['settings']> }
+type SectionOf<Of extends Definition> = { readonly [Name in Of['name']]: SettingsOf<Of> }
+
+/** A collector for a configuration. */
+export interface Offer {
+  readonly role: Role
+  readonly enabled: boolean
+  /** Dependencies, settings and timing. */
+  readonly uses: object
+  /** `record` returns the object that it is given, and records what the collector reads of it. */
+  create(record: <Used extends object>(uses: Used) => Used): Collector<unknown>
+}
 
 /** An entry of the list of collectors. */
 export const collector = <const Of extends Definition>(
@@ -167,8 +188,18 @@ export const collector = <const Of extends Definition>(
     ...definition,
     /** Loads its code. */
     load: async () => {
-      const { offer } = await load()
-      return (config: SectionOf<Of>, dependencies: CollectorDependencies) => offer(config[name], dependencies)
+      const { hasWork = () => true, role = 'source', create } = (await load()).offer
+      return (config: SectionOf<Of>, dependencies: CollectorDependencies): Offer => {
+        const settings = config[name]
+        const { interval, timeout } = settings
+        const uses = { ...dependencies, ...settings, timing: { interval, timeout } }
+        return {
+          role,
+          enabled: settings.enabled && hasWork(settings, dependencies),
+          uses,
+          create: (record) => create(record(uses)),
+        }
+      }
     },
   }
 }

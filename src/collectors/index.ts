@@ -1,8 +1,6 @@
-import { definition as alertmanagers } from './alertmanagers/definition.ts'
 import { definition as consensus } from './consensus/definition.ts'
 import { definition as derived } from './derived/definition.ts'
 import { definition as execution } from './execution/definition.ts'
-import { definition as heartbeat } from './heartbeat/definition.ts'
 import { definition as host } from './host/definition.ts'
 import { definition as keys } from './keys/definition.ts'
 import { definition as ledger } from './ledger/definition.ts'
@@ -18,10 +16,10 @@ import { definition as slo } from './slo/definition.ts'
 import { definition as staking } from './staking/definition.ts'
 import { definition as status } from './status/definition.ts'
 import { definition as storage } from './storage/definition.ts'
-import { definition as tokens } from './tokens/definition.ts'
 import { definition as traffic } from './traffic/definition.ts'
 import { definition as version } from './version/definition.ts'
 import { definition as watched } from './watched/definition.ts'
+import { alertmanagers, heartbeat } from '../outbound/definitions.ts'
 import { collector, type ReadingOf } from './dependencies.ts'
 
 /**
@@ -47,12 +45,11 @@ export const COLLECTORS = {
   derived: collector(derived, () => import('./derived/collector.ts')),
   schedule: collector(schedule, () => import('./schedule/collector.ts')),
   slo: collector(slo, () => import('./slo/collector.ts')),
-  tokens: collector(tokens, () => import('./tokens/collector.ts')),
   staking: collector(staking, () => import('./staking/collector.ts')),
   maintenance: collector(maintenance, () => import('./maintenance/collector.ts')),
   watched: collector(watched, () => import('./watched/collector.ts')),
-  heartbeat: collector(heartbeat, () => import('./heartbeat/collector.ts')),
-  alertmanagers: collector(alertmanagers, () => import('./alertmanagers/collector.ts')),
+  heartbeat: collector(heartbeat, () => import('../outbound/heartbeat.ts')),
+  alertmanagers: collector(alertmanagers, () => import('../outbound/alertmanagers.ts')),
 }
 
 type Definitions = typeof COLLECTORS

@@ -7,7 +7,7 @@ import { LIMITS } from '../core/limits.ts'
 import { maskAddresses } from '../core/redaction/redact.ts'
 import { closestMatch } from '../core/suggest.ts'
 import { type ConfigFile, expectation, listProblems, parseConfigFile, parseValue, readText } from './file.ts'
-import { type Key, keys, type Config, schema, WATCHER_COLLECTORS } from './schema.ts'
+import { type Key, keys, type Config, removedKeys, schema, WATCHER_COLLECTORS } from './schema.ts'
 import { readForks } from './forks.ts'
 import { type ConfigSource, type SourceInputs, sourceOf } from './source.ts'
 
@@ -68,7 +68,8 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
     if (key) put({ key, text: value, origin: typed })
     else
       problems.push(
-        `${typed}: no such key: ${path}${hint(
+        `${typed}: no such key: ${path}${keyHint(
+          path,
           path,
           keys.map((k) => k.path),
         )}`,
@@ -153,12 +154,18 @@ const describe = (
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, LIMITS.config.problems + 1).map((key) => {
       const path = [...issue.path, key]
-      return `${where(path)}: no such key: ${path.join('.')}${hint(key, siblingsOf(issue.path))}`
+      return `${where(path)}: no such key: ${path.join('.')}${keyHint(path.join('.'), key, siblingsOf(issue.path))}`
     })
   }
   const path = issue.path.join('.')
   const value = valueAt(tree, issue.path)
   return [`${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, value)}${twinHint(path, value)}`]
+}
+
+/** What applies instead of a removed key, or a key with a similar name. */
+const keyHint = (path: string, word: string, candidates: readonly string[]): string => {
+  const removed = removedKeys.find((key) => key.path === path)
+  return removed ? `; ${removed.instead}` : hint(word, candidates)
 }
 
 const hint = (word: string, candidates: readonly string[]): string => {
@@ -169,6 +176,8 @@ const hint = (word: string, candidates: readonly string[]): string => {
 
 /** The prefix that all have would make any two of them similar. */
 const variableHint = (variable: string): string => {
+  const removed = removedKeys.find((key) => key.variable === variable)
+  if (removed) return `; ${removed.instead}`
   const names = [...OTHER_VARIABLES, ...keys.map((key) => key.variable)]
   const meant = closestMatch(
     variable.slice(PREFIX.length),
@@ -196,16 +205,12 @@ const HARMLESS = /^(?:https?:\/\/.*|[\w.-]{0,60}(?::\d{1,5})?)$/i
 /** The valid keys at the position of an unknown key. */
 const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
   if (path[0] === 'references') return ['name', 'url', 'kind', 'apiKeyFile']
-  if (path[0] === 'tokens' && path.includes('holders')) return ['name', 'address', 'id']
-  if (path[0] === 'tokens' && path.length > 1) return TOKEN_KEYS
   const prefix = path.length === 0 ? '' : `${path.join('.')}.`
   const names = keys
     .filter((key) => key.path.startsWith(prefix))
     .map((key) => key.path.slice(prefix.length).split('.')[0] ?? '')
   return [...new Set(names)]
 }
-
-const TOKEN_KEYS = ['name', 'contract', 'standard', 'profile', 'decimals', 'fromBlock', 'holders'] as const
 
 /** The keys whose values differ, in documentation order. */
 export const changedKeys = (before: Config, after: Config): readonly string[] =>

@@ -119,7 +119,6 @@ export const schema = z.strictObject({
 export const WATCHER_COLLECTORS: readonly string[] = [
   'reference',
   'staking',
-  'tokens',
   'watched',
   'maintenance',
   'heartbeat',
@@ -170,3 +169,28 @@ const variableOf = (path: readonly string[]): string =>
 
 /** All keys in documentation order, derived from the schema. */
 export const keys: readonly Key[] = collect(schema, [])
+
+/** The settings of its timing that a collector does not have any more. */
+const removedTiming = (name: string) =>
+  keys.some(({ path }) => path === `${name}.interval`)
+    ? [{ path: `${name}.timeout`, instead: `the time limit of a read follows from ${name}.interval` }]
+    : ['interval', 'timeout'].map((key) => ({
+        path: `${name}.${key}`,
+        instead: `the ${key} of this collector is fixed`,
+      }))
+
+const TOKENS = ['tokens', 'enabled', 'interval', 'timeout', 'url', 'apiKeyFile', 'watch']
+
+/** Keys of version 0.2.0 that do not exist any more, and what applies instead. */
+export const removedKeys = [
+  ...Object.keys(COLLECTORS).flatMap(removedTiming),
+  ...TOKENS.map((key) => ({
+    path: key === 'tokens' ? key : `tokens.${key}`,
+    instead: '`chain-agent balances` computes the balances of a token',
+  })),
+  { path: 'staking.schedule', instead: 'the leader schedule is computed from the files of the node' },
+  ...['epochBlocks', 'delayRounds'].map((key) => ({
+    path: `staking.${key}`,
+    instead: 'the length of an epoch is that of the chain in networks/staking.yaml',
+  })),
+].map((key) => ({ ...key, variable: variableOf(key.path.split('.')) }))

@@ -41,23 +41,13 @@ export const readStakingNetworks = (): StakingNetworks => {
   return (chainId) => ({ epochBlocks: null, delayRounds: null, ...common, ...byId.get(chainId.toString()) })
 }
 
-/** The configured lengths; null for the length of the network. */
-interface ConfiguredLength {
-  readonly epochBlocks: number | null
-  readonly delayRounds: number | null
-}
-
-/** Reads the length of the epochs of each network that the package knows. That of the configuration takes precedence. */
-export const readEpochLengths = ({ epochBlocks, delayRounds }: ConfiguredLength): EpochLengths => {
+/** Reads the length of the epochs of each network that the package knows. */
+export const readEpochLengths = (): EpochLengths => {
   const { default: _, ...chains } = readTable()
-  const byId = new Map(Object.entries(chains))
-  return {
-    get: (chainId) => {
-      const known = byId.get(chainId)
-      const blocks = epochBlocks ?? known?.epochBlocks
-      const rounds = delayRounds ?? known?.delayRounds
-      if (blocks === undefined || rounds === undefined) return undefined
-      return { blocks: Number(blocks), delayRounds: Number(rounds) }
-    },
-  }
+  return new Map(
+    Object.entries(chains).map(([chainId, { epochBlocks, delayRounds }]) => [
+      chainId,
+      { blocks: Number(epochBlocks), delayRounds: Number(delayRounds) },
+    ]),
+  )
 }

@@ -103,62 +103,35 @@ export const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
   .transform((text) => text.toLowerCase())
 
-/** A holder of a token. `id`: a single token id, for erc721 and erc1155. */
-const holder = z.strictObject({
-  name: label,
-  address,
-  id: z
-    .union([z.int().nonnegative(), z.string().regex(/^\d{1,78}$/)], 'expected the id of a token')
-    .transform(BigInt)
-    .nullable()
-    .default(null),
-})
+export const enabled = z.boolean('expected true or false').default(true).describe('false turns it off')
 
-const OF_PROFILE = { weth: 'erc20', punks: 'erc721' } as const
+/** How often a collector reads, and how long a read may take, by default: durations with unit. */
+interface DefaultTiming {
+  readonly interval: string
+  readonly timeout: string
+}
 
-/** A token whose holders' balances are monitored. */
-export const token = z
-  .strictObject({
-    name: label,
-    contract: address,
-    standard: z.enum(['erc20', 'erc721', 'erc1155'], 'expected erc20, erc721 or erc1155'),
-    profile: z.enum(['weth', 'punks'], 'expected weth or punks').nullable().default(null),
-    decimals: z.int().min(0).max(255).optional(),
-    fromBlock: z.int('expected the number of a block').nonnegative().default(0),
-    holders: z.array(holder).min(1, 'expected at least one holder'),
-  })
-  .refine(({ standard, profile }) => profile === null || OF_PROFILE[profile] === standard, {
-    path: ['profile'],
-    message: 'expected weth with erc20, punks with erc721',
-  })
-  .refine(({ standard, holders }) => holders.every(({ id }) => idFits(standard, id)), {
-    path: ['holders'],
-    message: 'expected an id for each holder of erc1155, and none for erc20',
-  })
-  .refine(({ holders }) => new Set(holders.map(({ name, id }) => `${name} ${id ?? ''}`)).size === holders.length, {
-    path: ['holders'],
-    message: 'expected holders that differ in name or id',
-  })
-  .transform(({ decimals, ...rest }) => ({
-    ...rest,
-    decimals: decimals ?? (rest.standard === 'erc20' ? 18 : 0),
-  }))
+const inMilliseconds = (text: string): number => duration(text, '').parse(undefined)
 
-const idFits = (standard: string, id: bigint | null): boolean =>
-  standard === 'erc721' || (standard === 'erc1155') === (id !== null)
-
-const enabled = z.boolean('expected true or false').default(true).describe('false turns it off')
-
-export const timing = (interval: string, timeout: string, [often, long]: readonly [string, string]) => ({
+/** The settings of a collector whose interval may be set. */
+export const polling = ({ interval }: DefaultTiming, description = 'how often it polls') => ({
   enabled,
-  interval: duration(interval, often),
-  timeout: duration(timeout, long),
+  interval: duration(interval, description),
 })
+
+/** Adds the time limit of a read: that of the default interval, and in proportion more with a longer one. */
+export const timed = (byDefault: DefaultTiming) => {
+  const [interval, timeout] = [inMilliseconds(byDefault.interval), inMilliseconds(byDefault.timeout)]
+  return <Settings extends { readonly interval: number }>(settings: Settings) => ({
+    ...settings,
+    timeout: Math.round(timeout * Math.max(1, settings.interval / interval)),
+  })
+}
+
+/** Adds interval and time limit of a collector that has no setting for them. */
+export const fixed = ({ interval, timeout }: DefaultTiming) => {
+  const timing = { interval: inMilliseconds(interval), timeout: inMilliseconds(timeout) }
+  return <Settings extends object>(settings: Settings) => ({ ...settings, ...timing })
+}
 
 export const serviceUnit = z.string().regex(/^\S+\.service$/, 'expected the name of a .service unit')
-
-export const POLL = ['how often it polls', 'how long it waits for a response'] as const
-export const FOLLOW = [
-  'how often it reports while there is nothing to read',
-  'how long opening the journal may take',
-] as const

@@ -56,7 +56,7 @@ const fromLedger = ({ known, epochs, at }: EpochInput, newest: ReturnType<typeof
   if (chainId === null) return { unknownBecause: 'the chain id is not known, and so the length of an epoch is not' }
   const length = epochs.get(chainId)
   if (!length) {
-    return { unknownBecause: `the length of an epoch of chain ${chainId} is not known (staking.epochBlocks)` }
+    return { unknownBecause: `the length of an epoch of chain ${chainId} is not known` }
   }
   const { epoch, height } = newest
   const position = epochPosition(newest, length)

@@ -387,9 +387,9 @@ test.each([
   const timing = { interval: 15_000, timeout: 5000 }
   const inbox = createHeartbeatInbox()
   inbox.put({ at: 1_772_369_880_000, elapsed: 0, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) })
-  const before = watched({ node: 'node-a', inbox, probe: null, checkpoint, timing })
+  const before = watched({ node: 'node-a', heartbeatInbox: inbox, probe: null, checkpoint, timing })
   await runPolls(before, manualClock(1_772_369_890_000))
-  const after = watched({ node, inbox: createHeartbeatInbox(), probe: null, checkpoint, timing })
+  const after = watched({ node, heartbeatInbox: createHeartbeatInbox(), probe: null, checkpoint, timing })
   const { shown } = await runPolls(after, manualClock(1_772_370_000_000), 'chain_watched_')
   expect(shown()[`heartbeat_timestamp_seconds{${node}}`]).toBe(expected)
 })

@@ -32,7 +32,6 @@ const PLACES = [
 const SECRETS = [...PLACES.map(secret), HEX, KEY]
 const leaks = leaksOf(SECRETS)
 
-const holders = [{ name: 'a', address: `0x${'ab'.repeat(20)}` }]
 const directory = await temporaryFolder()
 
 /** The planted lines are written when the tool prints them: earlier ones are not counted, later ones are not the newest. */
@@ -113,7 +112,7 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
   for (const tool of await readdir(simulator.binDirectory)) {
     await talkative(tool, bin, simulator.binDirectory)
   }
-  const often = { interval: '300ms', timeout: '2s' }
+  const often = { interval: '300ms' }
   const metrics = await serveMetricsWithSecrets(simulator.nativeUrl)
   const urlFile = join(place, 'heartbeat')
   await writeFile(urlFile, `http://127.0.0.1:1/${secret('Heartbeat')}`)
@@ -129,25 +128,14 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
       ],
       reference: often,
       services: often,
-      lifecycle: often,
-      ledger: often,
       storage: often,
       status: often,
-      consensus: often,
-      execution: often,
-      logs: often,
       version: { ...often, forksFile: simulator.forksFile, rootDirectory: simulator.rootDirectory },
       native: { ...often, url: metrics.url, fallbackUrl: null },
       traffic: { ...often, url: metrics.url },
       host: { ...often, ...simulator.host },
       heartbeat: { ...often, urlFile },
       keys: often,
-      tokens: {
-        ...often,
-        url: metrics.url,
-        apiKeyFile,
-        watch: [{ name: 't', contract: holders[0]?.address, standard: 'erc20', holders }],
-      },
       node: {
         directory: simulator.nodeDirectory,
         environmentFile: simulator.environmentFile,

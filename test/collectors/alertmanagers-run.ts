@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { alertmanagers } from '../../src/collectors/alertmanagers/collector.ts'
+import { alertmanagers } from '../../src/outbound/alertmanagers.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { TargetAlert } from '../../src/domain/health.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TargetAlert } from '../../src/domain/health.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { alertmanagers } from '../../src/collectors/alertmanagers/collector.ts'
+import { alertmanagers } from '../../src/outbound/alertmanagers.ts'
 import { AT, alertOf, FIRING, createDocument, HOUR, BOOT, start } from './alertmanagers-run.ts'
 
 test('firing alerts are sent at every poll, without an end', async () => {

@@ -31,7 +31,7 @@ export const start = async (
   const rounds = createRoundCounter()
   const collector = derived({
     published: () => published,
-    rounds,
+    roundCounter: rounds,
     duties: createDuties(),
     ownKey: createOwnKey(publishedKey),
     blocksyncWindow,

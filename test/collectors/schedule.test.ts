@@ -3,7 +3,7 @@ import { createRoundLog } from '../../src/collectors/consensus/round-log.ts'
 import { schedule } from '../../src/collectors/schedule/collector.ts'
 import { createOwnRounds } from '../../src/collectors/schedule/own-rounds.ts'
 import { createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
-import { createChainSets, createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import type { Outcome } from '../../src/core/collector.ts'
 import { nextTurn } from '../../src/core/clock.ts'
 import { toJson } from '../../src/core/json.ts'
@@ -31,7 +31,6 @@ const renderSets = (epoch: bigint): string =>
 interface Node {
   readonly files?: Readonly<Record<string, string>>
   readonly key?: string | null
-  readonly readsChain?: boolean
   /** What an earlier agent has saved. */
   readonly saved?: unknown
 }
@@ -39,24 +38,21 @@ interface Node {
 const SETS = '/node/config/validators/validators.toml'
 const STARTS = '/node/config/forkpoint/forkpoint.toml'
 
-const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsChain = false, ...node }: Node) => {
-  const chainSets = createChainSets()
+const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, ...node }: Node) => {
   const clock = manualClock(NOW)
   const feed = createRoundFeed()
   const { recorder, total } = recording()
   let { saved } = node
   const collector = schedule({
-    feed,
+    roundFeed: feed,
     ownKey: createOwnKey(key),
     recorder,
-    files: {
+    nodeFiles: {
       read: (path) => Promise.resolve(files[path] ?? null),
       list: () => Promise.resolve(null),
       count: () => Promise.resolve(null),
     },
     pathOf: (file) => Promise.resolve(`/node/${file}`),
-    chainSets,
-    readsChain,
     epochs: EPOCHS,
     published: () => [sample('chain_rpc_info', 1, { client_version: '', chain_id: '143', net_version: '' })],
     checkpoint: {
@@ -94,7 +90,6 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, readsCha
     },
     total,
     saved: (): unknown => JSON.parse(JSON.stringify(toJson(saved))),
-    chainSets,
     poll: async () => {
       const before = reports
       await clock.advance(5000)
@@ -228,21 +223,6 @@ describe('the schedule collector', () => {
     expect(value('chain_schedule_own_rounds_next_hour')).toBeUndefined()
   })
 
-  test('without the file the set of the chain proves the schedule', async () => {
-    const { addRounds, poll, chainSets } = await start({ files: {}, readsChain: true })
-    addRounds(ROUND - 300n, ROUND)
-    const before = await poll()
-    expect(before.state).toBe(
-      'config/validators/validators.toml was not found in the directory of the node (node.directory); the set has not been read from the chain yet',
-    )
-    expect(chainSets.isMissing).toBe(true)
-    chainSets.set([{ epoch: 678n, members: MEMBERS }])
-    addRounds(ROUND + 1n, ROUND + 1n)
-    const after = await poll()
-    expect(after.value('chain_schedule_proved')).toBe(1)
-    expect(after.reading).toMatchObject({ problem: null, members: 4 })
-  })
-
   test('files without the set are read when the epoch changes, and once a minute', async () => {
     let reads = 0
     const files = {
@@ -272,11 +252,10 @@ describe('the schedule collector', () => {
     ['another epoch', { [SETS]: renderSets(677n) }, 'config/validators/validators.toml has no set of epoch 678'],
     ['no TOML', { [SETS]: '[[' }, 'could not parse the sets of validators: expected TOML'],
   ])('%s: nothing is known, and the reason is in the state', async (_name, files, missing) => {
-    const reason = `${missing}; staking.schedule: true reads the set from the chain`
     const { addRounds, poll, total } = await start({ files })
     addRounds(ROUND - 300n, ROUND)
     const { state, value } = await poll()
-    expect(state).toBe(reason)
+    expect(state).toBe(missing)
     expect(value('chain_schedule_proved')).toBeUndefined()
     expect(value('chain_schedule_file_epoch')).toBe(missing.includes('no set of epoch') ? 677 : undefined)
     expect(total('chain_schedule_misses_total') ?? 0).toBe(0)

@@ -16,7 +16,7 @@ const start = async (checkpoint = memoryCheckpoint()) => {
   const rounds = createRoundCounter()
   const ending = new AbortController()
   const timing = { interval: 5000, timeout: 5000 }
-  const collector = slo({ published: () => published, rounds, objective: 0.98, checkpoint, timing })
+  const collector = slo({ published: () => published, roundCounter: rounds, objective: 0.98, checkpoint, timing })
   let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
   let suspended = 0
   const withSuspension = { ...clock, elapsed: () => clock.elapsed() + suspended }

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 import { createStakingPoll, type StakingPollOptions } from '../../src/collectors/staking/poll.ts'
 import { samplesOf, type StakingReading } from '../../src/collectors/staking/reading.ts'
-import { createChainSets, createOwnBlock } from '../../src/collectors/shared/node-state.ts'
+import { createOwnBlock } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { addressOfKey } from '../../src/parsers/staking.ts'
@@ -151,12 +151,8 @@ export const stakingOptions = (url: string, clock: Clock): StakingPollOptions =>
   ownBlock: createOwnBlock(),
   checkpoint: memoryCheckpoint(),
   networks: readStakingNetworks(),
-  chainSets: createChainSets(),
-  schedule: false,
   validatorId: null,
   withdrawals: [],
-  epochBlocks: null,
-  delayRounds: null,
   expected: { commission: null, beneficiary: null, authorityBalance: null },
 })
 
@@ -164,19 +160,10 @@ export const stakingOptions = (url: string, clock: Clock): StakingPollOptions =>
 export const START = Date.parse('2026-03-01T10:00:00Z')
 
 /** A poll of that node over HTTP. */
-export const stakingPoll = (
-  url: string,
-  settings: Partial<Omit<StakingPollOptions, 'recorder' | 'clock' | 'networks'>> = {},
-) => {
+export const stakingPoll = (url: string, settings: Partial<Omit<StakingPollOptions, 'recorder' | 'clock'>> = {}) => {
   const clock = manualClock(START)
   const record = recording()
-  const read = createStakingPoll({
-    ...stakingOptions(url, clock),
-    recorder: record.recorder,
-    keepFor: 120_000,
-    sliceFor: 10_000,
-    ...settings,
-  })
+  const read = createStakingPoll({ ...stakingOptions(url, clock), recorder: record.recorder, ...settings }, 120_000)
   return { clock, ...record, poll: (signal = new AbortController().signal) => read({ signal }) }
 }
 

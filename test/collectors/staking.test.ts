@@ -202,12 +202,6 @@ describe('constants of the chain', () => {
     state.epoch = 3n
     expect(shown(await stakingPoll(node.url).poll())).not.toHaveProperty('epoch_progress_ratio')
   })
-
-  test('the configuration takes precedence', async () => {
-    state.epoch = 7n
-    const metrics = shown(await stakingPoll(node.url, { epochBlocks: 10_000, delayRounds: 100 }).poll())
-    expect(metrics).toMatchObject({ boundary_block: 69_999, epoch_progress_ratio: 0.0001 })
-  })
 })
 
 describe('rewards', () => {

@@ -29,15 +29,15 @@ ${more}`
 const HEALTHY =
   '  status: in-sync\n  mode: live\n  blockNumber: 905\n  blockNumberFromExternal: 912\n  blockDifference: 7'
 
-const watch = async (text: string, servesAsReference = false) => {
+const watch = async (text: string, hasNoReference = false) => {
   const clock = manualClock()
   const { recorder, total } = recording()
   const ownKey = createOwnKey(null)
   const collector = status({
-    read: () => Promise.resolve(text),
+    readStatus: () => Promise.resolve(text),
     recorder,
     ownKey,
-    servesAsReference,
+    hasNoReference,
     timing: { interval: 300_000, timeout: 60_000 },
   })
   const { samples: read, states } = await runPolls(collector, clock)

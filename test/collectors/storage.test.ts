@@ -29,7 +29,7 @@ const watch = async (...answers: readonly (string | Error)[]) => {
   const clock = manualClock()
   const left = [...answers]
   const collector = storage({
-    read: () => {
+    readStorage: () => {
       const next = left.shift() ?? new Error('unexpected read')
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next)
     },

@@ -4,8 +4,8 @@ import { COLLECTORS } from '../../src/collectors/index.ts'
 import { createChain } from '../../simulator/chain.ts'
 import { type Host, startHost } from '../support/host.ts'
 
-/** Without `tokens` and `heartbeat`, for which the demo configures nothing. */
-const COUNT = Object.keys(COLLECTORS).length - 4
+/** Without `watched`, `heartbeat` and `alertmanagers`, for which the demo configures nothing. */
+const COUNT = Object.keys(COLLECTORS).length - 3
 
 const documentSchema = z.object({
   verdict: z.object({ word: z.string(), sentence: z.string() }),

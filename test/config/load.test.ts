@@ -45,17 +45,20 @@ test.each([
 })
 
 test('precedence: file, environment, flag; the origin is reported', () => {
-  const { config, settings } = load('prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\n  timeout: 1s\n', {
-    env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },
-    flags: [{ path: 'prefix', value: 'flag', typed: '--prefix' }],
-  })
+  const { config, settings } = load(
+    'prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\nhost:\n  interval: 1m\n',
+    {
+      env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },
+      flags: [{ path: 'prefix', value: 'flag', typed: '--prefix' }],
+    },
+  )
   expect(config.prefix).toBe('flag')
-  expect(config.rpc).toMatchObject({ interval: 5000, timeout: 1000 })
+  expect([config.rpc.interval, config.host.interval]).toEqual([5000, 60_000])
   const origins = Object.fromEntries(settings.map(({ path, origin }) => [path, origin]))
   expect(origins).toMatchObject({
     prefix: '--prefix',
     'rpc.interval': 'CHAIN_AGENT_RPC_INTERVAL',
-    'rpc.timeout': 'agent.yaml:6',
+    'host.interval': 'agent.yaml:7',
     'log.level': 'agent.yaml:3',
     'rpc.url': 'default',
   })
@@ -141,16 +144,12 @@ describe('an invalid value is reported with position, value and expectation', ()
     ],
     ['- a\n- b', 'agent.yaml:1: expected keys and values'],
     [
-      'tokens:\n  url: https://host/?key=secret',
-      'agent.yaml:2: tokens.url: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
+      'startGuard:\n  agents: [https://host/?key=secret]',
+      'agent.yaml:2: startGuard.agents.0: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
     ],
     [
-      'tokens:\n  url: https://user:secret@host',
-      'agent.yaml:2: tokens.url: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
-    ],
-    [
-      `tokens:\n  url: https://host\n  watch:\n    - name: gold\n      contract: '0x${'1'.repeat(40)}'\n      standard: erc20\n      profile: punks\n      holders: [{name: a, address: '0x${'2'.repeat(40)}'}]`,
-      'agent.yaml:7: tokens.watch.0.profile: expected weth with erc20, punks with erc721, got "punks"',
+      'startGuard:\n  agents: [https://user:secret@host]',
+      'agent.yaml:2: startGuard.agents.0: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
     ],
   ])('%j', (text, expected) => {
     expect(problemsOf(text)).toBe(expected)
@@ -165,8 +164,8 @@ describe('an invalid value is reported with position, value and expectation', ()
     expect(problemsOf('prefix: a\nlisten: :1\nprefix: b\n')).toBe(
       'agent.yaml:3: prefix: this key is in the file twice, first in line 1: keep one, with the values of both',
     )
-    expect(problemsOf('tokens:\n  watch:\n    - name: a\n    - url: b\n      "url": c\n')).toBe(
-      'agent.yaml:5: tokens.watch.url: this key is in the file twice, first in line 4: keep one, with the values of both',
+    expect(problemsOf('references:\n    - name: a\n    - url: b\n      "url": c\n')).toBe(
+      'agent.yaml:4: references.url: this key is in the file twice, first in line 3: keep one, with the values of both',
     )
     expect(problemsOf('prefix: a\n---\nprefix: b\n')).toBe(
       'agent.yaml:2: a second document begins here: remove the line `---`, and keep each key once',
@@ -180,7 +179,7 @@ describe('an invalid value is reported with position, value and expectation', ()
       CHAIN_AGENT_CONFG: 'x',
       CHAIN_AGENT_APIKEY: 'x',
       CHAIN_AGENT_SPEED: 'x',
-      CHAIN_AGENT_RPC_TIMEOUT: 'never',
+      CHAIN_AGENT_RPC_INTERVAL: 'never',
     }
     const flags = [{ path: 'rpc.urll', value: 'x', typed: '--set rpc.urll' }]
     expect(problemsOf('', { env, flags }).split('\n')).toEqual([
@@ -190,9 +189,33 @@ describe('an invalid value is reported with position, value and expectation', ()
       'CHAIN_AGENT_APIKEY: no such setting; did you mean CHAIN_AGENT_API_KEY?',
       'CHAIN_AGENT_SPEED: no such setting',
       '--set rpc.urll: no such key: rpc.urll; did you mean rpc.url?',
-      'CHAIN_AGENT_RPC_TIMEOUT: rpc.timeout: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "never"',
+      'CHAIN_AGENT_RPC_INTERVAL: rpc.interval: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "never"',
     ])
   })
+})
+
+test.each([
+  ['rpc.timeout', 'the time limit of a read follows from rpc.interval'],
+  ['slo.interval', 'the interval of this collector is fixed'],
+  ['ledger.timeout', 'the timeout of this collector is fixed'],
+  ['tokens.watch', '`chain-agent balances` computes the balances of a token'],
+  ['staking.schedule', 'the leader schedule is computed from the files of the node'],
+  ['staking.epochBlocks', 'the length of an epoch is that of the chain in networks/staking.yaml'],
+])('%s is rejected with what applies instead', (path, instead) => {
+  const [section = '', key = ''] = path.split('.')
+  const variable = `CHAIN_AGENT_${path.replace('.', '_').replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`
+  const inFile = section === 'tokens' ? `agent.yaml:1: no such key: tokens` : `agent.yaml:2: no such key: ${path}`
+  expect(problemsOf(`${section}:\n  ${key}: 1\n`)).toBe(`${inFile}; ${instead}`)
+  expect(problemsOf('', { env: { [variable]: '1' } })).toBe(`${variable}: no such setting; ${instead}`)
+  expect(problemsOf('', { flags: [{ path, value: '1', typed: '--set' }] })).toBe(
+    `--set: no such key: ${path}; ${instead}`,
+  )
+})
+
+test('the time limit of a read is that of the default interval, and longer with a longer one', () => {
+  const timeoutAt = (interval: string) => load(`rpc:\n  interval: ${interval}\n`).config.rpc.timeout
+  expect(['500ms', '2s', '4s'].map(timeoutAt)).toEqual([3000, 3000, 6000])
+  expect(load('').config.lifecycle).toEqual({ enabled: true, interval: 5000, timeout: 10_000 })
 })
 
 describe('secrets in invalid values', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readStakingNetworks } from '../../src/config/staking.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { STAKING_ADDRESS } from '../../src/parsers/staking.ts'
 import { createRpcEndpoint, type RpcEndpoint } from '../../src/sources/endpoints.ts'
@@ -31,8 +32,7 @@ const collectorOf = (url: string) => {
   }
   const { poll, ...record } = stakingPoll(url, {
     rpc,
-    epochBlocks: Number(LENGTH),
-    delayRounds: Number(DELAY),
+    networks: (chainId) => ({ ...readStakingNetworks()(chainId), epochBlocks: LENGTH, delayRounds: DELAY }),
   })
   return {
     ...record,

@@ -23,8 +23,8 @@ export interface Bench {
   close(): Promise<void>
 }
 
-/** A tool of the simulated node is a process of Node.js: shorter intervals would saturate the cores, and shorter timeouts would fire. */
-const OFTEN = { interval: '1s', timeout: '5s' }
+/** A tool of the simulated node is a process of Node.js: shorter intervals would saturate the cores. */
+const OFTEN = { interval: '1s' }
 
 /** A simulated node with parts that can be made to fail, and an agent with short intervals. */
 export const createBench = async (): Promise<Bench> => {
@@ -56,11 +56,6 @@ export const createBench = async (): Promise<Bench> => {
       references: [{ name: 'other', url: reference.url }],
       reference: { ...OFTEN },
       services: { ...OFTEN },
-      lifecycle: { ...OFTEN },
-      ledger: { ...OFTEN },
-      consensus: { ...OFTEN },
-      execution: { ...OFTEN },
-      logs: { ...OFTEN },
       native: { url: native.url, fallbackUrl: null, ...OFTEN },
       traffic: { enabled: false },
       // Without dpkg's list of packages, whose changes cause a read.

@@ -10,10 +10,9 @@ const describe = await requireSandbox()
 
 describe('the log of consensus in a real journal', () => {
   let node: SandboxedNode
-  const often = { interval: '200ms', timeout: '2s' }
 
   beforeAll(async () => {
-    const config = { rpc: { enabled: false }, services: often, lifecycle: often, ledger: often }
+    const config = { rpc: { enabled: false }, services: { interval: '200ms' } }
     node = await createNode('monad', { config })
     await node.startAgent()
     return node.down

@@ -54,9 +54,6 @@ describe('the logs of a node, under a real journald', () => {
       config: {
         rpc: { url, ...often },
         services: often,
-        lifecycle: often,
-        ledger: often,
-        logs: often,
       },
     })
     for (const service of ['bft', 'execution', 'cruft']) {

@@ -29,8 +29,6 @@ describe('systemctl reload chain-agent', () => {
     state: { directory: join(node.directory, 'state') },
     rpc: { url: rpcUrl, ...often },
     services: often,
-    lifecycle: often,
-    ledger: often,
     reference: often,
     ...changes,
   })
@@ -94,10 +92,10 @@ describe('systemctl reload chain-agent', () => {
   })
 
   it('resumes the ledger stream from its cursor where its own settings change', async () => {
-    const changes = { ...reference('after'), ledger: { interval: '400ms' } }
+    const changes = { ...reference('after'), ledger: { unit: node.unit('ledger-tail') } }
     await reloadWithin(200, settings(changes))
     expect(await node.log()).toContain(
-      'Configuration reloaded: applied ledger.interval; collectors started or stopped: ledger"',
+      'Configuration reloaded: applied ledger.unit; collectors started or stopped: ledger"',
     )
     const { value } = await node.look()
     const service = { service: 'ledger-tail' }

@@ -132,7 +132,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
   beforeAll(async () => {
     const often = { interval: '500ms' }
     const rpc = { url: `http://127.0.0.1:${await freePort()}`, ...often }
-    const config = { rpc, services: { interval: '1h' }, lifecycle: often, ledger: often }
+    const config = { rpc, services: { interval: '1h' } }
     node = await createNode('chain', { config })
     await node.systemctl('start', ...['bft', 'execution'].map(node.unit))
     await node.startAgent()

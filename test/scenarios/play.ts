@@ -38,6 +38,9 @@ export interface Play {
   readonly emitted: string
 }
 
+/** The other nodes of the simulated network. */
+const REFERENCE = 'http://reference.simulated'
+
 export interface PlayOptions {
   /** In the place of the end of its timeline. */
   readonly seconds?: number | undefined
@@ -64,7 +67,10 @@ export const play = async (scenario: Scenario, { seconds, isWhole, recordPage }:
       'heartbeat.urlFile': join(folder, 'heartbeat'),
       'heartbeat.interval': '10s',
       'status.interval': '10s',
-      'tokens.apiKeyFile': join(folder, 'api-key'),
+      references: JSON.stringify([
+        { name: 'other-rpc', url: REFERENCE, kind: 'rpc' },
+        { name: 'query-service', url: REFERENCE, kind: 'query', apiKeyFile: join(folder, 'api-key') },
+      ]),
     },
     log: pino({ base: null }, log.stream),
   })

@@ -226,9 +226,7 @@ const cover = (scenario: string, { looks }: Play, own: Coverage): void => {
 /** A log line about a subject. */
 const changeSchema = z.object({ collector: z.string(), subject: z.string(), to: z.string() })
 
-/** Without those of token holders, of which each operator has as many as are configured. */
-const seriesOf = ({ text }: Exposition): readonly string[] =>
-  text.split('\n').filter((line) => /^[a-z]/.test(line) && !/^chain_token_|collector="tokens"/.test(line))
+const seriesOf = ({ text }: Exposition): readonly string[] => text.split('\n').filter((line) => /^[a-z]/.test(line))
 
 /** `name{labels} value` lines by metric; the parts of a histogram belong to it. */
 const linesByMetric = ({ text }: Exposition): ReadonlyMap<string, readonly string[]> => {

@@ -9,7 +9,6 @@ import type { Endpoint } from '../../simulator/endpoints.ts'
 import type { Pace } from '../../simulator/pace.ts'
 import type { Exec, Program } from '../../src/sources/exec.ts'
 import type { HttpRequest } from '../../src/sources/http.ts'
-import type { Connect } from '../../src/agent/runtime.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
 import { createInFlight, manualClock, onManualClock } from './manual-clock.ts'
@@ -24,14 +23,12 @@ const {
   createHttpClient,
   createInProcessExec,
   createInProcessHttp,
-  createQueryClient,
   createSimulatedHost,
   loadScenario,
   openAnnouncements,
   parseScenario,
   readConfig,
   renderConfig,
-  serveEndpoint,
   startAgent,
   systemClock,
 } = shipped
@@ -53,7 +50,7 @@ interface Options {
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Logger
   readonly pace?: Pace
-  /** Whether secrets are planted in addresses, tools, logs and metrics, and the network's query service is on a port. */
+  /** Whether secrets are planted in addresses, tools, logs and metrics. */
   readonly hasSecrets?: boolean
   /**
    * Tools and endpoints that do not answer, by their names: `systemctl`, `rpc`. The test may change the set at any time.
@@ -138,10 +135,7 @@ export const startHost = async (options: Options): Promise<Host> => {
         ['otel', otel],
       ]
     : []
-  // The client of a query service has a transport of its own; the agent's requests to that port need no connection.
-  const service = hasSecrets ? await serveEndpoint(reference, 0) : undefined
-  const served = service?.keep({ clock, signal: ending.signal })
-  const referenceUrl = service?.url ?? url('reference')
+  const referenceUrl = url('reference')
   const simulatedAsk = createInProcessHttp(
     new Map([...places.map(([name, at]) => [url(name), at] as const), [referenceUrl, reference]]),
   )
@@ -156,7 +150,7 @@ export const startHost = async (options: Options): Promise<Host> => {
     binDirectory: '',
   }
   const configFile = join(directory, 'agent.yaml')
-  await writeFile(configFile, renderConfig(place, { directory, port, hasTokens: hasSecrets }))
+  await writeFile(configFile, renderConfig(place, { directory, port }))
   const flags = Object.entries(settings).map(([path, value]) => ({
     path,
     value,
@@ -173,18 +167,10 @@ export const startHost = async (options: Options): Promise<Host> => {
       silent.has(new URL(request.url).hostname.replace('.simulated', ''))
         ? noResponse(request, clock)
         : inFlight.track(
-            request.url.includes('.simulated') || request.url.startsWith(referenceUrl)
+            request.url.includes('.simulated')
               ? simulatedAsk(request)
               : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
           ),
-  }
-  const connect: Connect = (to) => {
-    const client = createQueryClient({ ...to, clock: systemClock })
-    return {
-      ...client,
-      height: async (...args) => inFlight.track(client.height(...args)),
-      run: async (...args) => inFlight.track(client.run(...args)),
-    }
   }
   const announce: Host['announce'] = async ({ minutes }) => {
     const startedAt = clock.now()
@@ -204,7 +190,6 @@ export const startHost = async (options: Options): Promise<Host> => {
         host: {
           space: { ...createDiskUsage(), fileSystem: async (path) => Promise.resolve(simulated.fileSystem(path)) },
         },
-        ...(hasSecrets && { connect }),
         ownsProcess: hasSecrets,
       })
     : undefined
@@ -240,8 +225,7 @@ export const startHost = async (options: Options): Promise<Host> => {
       ),
     close: async () => {
       ending.abort()
-      await timed(async () => Promise.all([kept, served, running?.stop()]))
-      await service?.shut()
+      await timed(async () => Promise.all([kept, running?.stop()]))
       await rm(directory, { recursive: true, force: true })
     },
   }

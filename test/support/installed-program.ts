@@ -111,7 +111,7 @@ export const installProgram = async (): Promise<InstalledProgram> => {
     profile: 'watcher',
     listen: addresses.watcher,
     state: { directory: file('watcher') },
-    watched: { name: 'node-a', interval: '1s' },
+    watched: { name: 'node-a' },
   })
   startProgram('run', '--config', file('watcher.yaml'))
   const agent = startProgram('run')

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { shellQuote } from '../../../src/core/format.ts'
-import { EPOCH } from '../../chain.ts'
 import { beneficiaryOf, TOKENS } from '../../rpc/blocks.ts'
 import { usualStaking } from '../../rpc/staking.ts'
 
@@ -37,8 +36,6 @@ interface Settings {
   readonly port: number
   /** Intervals by collector; the others have their defaults. */
   readonly intervals?: Readonly<Record<string, string>>
-  /** Whether a query service is reachable; the token collector connects to it over HTTP. */
-  readonly hasTokens?: boolean
 }
 
 /** Shorter than the defaults: the demo should react quickly. */
@@ -46,28 +43,16 @@ const QUICK = {
   reference: '2s',
   services: '2s',
   staking: '10s',
-  tokens: '5s',
   native: '2s',
   keys: '5s',
   host: '5s',
   version: '5s',
 } as const
 
-/** The token whose balances the agent exports. */
-const TOKEN = {
-  name: 'demo',
-  contract: TOKENS.erc20,
-  standard: 'erc20',
-  holders: [
-    { name: 'first', address: `0x${'a1'.repeat(20)}` },
-    { name: 'second', address: `0x${'b2'.repeat(20)}` },
-  ],
-} as const
-
 /** The configuration of an agent that monitors the simulated node. */
 export const renderConfig = (
   { prefix, rpcUrl, referenceUrl, nativeUrl, otelUrl, ownPublicKey, ...files }: NodeInfo,
-  { directory, port, intervals = QUICK, hasTokens = true }: Settings,
+  { directory, port, intervals = QUICK }: Settings,
 ): string => {
   const at: Record<string, { readonly interval: string }> = {}
   for (const [name, interval] of Object.entries(intervals)) at[name] = { interval }
@@ -87,20 +72,15 @@ export const renderConfig = (
       { name: 'other-rpc', url: referenceUrl, kind: 'rpc' },
       { name: 'query-service', url: referenceUrl, kind: 'query' },
     ],
-    ...(hasTokens && {
-      tokens: { ...at['tokens'], url: referenceUrl, watch: [TOKEN] },
-      serveQuery: {
-        store: join(directory, 'event-logs'),
-        contracts: Object.values(TOKENS),
-        fromBlock: files.firstServiceBlock,
-      },
-    }),
+    serveQuery: {
+      store: join(directory, 'event-logs'),
+      contracts: Object.values(TOKENS),
+      fromBlock: files.firstServiceBlock,
+    },
     rpc: { ...at['rpc'], url: rpcUrl },
     staking: {
       ...at['staking'],
       withdrawals: [0],
-      epochBlocks: Number(EPOCH.blocks),
-      delayRounds: Number(EPOCH.delayRounds),
       expected: {
         commission: usualStaking.commission / 100,
         beneficiary: beneficiaryOf(ownPublicKey),

@@ -1,24 +1,19 @@
 import { FINDINGS } from './findings.ts'
-import type { Clock } from '../../core/clock.ts'
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { type Collector, follow } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, definition } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { Exec } from '../../sources/exec.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
-import type { RoundLog } from './round-log.ts'
 import type { Journal } from '../../sources/journal.ts'
 import {
   createGrepSupport,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
-  type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import type { UnitNames } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 
 /** Called for events of the follower that change what the window covers. */
 interface JournalObserver {
@@ -38,22 +33,18 @@ const withObserver = (journal: Journal<JournalEntry>, { opened, gap }: JournalOb
   },
 })
 
-interface ConsensusCollectorOptions {
-  readonly journalDependencies: JournalDependencies
-  readonly exec: Exec
-  readonly clock: Clock
-  readonly unitNames: UnitNames
-  /** The systemd unit, with `{prefix}` for the name prefix. */
-  readonly unit: string
-  readonly roundLog: RoundLog
-  readonly timing: Timing
-}
-
 type Reading = FollowerReading & ConsensusLogReading
 
 /** The last 60 seconds of the consensus log, and the findings in them. */
-export const consensus = (options: ConsensusCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, exec, clock, unitNames, unit, roundLog, timing } = options
+export const consensus = ({
+  journalDependencies,
+  exec,
+  clock,
+  unitNames,
+  unit,
+  roundLog,
+  timing,
+}: Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames' | 'roundLog', UnitSetting>): Collector<Reading> => {
   const counters = createConsensusCounters(journalDependencies.counts.recorder, roundLog)
   const canGrep = createGrepSupport(exec)
   let entries = 0
@@ -139,18 +130,4 @@ const states: Collector<Reading>['states'] = (reading) => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  { unit },
-  { exec, clock, unitNames, roundLog, journalFor },
-) => ({
-  create: (timing) =>
-    consensus({
-      journalDependencies: journalFor('consensus'),
-      exec,
-      clock,
-      unitNames,
-      unit,
-      roundLog,
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { create: consensus }

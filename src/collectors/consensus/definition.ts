@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FOLLOW, serviceUnit, timing } from '../../core/settings.ts'
+import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
 import {
   flagOrNull,
@@ -33,9 +33,10 @@ export const definition = {
     'The last 60 seconds of the consensus log. Values that need messages that are not in the log are absent: when only warnings and errors are logged, or when journald dropped messages.',
   settings: z
     .strictObject({
-      ...timing('5s', '10s', FOLLOW),
+      enabled,
       unit: serviceUnit.default('{prefix}-bft.service').describe('the unit whose journal is the consensus log'),
     })
+    .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
   reading: objectOf({
     lastEntryAt: timeOrNull,

@@ -6,34 +6,17 @@ import {
   newestBlock,
   statesyncProgress,
 } from '../../domain/agreement.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import { blocksyncWindowOf, statesyncThreshold } from '../../domain/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
-import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
+import { createSigningMonitor, type DutiesReading } from './duties.ts'
 import { createStatesyncEstimator, createStorageGrowth, type StatesyncEstimate } from './estimates.ts'
-import type { OwnKey } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-
-interface DerivedCollectorOptions {
-  /** Returns the samples of the other collectors. */
-  readonly published: () => readonly Sample[]
-  readonly rounds: RoundCounter
-  /** The duties from these rounds; like them, they are kept when the collector is replaced. */
-  readonly duties: Duties
-  readonly ownKey: OwnKey
-  /** Size of the blocksync window, if it is configured. */
-  readonly blocksyncWindow: number | null
-  /** The ID of the current boot of the host; null if the kernel does not show it. */
-  readonly readBootId: () => Promise<string | null>
-  readonly checkpoint: Checkpoint
-  readonly timing: Timing
-}
 
 interface Reading {
   readonly blocksPerSecond: number | null
@@ -52,8 +35,19 @@ interface Reading {
 const SAVE_EVERY_MS = minute
 
 /** Values derived from the samples of the other collectors: those that decide during an incident. */
-export const derived = (options: DerivedCollectorOptions): Collector<Reading> => {
-  const { published, rounds, duties, ownKey, blocksyncWindow, readBootId, checkpoint, timing } = options
+export const derived = ({
+  published,
+  roundCounter,
+  duties,
+  ownKey,
+  blocksyncWindow,
+  readBootId,
+  checkpoint,
+  timing,
+}: Uses<
+  'published' | 'roundCounter' | 'duties' | 'ownKey' | 'readBootId' | 'checkpoint',
+  Settings<typeof definition, 'blocksyncWindow'>
+>): Collector<Reading> => {
   const rateOf = createBlockRate()
   const lagOf = createLag()
   const starts = createStartTimer()
@@ -115,7 +109,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     const windowBlocks = lag === null || isSyncing(known) ? null : Math.max(0, windowSize - lag)
     const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
-    const counts = rounds.read()
+    const counts = roundCounter.read()
     if (counts) duties.add(counts, known.value('chain_native_stake_ratio'), now)
     const key = ownKey.get()
     const signs = key === null ? null : isSigning(known, counts, elapsed)
@@ -217,20 +211,4 @@ const dutySamples = (duties: DutiesReading, isOwnKeyKnown: boolean): readonly Sa
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  { blocksyncWindow },
-  { published, roundCounter, duties, ownKey, checkpoints, readBootId },
-) => ({
-  role: 'derived',
-  create: (timing) =>
-    derived({
-      published,
-      rounds: roundCounter,
-      duties,
-      ownKey,
-      blocksyncWindow,
-      readBootId,
-      checkpoint: checkpoints.open('derived'),
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { role: 'derived', create: derived }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../core/settings.ts'
+import { enabled, fixed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import { flagOrNull, numberOrNull, objectOf, objectOrNull } from '../shared/reading-schema.ts'
 
@@ -9,7 +9,7 @@ export const definition = {
   introduction: 'Values derived from the other collectors: those that decide during an incident.',
   settings: z
     .strictObject({
-      ...timing('5s', '5s', POLL),
+      enabled,
       blocksyncWindow: z
         .int()
         .min(1)
@@ -19,6 +19,7 @@ export const definition = {
           'number of blocks that the node can be behind and still catch up by blocksync; null: from statesync_threshold in its node.toml, 800 by default',
         ),
     })
+    .transform(fixed({ interval: '5s', timeout: '5s' }))
     .prefault({}),
   reading: objectOf({
     duties: objectOrNull({

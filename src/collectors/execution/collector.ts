@@ -1,31 +1,17 @@
-import type { Clock } from '../../core/clock.ts'
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { type Collector, follow } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
-import type { Exec } from '../../sources/exec.ts'
 import {
   createGrepSupport,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
-  type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
-import type { UnitNames } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-
-interface ExecutionCollectorOptions {
-  readonly journalDependencies: JournalDependencies
-  readonly exec: Exec
-  readonly clock: Clock
-  readonly unitNames: UnitNames
-  /** The systemd unit, with `{prefix}` for the name prefix. */
-  readonly unit: string
-  readonly timing: Timing
-}
 
 type Reading = FollowerReading & ExecutionLogReading
 
@@ -39,8 +25,14 @@ const UNKNOWN: Partial<ExecutionLogReading> = {
 }
 
 /** The blocks that the node executes, from the execution log in the journal. */
-export const execution = (options: ExecutionCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, exec, clock, unitNames, unit, timing } = options
+export const execution = ({
+  journalDependencies,
+  exec,
+  clock,
+  unitNames,
+  unit,
+  timing,
+}: Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames', UnitSetting>): Collector<Reading> => {
   const counters = createExecutionCounters(journalDependencies.counts.recorder)
   const canGrep = createGrepSupport(exec)
 
@@ -103,14 +95,4 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = ({ unit }, { exec, clock, unitNames, journalFor }) => ({
-  create: (timing) =>
-    execution({
-      journalDependencies: journalFor('execution'),
-      exec,
-      clock,
-      unitNames,
-      unit,
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { create: execution }

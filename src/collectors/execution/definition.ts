@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FOLLOW, serviceUnit, timing } from '../../core/settings.ts'
+import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { integerOrNull, numberOrNull, objectOf, objectOrNull, timeOrNull } from '../shared/reading-schema.ts'
@@ -13,9 +13,10 @@ export const definition = {
   introduction: 'The journal of execution: one line per block, and one per write to the database for each timeline.',
   settings: z
     .strictObject({
-      ...timing('5s', '10s', FOLLOW),
+      enabled,
       unit: serviceUnit.default('{prefix}-execution.service').describe('the unit whose journal is the execution log'),
     })
+    .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
   reading: objectOf({
     lastEntryAt: timeOrNull,

@@ -1,7 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
-import type { Recorder } from '../../core/metric.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import type { Exec } from '../../sources/exec.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { HostSources } from '../../sources/host.ts'
 import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
@@ -9,27 +6,17 @@ import { contentionChecks } from './contention.ts'
 import { clockCheck, cpuChecks, kernelChecks, memoryChecks } from './system.ts'
 import { createReadPath, directoryChecks, driveChecks, type ReadPath } from './storage.ts'
 import { portsCheck, processChecks } from './processes.ts'
-import type { MainPids } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 /** Results by the name of the check. */
 export type HostReading = ReadonlyMap<string, CheckResult>
 
-interface HostCollectorOptions extends HostSources {
-  readonly exec: Exec
-  readonly recorder: Recorder
-  readonly clock: Clock
-  readonly readPath: ReadPath
-  readonly mainPids: MainPids
-  readonly ports: readonly number[]
-  readonly firewalledPorts: readonly number[]
-  readonly directories: Readonly<Record<string, string>>
-  readonly fileSystems: readonly string[]
-  readonly nodeDirectory: string
-  readonly nodeFiles: Pick<FileTree, 'read'>
-  readonly timing: Timing
-}
+type HostCollectorOptions = HostSources &
+  Uses<
+    'exec' | 'recorder' | 'clock' | 'mainPids' | 'nodeDirectory',
+    Settings<typeof definition, 'ports' | 'firewalledPorts' | 'directories' | 'fileSystems'>
+  > & { readonly readPath: ReadPath; readonly nodeFiles: Pick<FileTree, 'read'> }
 
 /** Properties of the host that the node depends on. The checks are independent of each other. */
 export const host = (options: HostCollectorOptions): Collector<HostReading> => {
@@ -81,25 +68,13 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  { ports, firewalledPorts, directories, fileSystems },
-  { host: sources, readPrefix, keyFiles, nodeDirectory, nodeFiles, mainPids, exec, recorder, clock },
-) => ({
+export const offer: OfferCollector<typeof definition> = {
   role: 'derived',
-  create: (timing) =>
-    host({
-      ...sources,
-      mainPids,
-      ports,
-      firewalledPorts,
-      directories,
-      fileSystems,
-      nodeDirectory,
-      nodeFiles,
-      timing,
-      exec,
-      recorder,
-      clock,
-      readPath: createReadPath(readPrefix, keyFiles),
-    }),
-})
+  create: (uses) => {
+    const { host: sources, readPrefix, keyFiles, exec, recorder, clock, mainPids, nodeDirectory, nodeFiles } = uses
+    const { ports, firewalledPorts, directories, fileSystems, timing } = uses
+    const readPath = createReadPath(readPrefix, keyFiles)
+    const settings = { ports, firewalledPorts, directories, fileSystems, timing }
+    return host({ ...sources, ...settings, exec, recorder, clock, mainPids, nodeDirectory, nodeFiles, readPath })
+  },
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, label, POLL, timing } from '../../core/settings.ts'
+import { file, label, polling, timed } from '../../core/settings.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
 import { listOf, mapOf, objectOf, textOrNull } from '../shared/reading-schema.ts'
 
@@ -14,13 +14,15 @@ export const DROP_KINDS = ['missed', 'error', 'dropped'] as const
 
 const HUGE_PAGE_SIZES = ['2Mi', '1Gi'] as const
 
+const TIMING = { interval: '15s', timeout: '10s' } as const
+
 export const definition = {
   name: 'host',
   help: 'properties of the host that the node depends on: kernel, clock, huge pages, pressure, drives, ports, limits',
   introduction: 'Properties of the host that the node depends on and that node_exporter does not export.',
   settings: z
     .strictObject({
-      ...timing('15s', '10s', POLL),
+      ...polling(TIMING),
       procfs: file('mount point of procfs').default('/proc'),
       sysfs: file('mount point of sysfs').default('/sys'),
       bootDirectory: file('directory of the kernel images').default('/boot'),
@@ -49,6 +51,7 @@ export const definition = {
         .nullable()
         .default(null),
     })
+    .transform(timed(TIMING))
     .prefault({}),
   reading: mapOf(objectOf({ samples: listOf(z.unknown()), state: textOrNull })),
   metrics: {

@@ -55,9 +55,7 @@ const stateText = ({ state, why }: KeyFile): string => {
   return why === null ? name : `${name}: ${why}`
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  _,
-  { keyFolders: places, readPrefix, keyFiles, readKeyReport },
-) => ({
-  create: (timing) => keys({ examine: chooseExaminer({ places, readPrefix, keyFiles, readKeyReport }), timing }),
-})
+export const offer: OfferCollector<typeof definition> = {
+  create: ({ keyFolders: places, readPrefix, keyFiles, readKeyReport, timing }) =>
+    keys({ examine: chooseExaminer({ places, readPrefix, keyFiles, readKeyReport }), timing }),
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, POLL, timing } from '../../core/settings.ts'
+import { file, polling, timed } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
 import { listOf, numberOrNull, objectOf, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
@@ -8,6 +8,8 @@ export const KEYS = ['secp', 'bls', 'password'] as const
 export const KEY_KINDS = ['keystore', 'backup'] as const
 export const KEY_STATES = ['ok', 'missing', 'invalid', 'exposed', 'unverified', 'off_node'] as const
 
+const TIMING = { interval: '1m', timeout: '10s' } as const
+
 export const definition = {
   name: 'keys',
   help: "the node's keystores and their backups: present, intact, readable only by their owner",
@@ -15,9 +17,10 @@ export const definition = {
     'Keystores, their backups and their password, from the metadata of the files. The content is checked if the agent may read it, and is not stored; `unverified` is a file that exists and is readable only by its owner, so that the agent cannot check the content. `off_node` is a backup that is not on this host and that `chain-agent keys off-node` has recorded since the keystore was written; that of the password if both keys are recorded.',
   settings: z
     .strictObject({
-      ...timing('1m', '10s', POLL),
+      ...polling(TIMING),
       reportFile: file('read the states from this file, written by chain-agent-keys.timer').nullable().default(null),
     })
+    .transform(timed(TIMING))
     .prefault({}),
   reading: listOf(
     objectOf({

@@ -9,22 +9,15 @@ import {
   type ProposedBlock,
   type Timeout,
 } from '../../parsers/ledger-tail.ts'
-import type { OwnBlock, OwnKey, UnitNames } from '../shared/node-state.ts'
+import type { OwnBlock, OwnKey } from '../shared/node-state.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { type Collector, follow } from '../../core/collector.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import {
-  createJournalFollower,
-  type FollowerReading,
-  followerSamples,
-  type JournalDependencies,
-} from '../shared/journal-follower.ts'
+import { createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
-import type { LedgerRound, RoundFeed } from '../schedule/predictions.ts'
-import type { RoundCounter } from '../derived/duties.ts'
-import type { RecentRounds } from './recent-rounds.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { LedgerRound } from '../schedule/predictions.ts'
+import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
 
 type Event = (typeof LEDGER_EVENTS)[number]
 
@@ -208,19 +201,6 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
   }
 }
 
-interface LedgerCollectorOptions {
-  readonly journalDependencies: JournalDependencies
-  readonly unitNames: UnitNames
-  /** The systemd unit, with `{prefix}` for the name prefix. */
-  readonly unit: string
-  readonly ownKey: OwnKey
-  readonly ownBlock: OwnBlock
-  readonly roundCounter: RoundCounter
-  readonly roundFeed: RoundFeed
-  readonly recentRounds: RecentRounds
-  readonly timing: Timing
-}
-
 /** The reading, with an unparsed line if there is one. */
 type Reading = FollowerReading & LedgerReading & { readonly unparsed: string | null }
 
@@ -237,7 +217,10 @@ export const ledger = ({
   roundFeed,
   recentRounds,
   timing,
-}: LedgerCollectorOptions): Collector<Reading> => {
+}: Uses<
+  'journalDependencies' | 'unitNames' | 'ownKey' | 'ownBlock' | 'roundCounter' | 'roundFeed' | 'recentRounds',
+  UnitSetting
+>): Collector<Reading> => {
   const { recorder } = journalDependencies.counts
   const counters = createLedgerCounters(recorder, ownKey, ownBlock)
   const reader = createLineReader(recorder, 'ledger-tail', parseLedgerLine)
@@ -322,20 +305,4 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
 
-export const offer: OfferCollector<typeof definition> = (
-  { unit },
-  { unitNames, ownKey, ownBlock, roundCounter, roundFeed, recentRounds, journalFor },
-) => ({
-  create: (timing) =>
-    ledger({
-      journalDependencies: journalFor('ledger'),
-      unitNames,
-      unit,
-      ownKey,
-      ownBlock,
-      roundCounter,
-      roundFeed,
-      recentRounds,
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { create: ledger }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FOLLOW, serviceUnit, timing } from '../../core/settings.ts'
+import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { objectOf, timeOrNull } from '../shared/reading-schema.ts'
 
@@ -13,11 +13,12 @@ export const definition = {
     'The ledger stream in the journal. Counters hold what the agent read; lines that are repeated after a restart of the stream are not counted again. The metrics of own rounds exist only while the public key of the node is known.',
   settings: z
     .strictObject({
-      ...timing('5s', '10s', FOLLOW),
+      enabled,
       unit: serviceUnit
         .default('{prefix}-ledger-tail.service')
         .describe('the unit whose journal contains the ledger stream'),
     })
+    .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
   reading: objectOf({ lastEntryAt: timeOrNull }),
   metrics: {

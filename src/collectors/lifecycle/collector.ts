@@ -1,36 +1,27 @@
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
-import {
-  createJournalFollower,
-  type FollowerReading,
-  followerSamples,
-  type JournalDependencies,
-} from '../shared/journal-follower.ts'
-import { lifecycleEntry, lifecycleMatch, type LifecycleCounters } from './restarts.ts'
-import type { UnitNames } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import { type Collector, follow } from '../../core/collector.ts'
+import { createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import { lifecycleEntry, lifecycleMatch } from './restarts.ts'
+import type { OfferCollector, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-
-interface LifecycleCollectorOptions {
-  readonly journalDependencies: JournalDependencies
-  readonly unitNames: UnitNames
-  readonly units: Readonly<Record<string, string>>
-  readonly lifecycle: LifecycleCounters
-  readonly timing: Timing
-}
 
 /** systemd writes the entries of all units under its own unit. */
 const SERVICE = 'init'
 
 /** Starts and exits of the node's units, from the journal entries of systemd; includes those between two polls. */
-export const lifecycle = (options: LifecycleCollectorOptions): Collector<FollowerReading> => {
-  const { journalDependencies, unitNames, units, lifecycle: counters, timing } = options
+export const lifecycle = ({
+  journalDependencies,
+  unitNames,
+  serviceUnits,
+  lifecycle: counters,
+  timing,
+}: Uses<'journalDependencies' | 'unitNames' | 'serviceUnits' | 'lifecycle'>): Collector<FollowerReading> => {
   let services: ReadonlyMap<string, string> = new Map()
   const open = createJournalFollower(journalDependencies, {
     timing,
     consumer: {
       service: SERVICE,
       match: async (signal) => {
-        const resolvedUnits = await unitNames.all(units, signal)
+        const resolvedUnits = await unitNames.all(serviceUnits, signal)
         services = new Map([...resolvedUnits].map(([service, unit]) => [unit, service]))
         return lifecycleMatch(services.keys())
       },
@@ -62,10 +53,4 @@ export const lifecycle = (options: LifecycleCollectorOptions): Collector<Followe
   }
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  _,
-  { serviceUnits: units, unitNames, lifecycle: counters, journalFor },
-) => ({
-  create: (timing) =>
-    lifecycle({ journalDependencies: journalFor('lifecycle'), unitNames, units, lifecycle: counters, timing }),
-})
+export const offer: OfferCollector<typeof definition> = { create: lifecycle }

@@ -1,32 +1,26 @@
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { type Collector, follow } from '../../core/collector.ts'
 import { endsWithin } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import { isUnreadable, whyNotRead } from '../../domain/log-state.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns/classify.ts'
-import type { Exec } from '../../sources/exec.ts'
 import {
   createGrepSupport,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
-  type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import { createLogCounters, type RecentFailures } from './counters.ts'
-import type { UnitNames } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-import { createLogSurvey, type LogSources, type LogSurvey } from './log-survey.ts'
+import { createLogSurvey, type LogSurvey } from './log-survey.ts'
 
-interface LogsCollectorOptions extends LogSources {
-  readonly journalDependencies: JournalDependencies
-  readonly exec: Exec
-  readonly unitNames: UnitNames
-  /** Service → unit, with `{prefix}` for the name prefix. */
-  readonly units: Readonly<Record<string, string>>
+type LogsCollectorOptions = Uses<
+  'journalDependencies' | 'exec' | 'unitNames' | 'readOldest' | 'readNewest' | 'unitLogs',
+  Settings<typeof definition, 'units'>
+> & {
   /** Of a unit whose log only another collector follows: service → unit. */
   readonly alsoExamined: Readonly<Record<string, string>>
-  readonly timing: Timing
 }
 
 interface Reading extends FollowerReading, LogSurvey {
@@ -123,23 +117,13 @@ const statesOf = ({ trouble, states }: Reading): Readonly<Record<string, string>
     }),
   )
 
-export const offer: OfferCollector<typeof definition> = (
-  { units },
-  { exec, readOldest, readNewest, unitLogs, unitNames, journalFor, serviceUnits: { 'ledger-tail': ledger } },
-) => ({
+export const offer: OfferCollector<typeof definition> = {
   // Without a unit, journalctl would follow all units of the host.
-  hasWork: Object.keys(units).length > 0,
-  create: (timing) =>
-    logs({
-      exec,
-      readOldest,
-      readNewest,
-      unitLogs,
-      unitNames,
-      units,
-      timing,
-      // The ledger collector follows it.
-      alsoExamined: ledger === undefined ? {} : { 'ledger-tail': ledger },
-      journalDependencies: journalFor('logs'),
-    }),
-})
+  hasWork: ({ units }) => Object.keys(units).length > 0,
+  create: ({ journalDependencies, exec, readOldest, readNewest, unitLogs, unitNames, units, serviceUnits, timing }) => {
+    const { 'ledger-tail': ledger } = serviceUnits
+    // The ledger collector follows it.
+    const alsoExamined = ledger === undefined ? {} : { 'ledger-tail': ledger }
+    return logs({ journalDependencies, exec, readOldest, readNewest, unitLogs, unitNames, units, alsoExamined, timing })
+  },
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FOLLOW, label, serviceUnit, timing } from '../../core/settings.ts'
+import { enabled, fixed, label, serviceUnit } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
 import { LOG_STATES } from '../../domain/log-state.ts'
 import { listOf, mapOf, objectOf, timeOrNull } from '../shared/reading-schema.ts'
@@ -11,7 +11,7 @@ export const definition = {
     'Known failure messages in the journals of consensus, execution, RPC and the cleanup; `chain-agent check` prints what each means and what to do.',
   settings: z
     .strictObject({
-      ...timing('5s', '10s', FOLLOW),
+      enabled,
       units: z
         .record(label, serviceUnit)
         .default({
@@ -22,6 +22,7 @@ export const definition = {
         })
         .describe('the units whose logs are searched for known failure messages: label → unit'),
     })
+    .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
   reading: objectOf({
     lastEntryAt: timeOrNull,

@@ -1,17 +1,10 @@
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { MAINTENANCE_REASONS, readMaintenance, isActive } from '../../domain/maintenance.ts'
 import { sample } from '../../core/metric.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-
-interface MaintenanceCollectorOptions {
-  /** Written by `chain-agent maintenance`. */
-  readonly checkpoint: Checkpoint
-  readonly timing: Timing
-}
 
 interface Reading {
   readonly reason: (typeof MAINTENANCE_REASONS)[number] | null
@@ -24,7 +17,7 @@ interface Reading {
 const NONE: Reading = { reason: null, until: null, note: null }
 
 /** The maintenance window that the operator has set. It ends by itself, and survives a restart of the agent. */
-export const maintenance = ({ checkpoint, timing }: MaintenanceCollectorOptions): Collector<Reading> => ({
+export const maintenance = ({ checkpoint, timing }: Uses<'checkpoint'>): Collector<Reading> => ({
   name: definition.name,
   help: definition.help,
   timing,
@@ -50,6 +43,4 @@ const unreadable = (): SourceError =>
     advice: 'set the window again, or run `sudo chain-agent maintenance end`',
   })
 
-export const offer: OfferCollector<typeof definition> = (_, { checkpoints }) => ({
-  create: (timing) => maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
-})
+export const offer: OfferCollector<typeof definition> = { create: maintenance }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../core/settings.ts'
+import { enabled, fixed } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
 import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
 import { objectOf, textOrNull } from '../shared/reading-schema.ts'
@@ -8,7 +8,10 @@ export const definition = {
   name: 'maintenance',
   help: 'the maintenance window that the operator has set',
   introduction: 'The maintenance window that the operator has set with `chain-agent maintenance`.',
-  settings: z.strictObject(timing('5s', '5s', POLL)).prefault({}),
+  settings: z
+    .strictObject({ enabled })
+    .transform(fixed({ interval: '5s', timeout: '5s' }))
+    .prefault({}),
   reading: objectOf({ reason: textOrNull, until: z.iso.datetime().nullable().catch(null), note: textOrNull }),
   metrics: {
     chain_agent_maintenance: gauge('Whether a maintenance window is active, by reason.', {

@@ -1,13 +1,12 @@
-import type { Clock, Context } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import { ParseError } from '../../core/errors.ts'
-import { type Recorder, sample } from '../../core/metric.ts'
+import { sample } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, NATIVE_SOURCES } from './definition.ts'
 import { type Exposition, parsePrometheusText, withoutFutureTimes } from '../../parsers/prometheus-text.ts'
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { HttpResponse } from '../../sources/http.ts'
-import type { ReadPrefix } from '../../sources/prefix.ts'
 import { createUnparsedLine } from '../shared/log-lines.ts'
 import {
   createMovementDetector,
@@ -19,7 +18,7 @@ import {
 } from './series.ts'
 import { describeOtherContent } from './other-content.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]
 
@@ -43,18 +42,10 @@ export interface NativeReading {
   readonly unknown: Readonly<Record<string, string>>
 }
 
-interface NativeCollectorOptions {
-  readonly at: (url: string) => MetricsEndpoint
-  readonly url: string
-  /** Read if the first endpoint returns no metrics of consensus. */
-  readonly fallbackUrl: string | null
-  /** Prefix of the metric names; null: the name prefix. */
-  readonly namePrefix: string | null
-  readonly readPrefix: ReadPrefix
-  readonly recorder: Recorder
-  readonly clock: Clock
-  readonly timing: Timing
-}
+type NativeCollectorOptions = Uses<
+  'readPrefix' | 'recorder' | 'clock',
+  Settings<typeof definition, 'url' | 'fallbackUrl' | 'namePrefix'>
+> & { readonly at: (url: string) => MetricsEndpoint }
 
 const FORMAT = 'prometheus'
 const MOVEMENT_STATES = { moving: 'changing', standing: 'not changing' } as const
@@ -175,14 +166,9 @@ const noMetricsState = ({ samples }: Exposition, prefix: string): string => {
   return 'answering, with no metrics of consensus'
 }
 
-export const offer: OfferCollector<typeof definition> = (settings, { nativeAt, readPrefix, recorder, clock }) => ({
-  create: (timing) =>
-    native({
-      ...settings,
-      at: (url) => nativeAt(url, requestTimeout(timing, 2)),
-      readPrefix,
-      recorder,
-      clock,
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = {
+  create: ({ nativeAt, url, fallbackUrl, namePrefix, readPrefix, recorder, clock, timing }) => {
+    const at = (address: string): MetricsEndpoint => nativeAt(address, requestTimeout(timing, 2))
+    return native({ at, url, fallbackUrl, namePrefix, readPrefix, recorder, clock, timing })
+  },
+}

@@ -145,9 +145,9 @@ const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Bloc
 
 const valueOf = <T>(reply: Reply<T> | null): T | null => (reply?.ok ? reply.value : null)
 
-export const offer: OfferCollector<typeof definition> = (_, { references, rpcUrl, isRpcOfNode, rpcAt, queryAt }) => ({
-  hasWork: references.length > 0,
-  create: (timing) => {
+export const offer: OfferCollector<typeof definition> = {
+  hasWork: (_, { references }) => references.length > 0,
+  create: ({ references, rpcUrl, isRpcOfNode, rpcAt, queryAt, timing }) => {
     // The heights, then the blocks.
     const timeout = requestTimeout(timing, 2)
     return reference({
@@ -162,4 +162,4 @@ export const offer: OfferCollector<typeof definition> = (_, { references, rpcUrl
       timing,
     })
   },
-})
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../core/settings.ts'
+import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import {
   flagOrNull,
@@ -11,12 +11,14 @@ import {
   textOrNull,
 } from '../shared/reading-schema.ts'
 
+const TIMING = { interval: '10s', timeout: '5s' } as const
+
 export const definition = {
   name: 'reference',
   help: 'references for height and blocks of the chain, and how far the node is behind them',
   introduction:
     'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`. Of the newest block that the node and the RPC endpoints have all finalized, the hash and the state root are compared, too.',
-  settings: z.strictObject(timing('10s', '5s', POLL)).prefault({}),
+  settings: z.strictObject(polling(TIMING)).transform(timed(TIMING)).prefault({}),
   reading: objectOf({
     references: listOf(
       objectOf({

@@ -1,13 +1,12 @@
 import { pastTime } from '../../core/bounds.ts'
-import type { Clock } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { type Collector, poll } from '../../core/collector.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
 import { type RequestFailure, type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, Uses } from '../dependencies.ts'
 
 /** The requests of every poll, whose duration and failures are exported. */
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
@@ -38,18 +37,16 @@ export type RpcReading =
       readonly info: Info
     }
 
-interface RpcCollectorOptions {
-  readonly node: RpcEndpoint
-  readonly recorder: Recorder
-  readonly clock: Clock
-  readonly timing: Timing
-}
-
 /** Version and chain change only with a restart of the node; missing values are requested sooner. Milliseconds. */
 const infoInterval = (info: Info): number => (isComplete(info) ? minute : minute / 6)
 
 /** The node's JSON-RPC. A refused connection or an invalid response is a reading: `chain_rpc_up` 0. */
-export const rpc = ({ node, recorder, clock, timing }: RpcCollectorOptions): Collector<RpcReading> => {
+export const rpc = ({
+  node,
+  recorder,
+  clock,
+  timing,
+}: Uses<'recorder' | 'clock', { readonly node: RpcEndpoint }>): Collector<RpcReading> => {
   const measuredRequest = async <T>(
     method: (typeof METHODS)[number],
     params: readonly unknown[],
@@ -180,6 +177,7 @@ const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sam
         }),
       ]
 
-export const offer: OfferCollector<typeof definition> = ({ url }, { batchingRpcAt, recorder, clock }) => ({
-  create: (timing) => rpc({ node: batchingRpcAt(url, requestTimeout(timing, 2)), recorder, clock, timing }),
-})
+export const offer: OfferCollector<typeof definition> = {
+  create: ({ url, batchingRpcAt, recorder, clock, timing }) =>
+    rpc({ node: batchingRpcAt(url, requestTimeout(timing, 2)), recorder, clock, timing }),
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing, url } from '../../core/settings.ts'
+import { polling, timed, url } from '../../core/settings.ts'
 import { gauge, histogram, open, counter } from '../../core/metric.ts'
 import { integerOrNull, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
@@ -10,6 +10,8 @@ export const REQUEST_FAILURES = ['refused', 'timeout', 'http', 'jsonrpc', 'inval
 
 const block = objectOrNull({ number: integerOrNull, at: timeOrNull })
 
+const TIMING = { interval: '2s', timeout: '3s' } as const
+
 export const definition = {
   name: 'rpc',
   help: "the node's JSON-RPC: height by block tag, block times, version",
@@ -17,9 +19,10 @@ export const definition = {
     "The node's JSON-RPC, asked every `rpc.interval`. While the port refuses connections, times out or returns an invalid response, `chain_rpc_up` is 0 and the heights are absent.",
   settings: z
     .strictObject({
-      ...timing('2s', '3s', POLL),
+      ...polling(TIMING),
       url: url("the node's JSON-RPC").default('http://localhost:8080'),
     })
+    .transform(timed(TIMING))
     .prefault({}),
   reading: z.discriminatedUnion('up', [
     z.object({ up: z.literal(false), reason: textOrNull, detail: textOrNull }),

@@ -1,42 +1,27 @@
 import { chainIdOf } from '../../domain/agreement.ts'
 import { type Context, nextTurn } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import { type EpochLengths, epochPosition } from '../../domain/epoch.ts'
+import { type Collector, poll } from '../../core/collector.ts'
+import { epochPosition } from '../../domain/epoch.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
+import { createSampleIndex, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { hour, minute, second } from '../../core/units.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import type { FileTree } from '../../sources/file-tree.ts'
-import type { OfferCollector, ReadingOf } from '../dependencies.ts'
-import type { ChainSets, OwnKey } from '../shared/node-state.ts'
+import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-import type { RoundLog } from '../consensus/round-log.ts'
 import { createMissedRounds, MISSED_ROUNDS } from './missed-rounds.ts'
 import { createOwnRounds } from './own-rounds.ts'
-import { createPredictions, type LedgerRound, PROOF_ROUNDS, type RoundFeed } from './predictions.ts'
+import { createPredictions, type LedgerRound, PROOF_ROUNDS } from './predictions.ts'
 
-interface ScheduleCollectorOptions {
-  readonly feed: RoundFeed
-  readonly ownKey: OwnKey
-  readonly recorder: Recorder
-  readonly files: FileTree
+type ScheduleCollectorOptions = Uses<
+  'roundFeed' | 'ownKey' | 'recorder' | 'nodeFiles' | 'epochs' | 'published' | 'checkpoint' | 'roundLog'
+> & {
   /** The path of a file in the directory of the node. */
   readonly pathOf: (file: string, signal: AbortSignal) => Promise<string>
-  /** Sets that the staking precompile reports. */
-  readonly chainSets: ChainSets
-  /** Whether they are read. */
-  readonly readsChain: boolean
-  readonly epochs: EpochLengths
-  /** Returns the samples of the other collectors. */
-  readonly published: () => readonly Sample[]
-  readonly checkpoint: Checkpoint
-  readonly roundLog: RoundLog
   /** Of the classes of missed rounds. */
   readonly missedCheckpoint: Checkpoint
-  readonly timing: Timing
 }
 
 type Reading = ReadingOf<typeof definition>
@@ -56,7 +41,7 @@ const NO_SETS: readonly ValidatorSet[] = []
 const SLICE = 100
 
 /** The files of the node with its sets of validators and the starts of epochs, as they were read last. */
-const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files' | 'pathOf'>) => {
+const createSetFiles = ({ nodeFiles, pathOf }: Pick<ScheduleCollectorOptions, 'nodeFiles' | 'pathOf'>) => {
   let text: string | undefined
   let sets = NO_SETS
   let starts: ReadonlyMap<bigint, bigint> = new Map()
@@ -64,7 +49,7 @@ const createSetFiles = ({ files, pathOf }: Pick<ScheduleCollectorOptions, 'files
 
   /** Null if it does not exist. */
   const readText = async (file: string, signal: AbortSignal): Promise<string | null> =>
-    files.read(await pathOf(file, signal), LIMITS.set.length)
+    nodeFiles.read(await pathOf(file, signal), LIMITS.set.length)
 
   return {
     sets: () => sets,
@@ -126,13 +111,13 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
-  const { feed, ownKey, recorder, chainSets, epochs, published, checkpoint, timing } = options
+  const { roundFeed, ownKey, recorder, epochs, published, checkpoint, timing } = options
   const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
   const own = createOwnRounds()
   const missed = createMissedRounds({ roundLog: options.roundLog, checkpoint: options.missedCheckpoint })
   const setFiles = createSetFiles(options)
   const pace = createPace()
-  let used: readonly (readonly ValidatorSet[])[] = []
+  let used: readonly ValidatorSet[] | undefined
   let members: ReadonlyMap<bigint, number> = new Map()
   let readAt: number | undefined
   /** The epoch of the newest block when the files were read. */
@@ -144,13 +129,10 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     readonly blockAt: number
   } | null = null
 
-  /** Uses the sets of the file, and of other epochs those of the chain. */
   const useSets = (): void => {
-    const ofFile = setFiles.sets()
-    const ofChain = options.readsChain ? chainSets.get() : NO_SETS
-    if (used[0] === ofFile && used[1] === ofChain) return
-    used = [ofFile, ofChain]
-    const sets = [...ofFile, ...ofChain.filter(({ epoch }) => !ofFile.some((one) => one.epoch === epoch))]
+    const sets = setFiles.sets()
+    if (used === sets) return
+    used = sets
     predictions.setMembers(sets)
     own.restart()
     members = new Map(sets.map(({ epoch, members: all }) => [epoch, all.length]))
@@ -186,17 +168,12 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     return at.round + BigInt(position.blocksLeft + length.delayRounds)
   }
 
-  const whyNoSet = (): string | null => {
-    const missing = setFiles.problem() ?? (last && `${FILES.sets} has no set of epoch ${last.epoch}`)
-    if (missing === null) return null
-    return options.readsChain
-      ? `${missing}; the set has not been read from the chain yet`
-      : `${missing}; staking.schedule: true reads the set from the chain`
-  }
+  const whyNoSet = (): string | null =>
+    setFiles.problem() ?? (last && `${FILES.sets} has no set of epoch ${last.epoch}`)
 
   const evaluate = async ({ clock, signal }: Context): Promise<Reading> => {
     const isDue = readAt === undefined || clock.elapsed() - readAt >= READ_EVERY_MS
-    const rounds = feed.take()
+    const rounds = roundFeed.take()
     const newest = rounds.findLast(({ block }) => block?.epoch)?.block?.epoch ?? last?.epoch
     if (isDue || newest !== readIn) {
       readAt = clock.elapsed()
@@ -208,7 +185,6 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
       follow(round, clock.now())
       if (index % SLICE === SLICE - 1) await nextTurn()
     }
-    chainSets.isMissing = last !== null && !setFiles.sets().some(({ epoch }) => epoch === last?.epoch)
     const key = ownKey.get()
     missed.evaluate(createSampleIndex(published()), key, clock.now())
     const known = last && predictions.scheduleOf(last.epoch)
@@ -286,27 +262,15 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): re
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = (_, dependencies) => {
-  const { roundFeed, ownKey, recorder, nodeFiles, keyFiles, readPrefix, published, checkpoints } = dependencies
-  const { roundLog, chainSets, epochs, nodeDirectory: directory, readsChainSets: readsChain } = dependencies
-  return {
-    role: 'derived',
-    create: (timing) =>
-      schedule({
-        feed: roundFeed,
-        ownKey,
-        recorder,
-        files: nodeFiles,
-        pathOf: async (file, signal) =>
-          resolvePath(`${directory}/${file}`, { prefix: (await readPrefix(signal)).word, files: keyFiles }),
-        chainSets,
-        readsChain,
-        epochs,
-        published,
-        checkpoint: checkpoints.open('schedule'),
-        roundLog,
-        missedCheckpoint: checkpoints.open(MISSED_ROUNDS),
-        timing,
-      }),
-  }
+export const offer: OfferCollector<typeof definition> = {
+  role: 'derived',
+  create: (uses) => {
+    const { roundFeed, ownKey, recorder, nodeFiles, epochs, published, checkpoint, roundLog, timing } = uses
+    const { checkpoints, nodeDirectory, readPrefix, keyFiles: files } = uses
+    const pathOf = async (file: string, signal: AbortSignal): Promise<string> =>
+      resolvePath(`${nodeDirectory}/${file}`, { prefix: (await readPrefix(signal)).word, files })
+    const missedCheckpoint = checkpoints.open(MISSED_ROUNDS)
+    const sources = { roundFeed, ownKey, recorder, nodeFiles, epochs, published, roundLog }
+    return schedule({ ...sources, pathOf, checkpoint, missedCheckpoint, timing })
+  },
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../core/settings.ts'
+import { enabled, fixed } from '../../core/settings.ts'
 import { counter, gauge } from '../../core/metric.ts'
 import {
   flagOrNull,
@@ -21,8 +21,11 @@ export const definition = {
   name: 'schedule',
   help: 'the leader schedule: rounds that the node will lead, and those that it missed',
   introduction:
-    "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`; where the agent may not read them, `staking.schedule` reads the set from the chain. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
-  settings: z.strictObject(timing('5s', '20s', POLL)).prefault({}),
+    "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
+  settings: z
+    .strictObject({ enabled })
+    .transform(fixed({ interval: '5s', timeout: '20s' }))
+    .prefault({}),
   reading: objectOf({
     /** Why the own rounds are not known; null if they are. */
     problem: textOrNull,

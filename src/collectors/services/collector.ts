@@ -1,15 +1,13 @@
-import { type Collector, poll, type Subscribe, type Timing } from '../../core/collector.ts'
+import { type Collector, poll, type Subscribe } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { type Recorder, sample, sampleIfKnown } from '../../core/metric.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
-import type { Exec } from '../../sources/exec.ts'
-import type { MainPids, UnitNames } from '../shared/node-state.ts'
-import { createPartialRestart, type LifecycleCounters } from '../lifecycle/restarts.ts'
-import type { OfferCollector } from '../dependencies.ts'
-import type { UnitWatch, WatchUnits } from '../../sources/unit-watch.ts'
+import { createPartialRestart } from '../lifecycle/restarts.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import type { UnitWatch } from '../../sources/unit-watch.ts'
 import { LOG_PROPERTIES, type UnitLogs } from '../shared/unit-logs.ts'
 import { inSeconds, minute, renderDuration, second } from '../../core/units.ts'
 import { readUsages, type Usages, withUsage } from './usage.ts'
@@ -19,22 +17,6 @@ export interface ServicesReading {
   readonly timers: readonly (Unit & { readonly timer: string })[]
   /** Null until both consensus and execution have been running. */
   readonly partialRestart: boolean | null
-}
-
-interface ServicesCollectorOptions {
-  readonly exec: Exec
-  readonly unitNames: UnitNames
-  readonly unitLogs: Pick<UnitLogs, 'take'>
-  /** Label → unit, with `{prefix}` for the name prefix. */
-  readonly units: Readonly<Record<string, string>>
-  readonly timers: Readonly<Record<string, string>>
-  readonly required: readonly string[]
-  readonly lifecycle: LifecycleCounters
-  readonly mainPids: MainPids
-  readonly recorder: Recorder
-  /** Null: a change is seen at the next poll. */
-  readonly watchUnits: WatchUnits | null
-  readonly timing: Timing
 }
 
 /** Between two runs of systemctl if nothing changes. */
@@ -48,9 +30,22 @@ const PROPERTIES = [...new Set<string>([...UNIT_PROPERTIES, ...LOG_PROPERTIES])]
  * in each interval while a unit starts or stops, which nothing reports, and if units cannot be watched. In the other
  * intervals the last reading is reported again, so that it does not become stale.
  */
-export const services = (options: ServicesCollectorOptions): Collector<ServicesReading> => {
-  const { exec, unitNames, unitLogs, units, timers, required, lifecycle, mainPids, recorder, watchUnits, timing } =
-    options
+export const services = ({
+  exec,
+  unitNames,
+  unitLogs,
+  units,
+  timers,
+  required,
+  lifecycle,
+  mainPids,
+  recorder,
+  watchUnits,
+  timing,
+}: Uses<
+  'exec' | 'unitNames' | 'lifecycle' | 'mainPids' | 'recorder' | 'watchUnits',
+  Settings<typeof definition, 'units' | 'timers' | 'required'> & { readonly unitLogs: Pick<UnitLogs, 'take'> }
+>): Collector<ServicesReading> => {
   const unknownValues = createUnknownValues(recorder, 'systemctl')
   const partialRestart = createPartialRestart()
   /** The last exit of each service: systemd clears it when the unit is started again. */
@@ -239,10 +234,4 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
   ...sampleIfKnown('chain_service_partial_restart', partialRestart),
 ]
 
-export const offer: OfferCollector<typeof definition> = (
-  { units, timers, required },
-  { exec, unitNames, unitLogs, lifecycle, mainPids, recorder, watchUnits },
-) => ({
-  create: (timing) =>
-    services({ exec, unitNames, unitLogs, units, timers, required, lifecycle, mainPids, recorder, watchUnits, timing }),
-})
+export const offer: OfferCollector<typeof definition> = { create: services }

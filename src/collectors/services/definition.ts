@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { label, POLL, serviceUnit, timing } from '../../core/settings.ts'
+import { label, polling, serviceUnit, timed } from '../../core/settings.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
 import {
   flagOrNull,
@@ -45,6 +45,8 @@ const unit = {
   nextTriggerAt: timeOrNull,
 }
 
+const TIMING = { interval: '4s', timeout: '5s' } as const
+
 export const definition = {
   name: 'services',
   help: "the node's systemd units and timers",
@@ -52,10 +54,10 @@ export const definition = {
     "systemd units and timers, from `systemctl show`. The agent watches `/run/systemd/units`, the control groups of the units (`cgroup.events`) and the loads of unit files: it runs systemctl when a unit has started, ended or crashed, within a second, and otherwise every minute. Memory, CPU time and tasks are then read from the control group every 15 s. systemctl runs every `services.interval` while a unit starts, stops or reloads, and where units cannot be watched: with cgroup v1, in a container without the host's `/run/systemd` and `/sys/fs/cgroup`, or if the limits of the kernel for file watches are reached. The log of the agent has the reason, as `unit changes`. No watch sees that a unit begins to stop or reload, or fails before its first program: these are up to a minute late.",
   settings: z
     .strictObject({
-      ...timing('4s', '5s', [
+      ...polling(
+        TIMING,
         'how often it runs systemctl while a unit starts, stops or reloads, and if units cannot be watched',
-        POLL[1],
-      ]),
+      ),
       units: z
         .record(label, serviceUnit)
         .default({
@@ -82,6 +84,7 @@ export const definition = {
       path: ['required'],
       message: 'expected names of services.units',
     })
+    .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
     services: listOf(objectOf({ ...unit, service: textOrNull, expected: flagOrNull })),

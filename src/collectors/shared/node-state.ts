@@ -1,4 +1,3 @@
-import type { ValidatorSet } from '../../parsers/validators.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { NO_UNIT_LOGS, type UnitLogs } from './unit-logs.ts'
 
@@ -36,25 +35,6 @@ export const createOwnKey = (configured: string | null): OwnKey => {
     get: () => key,
     set: (reported) => {
       if (configured === null && reported !== null) key = reported.replace(/^0x/, '').toLowerCase()
-    },
-  }
-}
-
-/** The sets of validators that the staking precompile reports; none unless `staking.schedule` is set. */
-export interface ChainSets {
-  get(): readonly ValidatorSet[]
-  set(sets: readonly ValidatorSet[]): void
-  /** Whether the files of the node do not have the set in force: only then it is read from the chain. */
-  isMissing: boolean
-}
-
-export const createChainSets = (): ChainSets => {
-  let current: readonly ValidatorSet[] = []
-  return {
-    isMissing: false,
-    get: () => current,
-    set: (sets) => {
-      current = sets
     },
   }
 }

@@ -1,22 +1,11 @@
 import { newestBlock } from '../../domain/agreement.ts'
 import type { Context } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { day, minute, second } from '../../core/units.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
-import type { RoundCounter } from '../derived/duties.ts'
-import type { OfferCollector, ReadingOf } from '../dependencies.ts'
+import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
 import { CRITERIA, definition } from './definition.ts'
 import { addToHours, parseSloHours, type SloHour, sumOfHours } from './hours.ts'
-
-interface SloCollectorOptions {
-  /** Returns the samples of the other collectors. */
-  readonly published: () => readonly Sample[]
-  readonly rounds: RoundCounter
-  readonly objective: number
-  readonly checkpoint: Checkpoint
-  readonly timing: Timing
-}
 
 type Reading = ReadingOf<typeof definition>
 
@@ -26,12 +15,18 @@ const FRESH_S = 30
 const SAVE_EVERY_MS = 5 * minute
 
 /** Uptime of the last days, by the hour. */
-export const slo = ({ published, rounds, objective, checkpoint, timing }: SloCollectorOptions): Collector<Reading> => {
+export const slo = ({
+  published,
+  roundCounter,
+  objective,
+  checkpoint,
+  timing,
+}: Uses<'published' | 'roundCounter' | 'objective' | 'checkpoint'>): Collector<Reading> => {
   let hours: readonly SloHour[] = []
   let readAt: number | undefined
   let savedAt: number | undefined
   // The rounds from before, if this collector replaces another one.
-  let before = rounds.read()
+  let before = roundCounter.read()
 
   const observe = (known: SampleIndex, { clock }: Context): Omit<SloHour, 'from'> => {
     const elapsed = clock.elapsed()
@@ -40,7 +35,7 @@ export const slo = ({ published, rounds, objective, checkpoint, timing }: SloCol
     // The host or the agent was suspended.
     const observed = step > 3 * timing.interval ? 0 : step
     const isFresh = hasFreshBlock(known, clock.now())
-    const counts = rounds.read()
+    const counts = roundCounter.read()
     const led = (counts?.ownBlocks ?? 0) - (before?.ownBlocks ?? 0)
     const missed = (counts?.ownTimeouts ?? 0) - (before?.ownTimeouts ?? 0)
     before = counts
@@ -117,14 +112,4 @@ const samples = (reading: Reading): readonly Sample[] => {
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = (_, { objective, published, roundCounter, checkpoints }) => ({
-  role: 'derived',
-  create: (timing) =>
-    slo({
-      published,
-      rounds: roundCounter,
-      objective,
-      checkpoint: checkpoints.open('slo'),
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { role: 'derived', create: slo }

@@ -20,7 +20,7 @@ export const staking = ({
   ...options
 }: StakingPollOptions & { readonly timing: Timing }): Collector<StakingReading> => {
   const unknownValues = createUnknownValues(options.recorder, 'staking')
-  const read = createStakingPoll({ ...options, keepFor: 2 * timing.interval, sliceFor: timing.timeout / 3 })
+  const read = createStakingPoll(options, 2 * timing.interval)
   return {
     name: definition.name,
     help: definition.help,
@@ -73,23 +73,14 @@ const membershipText = ({ isActive, isActiveNext }: NonNullable<StakingReading['
   return isActiveNext === null ? now : `${now}, ${isActiveNext ? 'in the next one' : 'not in the next one'}`
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  settings,
-  { rpcUrl, rpcAt, recorder, clock, ownKey, ownBlock, checkpoints, stakingNetworks, chainSets },
-) => ({
+export const offer: OfferCollector<typeof definition> = {
   // The status report may provide the public key.
   role: 'derived',
-  create: (timing) =>
-    staking({
-      ...settings,
-      rpc: rpcAt(rpcUrl, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1))),
-      recorder,
-      clock,
-      ownKey,
-      ownBlock,
-      checkpoint: checkpoints.open(definition.name),
-      networks: stakingNetworks,
-      chainSets,
-      timing,
-    }),
-})
+  create: (uses) => {
+    const { rpcUrl, rpcAt, recorder, clock, ownKey, ownBlock, checkpoint, stakingNetworks: networks, timing } = uses
+    const { validatorId, withdrawals, expected } = uses
+    const rpc = rpcAt(rpcUrl, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1)))
+    const sources = { rpc, recorder, clock, ownKey, ownBlock, checkpoint, networks }
+    return staking({ ...sources, validatorId, withdrawals, expected, timing })
+  },
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, POLL, timing } from '../../core/settings.ts'
+import { address, polling, timed } from '../../core/settings.ts'
 import { counter, gauge, open } from '../../core/metric.ts'
 import { SET_VIEWS } from '../../parsers/staking.ts'
 import {
@@ -21,14 +21,16 @@ const perView = objectOf({ execution: amountOrNull, consensus: amountOrNull, sna
 const count = z.int().positive()
 const RATIO = 'expected a ratio from 0 to 1'
 
+const TIMING = { interval: '60s', timeout: '30s' } as const
+
 export const definition = {
   name: 'staking',
   help: 'stake, commission, rewards and epoch of the validator, from the staking precompile of the node',
   introduction:
-    'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`, or `staking.epochBlocks` and `staking.delayRounds`) and are absent if the epoch of the node contradicts it. With `staking.expected.beneficiary` one more request per own block: the RPC returns the beneficiary as `miner`. The balance of the authority is read every ten minutes with `eth_getBalance`.',
+    'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`) and are absent if the epoch of the node contradicts it. With `staking.expected.beneficiary` one more request per own block: the RPC returns the beneficiary as `miner`. The balance of the authority is read every ten minutes with `eth_getBalance`.',
   settings: z
     .strictObject({
-      ...timing('60s', '30s', POLL),
+      ...polling(TIMING),
       validatorId: count
         .nullable()
         .default(null)
@@ -38,20 +40,6 @@ export const definition = {
         .max(16, 'expected 16 ids at most')
         .default([])
         .describe('ids of withdrawal requests of the authority, 0 to 255: exported until they are withdrawn'),
-      schedule: z
-        .boolean()
-        .default(false)
-        .describe(
-          'whether to read the members of the set for the collector schedule: only for epochs that the files of the node do not have, one call per member',
-        ),
-      epochBlocks: count
-        .nullable()
-        .default(null)
-        .describe('blocks of an epoch, on a chain with another value than in networks/staking.yaml'),
-      delayRounds: count
-        .nullable()
-        .default(null)
-        .describe('rounds from the boundary block to the next epoch, likewise'),
       expected: z
         .strictObject({
           commission: z
@@ -74,6 +62,7 @@ export const definition = {
         })
         .prefault({}),
     })
+    .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
     hasKey: flagOrNull,

@@ -7,9 +7,8 @@ import type { StakingValidator } from '../../parsers/staking.ts'
 import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { ChainSets, OwnBlock, OwnKey } from '../shared/node-state.ts'
+import type { OwnBlock, OwnKey } from '../shared/node-state.ts'
 import { createBalanceReader } from './balance.ts'
-import { createMemberReader } from './members.ts'
 import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
 import { NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
@@ -33,13 +32,8 @@ export interface StakingPollOptions {
   readonly ownBlock: OwnBlock
   readonly checkpoint: Checkpoint
   readonly networks: StakingNetworks
-  /** Receives the sets of validators if `schedule` is set. */
-  readonly chainSets: ChainSets
-  readonly schedule: boolean
   readonly validatorId: number | null
   readonly withdrawals: readonly number[]
-  readonly epochBlocks: number | null
-  readonly delayRounds: number | null
   readonly expected: Readonly<Record<'commission' | 'authorityBalance', number | null>> & {
     readonly beneficiary: string | null
   }
@@ -54,17 +48,9 @@ const savedSchema = z.object({
 })
 type Saved = Readonly<z.output<typeof savedSchema>>
 
-interface PollTimes {
-  /** How long values of a node that stops answering are kept, in milliseconds. */
-  readonly keepFor: number
-  /** How long one poll may read members of the sets. */
-  readonly sliceFor: number
-}
-
-/** Reads the staking precompile once per call. */
-export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
+/** Reads the staking precompile once per call. Values of a node that stops answering are kept for `keepFor` milliseconds. */
+export const createStakingPoll = (options: StakingPollOptions, keepFor: number) => {
   const { clock, ownKey, recorder, checkpoint } = options
-  const members = createMemberReader(options)
   const pace = createBlockPace()
   const sets = createSetReader(clock)
   const readBalance = createBalanceReader(clock)
@@ -147,7 +133,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     if (last?.key === key && last.reading.block?.number === block.number) return last.reading
     const state = node.at(block.number)
     const epoch = await state.epoch()
-    constants ??= constantsOf(await node.chainId(), options)
+    constants ??= options.networks(await node.chainId())
     await addBlock(node, block)
     const progress = progressOf(epoch, block, { ...constants, blockTime: pace.blockTime() })
     await restore(key)
@@ -175,7 +161,6 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
     const baseline = baselineOf({ id, epoch, validator, block })
     saved = { key, id, baseline, rewards: countRewards(baseline) }
     await checkpoint.save(saved)
-    if (options.schedule && options.chainSets.isMissing) options.chainSets.set(await members.read(state, epoch, signal))
     return {
       ...reading,
       isRegistered: true,
@@ -213,7 +198,7 @@ export const createStakingPoll = (options: StakingPollOptions & PollTimes) => {
       return reading
     } catch (error) {
       if (!(error instanceof NodeUnavailableError)) throw error
-      const isRecent = last?.key === key && clock.elapsed() - last.at <= options.keepFor
+      const isRecent = last?.key === key && clock.elapsed() - last.at <= keepFor
       const kept = isRecent && last ? last.reading : NOTHING_READ
       return { ...kept, hasKey: true, up: false, failure: error.state, reason: error.happened }
     }
@@ -231,12 +216,3 @@ const wrongId = (id: number): SourceError =>
     happened: 'it has another public key than this node',
     advice: 'check staking.validatorId; without it the id is found by the public key',
   })
-
-const constantsOf = (
-  chainId: bigint,
-  { networks, epochBlocks, delayRounds }: StakingPollOptions,
-): StakingConstants => ({
-  ...networks(chainId),
-  ...(epochBlocks !== null && { epochBlocks: BigInt(epochBlocks) }),
-  ...(delayRounds !== null && { delayRounds: BigInt(delayRounds) }),
-})

@@ -1,21 +1,10 @@
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
-import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
-import type { ReadStatus } from '../../sources/reports.ts'
-import type { OwnKey } from '../shared/node-state.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { OfferCollector, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
-
-interface StatusCollectorOptions {
-  readonly read: ReadStatus
-  readonly recorder: Recorder
-  readonly ownKey: OwnKey
-  /** Whether to use the external height in the report, because no reference is configured. */
-  readonly servesAsReference: boolean
-  readonly timing: Timing
-}
 
 export interface StatusReading extends StatusReport {
   /** The times of the cleanup are relative to it; in ms. */
@@ -24,19 +13,19 @@ export interface StatusReading extends StatusReport {
 
 /** The node's status report, read at a long interval: each run of the tool puts load on the node. */
 export const status = ({
-  read,
+  readStatus,
   recorder,
   ownKey,
-  servesAsReference,
+  hasNoReference,
   timing,
-}: StatusCollectorOptions): Collector<StatusReading> => {
+}: Uses<'readStatus' | 'recorder' | 'ownKey' | 'hasNoReference'>): Collector<StatusReading> => {
   const unknownValues = createUnknownValues(recorder, 'chain-status')
   return {
     name: definition.name,
     help: definition.help,
     timing,
     run: poll(timing, async ({ clock, signal }: Context) => {
-      const report = parseStatusReport(await read(signal))
+      const report = parseStatusReport(await readStatus(signal))
       ownKey.set(report.config.secpPublicKey)
       const unknown = report.unknownKeys.length + report.strayLines
       recorder.count('chain_agent_lines_total', unknown, {
@@ -48,7 +37,7 @@ export const status = ({
     }),
     samples: (report) => [
       ...samples(report),
-      ...(servesAsReference ? sampleIfKnown('chain_block_difference', behind(report)) : []),
+      ...(hasNoReference ? sampleIfKnown('chain_block_difference', behind(report)) : []),
     ],
     states: ({ consensus, rpc, services, statesync, unknownKeys }) => ({
       ...(unknownKeys.length === 0 ? {} : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
@@ -134,9 +123,4 @@ const samples = (report: StatusReading): readonly Sample[] => {
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  _,
-  { readStatus: read, hasNoReference, recorder, ownKey },
-) => ({
-  create: (timing) => status({ read, recorder, ownKey, servesAsReference: hasNoReference, timing }),
-})
+export const offer: OfferCollector<typeof definition> = { create: status }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../core/settings.ts'
+import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import {
   flagOrNull,
@@ -11,12 +11,14 @@ import {
   timeOrNull,
 } from '../shared/reading-schema.ts'
 
+const TIMING = { interval: '5m', timeout: '60s' } as const
+
 export const definition = {
   name: 'status',
   help: "the node's own status report",
   introduction:
     "The status report of the node's tool, every `status.interval` (5 minutes): each run of that tool connects to the node's control socket, sends a request to the internet and decrypts a key. `status.enabled: false` disables it. Only the known healthy value of each state counts as healthy; the values are labels of `chain_status_state_info`.",
-  settings: z.strictObject(timing('5m', '60s', POLL)).prefault({}),
+  settings: z.strictObject(polling(TIMING)).transform(timed(TIMING)).prefault({}),
   reading: objectOf({
     readAt: timeOrNull,
     header: objectOf({

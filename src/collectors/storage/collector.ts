@@ -1,31 +1,28 @@
-import type { Clock, Context } from '../../core/clock.ts'
+import type { Context } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { redact } from '../../core/redaction/redact.ts'
 import { second } from '../../core/units.ts'
 import { BLOCK_STATES, CHUNK_LISTS, definition, TIMELINES } from './definition.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
-import type { ReadStorage } from '../../sources/reports.ts'
-import type { OfferCollector } from '../dependencies.ts'
-
-interface StorageCollectorOptions {
-  readonly read: ReadStorage
-  readonly recorder: Recorder
-  readonly clock: Clock
-  readonly timing: Timing
-}
+import type { OfferCollector, Uses } from '../dependencies.ts'
 
 /** Delay before the second read, in milliseconds: the node has then finished writing one copy of its metadata. */
 const retryDelay = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
 
 /** The node's database: capacity, usage, history and blocks by state. */
-export const storage = ({ read, recorder, clock, timing }: StorageCollectorOptions): Collector<StorageReport> => {
+export const storage = ({
+  readStorage,
+  recorder,
+  clock,
+  timing,
+}: Uses<'readStorage' | 'recorder' | 'clock'>): Collector<StorageReport> => {
   let before: StorageReport | undefined
 
   const report = async (signal: AbortSignal): Promise<StorageReport> => {
     try {
-      return parseStorageReport(await read(signal))
+      return parseStorageReport(await readStorage(signal))
     } catch (error) {
       throw withToolMessage(error)
     }
@@ -112,6 +109,4 @@ const timelineSamples = (report: StorageReport, timeline: (typeof TIMELINES)[num
   ]
 }
 
-export const offer: OfferCollector<typeof definition> = (_, { readStorage: read, recorder, clock }) => ({
-  create: (timing) => storage({ read, recorder, clock, timing }),
-})
+export const offer: OfferCollector<typeof definition> = { create: storage }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { POLL, timing } from '../../core/settings.ts'
+import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import {
   flagOrNull,
@@ -26,6 +26,8 @@ const timeline = objectOrNull({
 })
 const identifiedBlock = objectOrNull({ number: integerOrNull, id: textOrNull, round: integerOrNull })
 
+const TIMING = { interval: '60s', timeout: '20s' } as const
+
 export const definition = {
   name: 'storage',
   help: "the node's database: capacity, usage, history, blocks by state",
@@ -33,7 +35,7 @@ export const definition = {
     "The node's database, from the report of its tool every `storage.interval`. Series that the version of the report does not contain are absent; the sentinel 2^64 − 1 means unknown. The tool needs more permissions than the agent has: run it by `deploy/chain-agent-storage.timer` and set `storage.reportFile` to its output.",
   settings: z
     .strictObject({
-      ...timing('60s', '20s', POLL),
+      ...polling(TIMING),
       devices: z
         .array(z.string().min(1))
         .min(1, 'expected at least one device')
@@ -46,6 +48,7 @@ export const definition = {
         .default(null)
         .describe('read the report from this file, written by chain-agent-storage.timer'),
     })
+    .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
     devices: listOf(

@@ -82,8 +82,8 @@ export const traffic = ({ endpoints, clock, timing }: TrafficCollectorOptions): 
   }
 }
 
-export const offer: OfferCollector<typeof definition> = ({ url }, { rpcUrl, isRpcOfNode, nativeAt, clock }) => ({
-  create: (timing) => {
+export const offer: OfferCollector<typeof definition> = {
+  create: ({ url, rpcUrl, isRpcOfNode, nativeAt, clock, timing }) => {
     const at = (address: string, isOwn: boolean): TrafficEndpoint => ({
       endpoint: nativeAt(address, requestTimeout(timing, 2)),
       isOwn,
@@ -96,4 +96,4 @@ export const offer: OfferCollector<typeof definition> = ({ url }, { rpcUrl, isRp
       timing,
     })
   },
-})
+}

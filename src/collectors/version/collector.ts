@@ -1,9 +1,8 @@
 import { chainIdOf } from '../../domain/agreement.ts'
-import { type Forks } from '../../config/forks.ts'
 import { forkSamples, forkState, type Readiness, readinessFor } from './forks.ts'
 import { definition } from './definition.ts'
 import { second } from '../../core/units.ts'
-import { createSampleIndex, type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { isDifferentVersion, versionIn, type InstalledPackage, type NodeVersion } from '../../parsers/version.ts'
 import {
   createKeptResult,
@@ -18,15 +17,11 @@ import {
   unknownKinds,
   type VersionResult,
 } from './versions.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import { type Context } from '../../core/clock.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
-import { type Exec } from '../../sources/exec.ts'
-import { type ReadPrefix } from '../../sources/prefix.ts'
-import { type OfferCollector } from '../dependencies.ts'
-import { type InstalledFiles } from '../../sources/installed-files.ts'
-import { type PackageLists } from '../../sources/package-lists.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { readUpgrade, type Upgrade } from './upgrade.ts'
 
 export interface VersionReading {
@@ -50,39 +45,27 @@ export interface VersionReading {
   readonly forksReviewedAt: number | null
 }
 
-interface VersionCollectorOptions {
-  readonly exec: Exec
-  readonly recorder: Recorder
-  readonly readPrefix: ReadPrefix
-  readonly packageLists: PackageLists
-  readonly installedFiles: InstalledFiles
-  /** Returns the samples of the other collectors: running versions, chain, database. */
-  readonly published: () => readonly Sample[]
-  /** Programs without the name prefix. */
-  readonly programs: readonly string[]
-  /** The package; null: the name prefix. */
-  readonly package: string | null
-  readonly forks: Forks
-  readonly forksReviewedAt: number | null
-  readonly forksFile: string | null
-  readonly timing: Timing
-}
+type VersionCollectorOptions = Uses<
+  'exec' | 'recorder' | 'readPrefix' | 'packageLists' | 'installedFiles' | 'published' | 'forks' | 'forksReviewedAt',
+  Settings<typeof definition, 'programs' | 'package' | 'forksFile'>
+>
 
 /** Installed and running versions, and whether they meet the requirements of the next forks. */
-export const version = (options: VersionCollectorOptions): Collector<VersionReading> => {
-  const { exec, recorder, published, installedFiles, timing } = options
+export const version = (uses: VersionCollectorOptions): Collector<VersionReading> => {
+  const { exec, recorder, readPrefix, packageLists, installedFiles, published, timing } = uses
+  const { programs: names, package: configuredPackage, forks: networks, forksReviewedAt, forksFile } = uses
   const unknownValues = createUnknownValues(recorder, 'chain-mpt')
   /** A node does not change its chain: the chain id is kept while the RPC is down. */
   let chainId: string | null = null
   const keptPackage = createKeptResult<InstalledPackage | null>()
   const keptKernel = createKeptResult<boolean | null>()
-  const programs = options.programs.map((name) => ({ name, kept: createKeptResult<NodeVersion>() }))
+  const programs = names.map((name) => ({ name, kept: createKeptResult<NodeVersion>() }))
 
   const read = async (context: Context): Promise<VersionReading> => {
-    const { word, from } = await options.readPrefix(context.signal)
+    const { word, from } = await readPrefix(context.signal)
     const versionContext = { exec, recorder, context, timeout: timing.timeout * 0.75 }
     const packages = await installedFiles.packages()
-    const packageName = options.package ?? word
+    const packageName = configuredPackage ?? word
     const readProgram = async ({ name, kept }: (typeof programs)[number]) => {
       const command = `${word}-${name}`
       const file = await installedFiles.program(command)
@@ -102,7 +85,7 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     const running = runningVersions(known)
     const installed = installedVersion(package_, results)
     chainId = chainIdOf(known) ?? chainId
-    const forks = options.forks.get(chainId ?? '')
+    const forks = networks.get(chainId ?? '')
     const found = package_.ok ? package_.value : null
     const installedAt = found?.installedAt ?? null
     const mismatch = mismatchOf({ installed, running, isReplaced: runsReplaced(known, installedAt) })
@@ -118,17 +101,17 @@ export const version = (options: VersionCollectorOptions): Collector<VersionRead
     return {
       programs: new Map(
         results.flatMap((result, index) => {
-          const name = options.programs[index]
+          const name = names[index]
           return name === undefined ? [] : [[name, result] as const]
         }),
       ),
       package: package_,
-      upgrade: await readUpgrade(options.packageLists, found, { context, timeout: timing.timeout * 0.2 }),
+      upgrade: await readUpgrade(packageLists, found, { context, timeout: timing.timeout * 0.2 }),
       isKernelHeld: kernelHeld.ok ? kernelHeld.value : null,
       installed,
       running,
       mismatch,
-      forksReviewedAt: forks !== undefined || options.forksFile !== null ? options.forksReviewedAt : null,
+      forksReviewedAt: forks !== undefined || forksFile !== null ? forksReviewedAt : null,
       forks: readinessFor(forks ?? [], node, context.clock.now()),
     }
   }
@@ -239,22 +222,4 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  settings,
-  { exec, recorder, readPrefix, packageLists, installedFiles, published, forks, forksReviewedAt },
-) => ({
-  role: 'derived',
-  create: (timing) =>
-    version({
-      ...settings,
-      exec,
-      recorder,
-      readPrefix,
-      packageLists,
-      installedFiles,
-      published,
-      forks,
-      forksReviewedAt,
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = { role: 'derived', create: version }

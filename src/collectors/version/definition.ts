@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, label, POLL, timing } from '../../core/settings.ts'
+import { file, label, polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import { flagOrNull, listOf, mapOf, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
@@ -19,6 +19,8 @@ const resultOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
       .catch(undefined),
   })
 
+const TIMING = { interval: '1m', timeout: '20s' } as const
+
 export const definition = {
   name: 'version',
   help: 'installed and running versions, and whether the node is ready for the next fork',
@@ -26,7 +28,7 @@ export const definition = {
     'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. It is unknown if a pin that the agent does not evaluate may decide: by release or origin, with another pattern than `*`, or of all packages below priority 500. The package and the programs are read again if `var/lib/dpkg/status` below `version.rootDirectory`, or the file of the program, has changed, and every ten minutes. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
   settings: z
     .strictObject({
-      ...timing('1m', '20s', POLL),
+      ...polling(TIMING),
       package: label.nullable().default(null).describe("the node's Debian package; null: the name prefix"),
       rootDirectory: file("the directory that has apt's `var/lib/apt/lists` and `etc/apt`").default('/'),
       programs: z
@@ -35,6 +37,7 @@ export const definition = {
         .describe('the programs, without the name prefix, that print their version with --version'),
       forksFile: file('forks and releases of networks, in addition to those that are shipped').nullable().default(null),
     })
+    .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
     programs: mapOf(

@@ -1,24 +1,19 @@
 import { z } from 'zod'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import { HEALTH_STATES } from '../../domain/health.ts'
-import type { HeartbeatInbox, ReceivedHeartbeat } from '../../domain/heartbeat.ts'
+import type { ReceivedHeartbeat } from '../../domain/heartbeat.ts'
 import { heartbeatSchema } from '../../parsers/heartbeat.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { ProbePort } from '../../sources/endpoints.ts'
-import type { OfferCollector, ReadingOf } from '../dependencies.ts'
+import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
 import { definition, PORT_STATES } from './definition.ts'
 
-interface WatchedCollectorOptions {
+type WatchedCollectorOptions = Uses<'checkpoint' | 'heartbeatInbox'> & {
   readonly node: string
-  readonly inbox: HeartbeatInbox
   /** Null: the port is not tested. */
   readonly probe: ProbePort | null
-  /** Keeps the last heartbeat: after a restart of the watcher the node may be silent. */
-  readonly checkpoint: Checkpoint
-  readonly timing: Timing
 }
 
 type Reading = ReadingOf<typeof definition>
@@ -28,8 +23,17 @@ const MAINTENANCE_MS = 30 * minute
 
 const saved = z.object({ node: z.string(), at: z.number(), heartbeat: heartbeatSchema })
 
-/** What another node's agent reports about it, when it last did, and whether the public port of the node answers. */
-export const watched = ({ node, inbox, probe, checkpoint, timing }: WatchedCollectorOptions): Collector<Reading> => {
+/**
+ * What another node's agent reports about it, when it last did, and whether the public port of the node answers. The
+ * last heartbeat is kept: after a restart of the watcher the node may be silent.
+ */
+export const watched = ({
+  node,
+  heartbeatInbox: inbox,
+  probe,
+  checkpoint,
+  timing,
+}: WatchedCollectorOptions): Collector<Reading> => {
   let kept: ReceivedHeartbeat | null = null
 
   const read = async ({ clock, signal }: Context): Promise<Reading> => {
@@ -93,17 +97,10 @@ export const watched = ({ node, inbox, probe, checkpoint, timing }: WatchedColle
   }
 }
 
-export const offer: OfferCollector<typeof definition> = (
-  { name, port },
-  { heartbeatInbox, probeFor, checkpoints },
-) => ({
-  hasWork: name !== null,
-  create: (timing) =>
-    watched({
-      node: name ?? '',
-      inbox: heartbeatInbox,
-      probe: port === null ? null : probeFor(port, timing.timeout),
-      checkpoint: checkpoints.open(definition.name),
-      timing,
-    }),
-})
+export const offer: OfferCollector<typeof definition> = {
+  hasWork: ({ name }) => name !== null,
+  create: ({ name, port, heartbeatInbox, probeFor, checkpoint, timing }) => {
+    const probe = port === null ? null : probeFor(port, timing.timeout)
+    return watched({ node: name ?? '', heartbeatInbox, probe, checkpoint, timing })
+  },
+}

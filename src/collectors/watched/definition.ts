@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { gauge, open } from '../../core/metric.ts'
-import { label, POLL, timing } from '../../core/settings.ts'
+import { enabled, fixed, label } from '../../core/settings.ts'
 import { HEALTH_STATES } from '../../domain/health.ts'
 import { listOf, numberOrNull, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
 
@@ -20,7 +20,7 @@ export const definition = {
     'Another node (`watched.name`), seen from this host without access to it: the heartbeats that its agent posts to `/api/v1/heartbeat` here, and whether its public port answers. Disabled without a name.',
   settings: z
     .strictObject({
-      ...timing('15s', '5s', POLL),
+      enabled,
       name: label.nullable().default(null).describe('the name of the other node, as a label'),
       port: z
         .string()
@@ -33,6 +33,7 @@ export const definition = {
         .default(null)
         .describe('HOST:PORT of its public TCP port, that of consensus; null: it is not tested'),
     })
+    .transform(fixed({ interval: '15s', timeout: '5s' }))
     .prefault({}),
   reading: objectOf({
     node: textOrNull,

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { deliveryState, isAcceptedHeartbeat } from '../../collectors/shared/request.ts'
+import { deliveryState, isAcceptedHeartbeat } from '../../outbound/delivery.ts'
 import type { Config } from '../../config/schema.ts'
 import { second } from '../../core/units.ts'
 import { createHeartbeat } from '../../sources/endpoints.ts'

@@ -1,4 +1,4 @@
-import { createOutbox } from '../../collectors/alertmanagers/outbox.ts'
+import { createOutbox } from '../../outbound/outbox.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'

@@ -53,14 +53,13 @@ const addressesOf = async (key: string, host: string, resolve: Resolve): Promise
 }
 
 /** Key and host name of every URL in the configuration that the agent requests. */
-const hostsOf = async ({ rpc, native, traffic, references, tokens, heartbeat, alertmanagers }: Config) => {
+const hostsOf = async ({ rpc, native, traffic, references, heartbeat, alertmanagers }: Config) => {
   const urls: readonly (readonly [key: string, url: string | null])[] = [
     ['rpc.url', rpc.url],
     ['native.url', native.url],
     ['native.fallbackUrl', native.fallbackUrl],
     ['traffic.url', traffic.url],
     ...references.map(({ name, url }) => [`references.${name}`, url] as const),
-    ['tokens.url', tokens.url],
     ...alertmanagers.urls.map((url) => ['alertmanagers.urls', url] as const),
     ['heartbeat.urlFile', heartbeat.urlFile === null ? null : await readSecretFile(heartbeat.urlFile, 'URL')],
   ]

@@ -70,7 +70,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
     lifecycle({
       journalDependencies: journalFor(),
       unitNames,
-      units,
+      serviceUnits: units,
       lifecycle: serviceRuns.wrap(createLifecycleCounters(recorder, Object.keys(units))),
       timing: config.lifecycle,
     }),
@@ -99,7 +99,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
       }),
     derived({
       published,
-      rounds: roundCounter,
+      roundCounter,
       duties: createDuties(),
       ownKey,
       blocksyncWindow: config.derived.blocksyncWindow,

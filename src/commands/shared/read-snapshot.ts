@@ -91,7 +91,6 @@ const collectSnapshot = async (
     path,
     exec,
     ask,
-    certificates,
     checkpoints: createReadOnlyCheckpoints(config.state.directory),
     ownsProcess: false,
     journal: createSnapshotJournal({ exec, parse: parseJournalEntry }),

@@ -173,6 +173,8 @@ export const RENAMED_METRICS: Readonly<Record<string, string | null>> = {
   'chain_staking_unclaimed_reward_tokens{delegator="own"}': 'chain_staking_self_unclaimed_reward_tokens',
   chain_status_blocks_behind: 'chain_status_block_difference',
   chain_storage_compaction_threshold_ratio: null,
+  chain_token_balance: null,
+  chain_token_through_block: null,
 }
 
 /** What an alert of version 0.2.0 is now; undefined if no alert had that name, or has it still. */

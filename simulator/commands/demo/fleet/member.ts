@@ -112,7 +112,7 @@ const httpOf = ({ endpoints }: SimulatedHost) =>
  * The defaults, except for the collectors that cost most: Prometheus scrapes no more often than the RPC is read, and
  * the host collector reads a hundred files.
  */
-const INTERVALS = { rpc: '5s', host: '30s', maintenance: '10s' } as const
+const INTERVALS = { rpc: '5s', host: '30s' } as const
 
 const configOf = (simulated: SimulatedHost, directory: string): Config => {
   const node = {
@@ -123,7 +123,7 @@ const configOf = (simulated: SimulatedHost, directory: string): Config => {
     otelUrl: urlOf('otel'),
     binDirectory: '',
   }
-  const settings = { directory, port: 0, intervals: INTERVALS, hasTokens: false }
+  const settings = { directory, port: 0, intervals: INTERVALS }
   const text = renderConfig(node, settings)
   const file = parseConfigFile(join(directory, 'agent.yaml'), text)
   return loadConfig({ file, env: {}, flags: [] }).config

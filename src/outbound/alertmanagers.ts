@@ -1,25 +1,19 @@
-import type { Clock, Context } from '../../core/clock.ts'
-import { type Collector, poll, type Subscribe, type Timing } from '../../core/collector.ts'
-import { sample } from '../../core/metric.ts'
-import { minute } from '../../core/units.ts'
-import type { AlertState, TargetAlert } from '../../domain/health.ts'
-import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
-import type { OfferCollector, ReadingOf } from '../dependencies.ts'
-import { requestTimeout } from '../shared/request.ts'
-import { definition } from './definition.ts'
+import type { Context } from '../core/clock.ts'
+import { type Collector, poll, type Subscribe } from '../core/collector.ts'
+import { sample } from '../core/metric.ts'
+import { minute } from '../core/units.ts'
+import type { AlertState, TargetAlert } from '../domain/health.ts'
+import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
+import type { OfferCollector, ReadingOf, Uses } from '../collectors/dependencies.ts'
+import { requestTimeout } from '../collectors/shared/request.ts'
+import { alertmanagers as definition } from './definitions.ts'
 import { createOutbox, keyOf } from './outbox.ts'
 import { createReadBootTime, createSavedAlerts, type ReadBootTime } from './saved-alerts.ts'
 
-interface AlertmanagersCollectorOptions {
+type AlertmanagersCollectorOptions = Uses<'onEvaluation' | 'checkpoint' | 'clock'> & {
   readonly endpoints: readonly AlertmanagerEndpoint[]
   readonly alerts: (state: AlertState) => readonly TargetAlert[]
-  /** The alerts may have changed. */
-  readonly onEvaluation: Subscribe
-  readonly checkpoint: Checkpoint
   readonly readBootTime: ReadBootTime
-  readonly clock: Clock
-  readonly timing: Timing
 }
 
 type Reading = ReadingOf<typeof definition>
@@ -117,20 +111,20 @@ const failed = (states: Reading['states']) => Object.entries(states).filter(([, 
 const named = (states: Reading['states']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(states).map(([name, state]) => [`Alertmanager ${name}`, state]))
 
-export const offer: OfferCollector<typeof definition> = (
-  settings,
-  { alertmanagerAt, alertsOf, onEvaluation, checkpoints, readBootId, readUptime, clock },
-) => ({
-  hasWork: settings.urls.length > 0,
+export const offer: OfferCollector<typeof definition> = {
+  hasWork: ({ urls }) => urls.length > 0,
   role: 'outbound',
-  create: (timing) =>
-    alertmanagers({
-      endpoints: settings.urls.map((url) => alertmanagerAt(url, requestTimeout(timing, 1))),
-      alerts: (state) => alertsOf(settings, state),
+  create: (uses) => {
+    const { alertmanagerAt, alertsOf, onEvaluation, checkpoint, readBootId, readUptime, clock, timing } = uses
+    const { urls, job, instance, labels, runbooks, dashboards } = uses
+    return alertmanagers({
+      endpoints: urls.map((url) => alertmanagerAt(url, requestTimeout(timing, 1))),
+      alerts: (state) => alertsOf({ job, instance, labels, runbooks, dashboards }, state),
       onEvaluation,
-      checkpoint: checkpoints.open(definition.name),
+      checkpoint,
       readBootTime: createReadBootTime(readBootId, readUptime),
       clock,
       timing,
-    }),
-})
+    })
+  },
+}

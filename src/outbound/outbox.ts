@@ -1,8 +1,8 @@
-import type { Clock } from '../../core/clock.ts'
-import { minute, second } from '../../core/units.ts'
-import type { TargetAlert } from '../../domain/health.ts'
-import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
-import { deliveryState, isAcceptedAlert } from '../shared/request.ts'
+import type { Clock } from '../core/clock.ts'
+import { minute, second } from '../core/units.ts'
+import type { TargetAlert } from '../domain/health.ts'
+import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
+import { deliveryState, isAcceptedAlert } from './delivery.ts'
 
 /** Alertmanager ends an alert that is not sent again after this time by default (resolve_timeout). */
 export const RESOLVE_TIMEOUT_MS = 5 * minute

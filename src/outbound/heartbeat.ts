@@ -1,27 +1,17 @@
-import type { Clock, Context } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
-import type { HealthState, HealthSummary } from '../../domain/health.ts'
-import type { Heartbeat } from '../../domain/heartbeat.ts'
-import { newestBlock } from '../../domain/agreement.ts'
-import { createSampleIndex, type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
-import { second } from '../../core/units.ts'
-import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
-import type { SendHeartbeat } from '../../sources/endpoints.ts'
-import { ownHeight } from '../derived/blocks.ts'
-import type { OfferCollector } from '../dependencies.ts'
-import { definition } from './definition.ts'
-import { deliveryState, isAcceptedHeartbeat, requestTimeout } from '../shared/request.ts'
-
-interface HeartbeatCollectorOptions {
-  readonly send: SendHeartbeat
-  /** Returns the samples of the other collectors. */
-  readonly published: () => readonly Sample[]
-  /** Returns the health of the node by its diagnosis. */
-  readonly health: () => HealthSummary
-  readonly recorder: Recorder
-  readonly clock: Clock
-  readonly timing: Timing
-}
+import type { Context } from '../core/clock.ts'
+import { type Collector, poll } from '../core/collector.ts'
+import type { HealthState } from '../domain/health.ts'
+import type { Heartbeat } from '../domain/heartbeat.ts'
+import { newestBlock } from '../domain/agreement.ts'
+import { createSampleIndex, sampleIfKnown } from '../core/metric.ts'
+import { second } from '../core/units.ts'
+import { MAINTENANCE_REASONS } from '../domain/maintenance.ts'
+import type { SendHeartbeat } from '../sources/endpoints.ts'
+import { ownHeight } from '../collectors/derived/blocks.ts'
+import type { OfferCollector, Uses } from '../collectors/dependencies.ts'
+import { heartbeat as definition } from './definitions.ts'
+import { requestTimeout } from '../collectors/shared/request.ts'
+import { deliveryState, isAcceptedHeartbeat } from './delivery.ts'
 
 interface Reading {
   readonly health: HealthState
@@ -38,8 +28,14 @@ const FIRST_AFTER_MS = 20 * second
  * Heartbeat to an outside receiver, with height and health. If Prometheus runs on the host of the node, only
  * the missing heartbeat reveals that the host is down.
  */
-export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading> => {
-  const { send, published, health, recorder, clock, timing } = options
+export const heartbeat = ({
+  send,
+  published,
+  health,
+  recorder,
+  clock,
+  timing,
+}: Uses<'published' | 'health' | 'recorder' | 'clock', { readonly send: SendHeartbeat }>): Collector<Reading> => {
   let lastSuccessAt: number | null = null
   const count = (result: 'accepted' | 'failed', by: number): void => {
     recorder.count('chain_agent_heartbeats_total', by, { result })
@@ -89,19 +85,11 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
 const isoTime = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1000).toISOString()
 
-export const offer: OfferCollector<typeof definition> = (
-  { urlFile },
-  { heartbeatTo, published, health, recorder, clock },
-) => ({
-  hasWork: urlFile !== null,
+export const offer: OfferCollector<typeof definition> = {
+  hasWork: ({ urlFile }) => urlFile !== null,
   role: 'outbound',
-  create: (timing) =>
-    heartbeat({
-      send: heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
-      published,
-      health,
-      recorder,
-      clock,
-      timing,
-    }),
-})
+  create: ({ urlFile, heartbeatTo, published, health, recorder, clock, timing }) => {
+    const send = heartbeatTo(urlFile ?? '', requestTimeout(timing, 1))
+    return heartbeat({ send, published, health, recorder, clock, timing })
+  },
+}

@@ -1,24 +1,24 @@
 import { z } from 'zod'
-import { baseUrl, timing } from '../../core/settings.ts'
-import { gauge, open } from '../../core/metric.ts'
-import { objectOf, recordOf } from '../shared/reading-schema.ts'
+import { objectOf, recordOf, textOrNull, timeOrNull } from '../collectors/shared/reading-schema.ts'
+import { counter, gauge, open } from '../core/metric.ts'
+import { baseUrl, file, polling, timed } from '../core/settings.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
-export const definition = {
+const ALERTS_TIMING = { interval: '15s', timeout: '10s' } as const
+const HEARTBEAT_TIMING = { interval: '60s', timeout: '10s' } as const
+
+export const alertmanagers = {
   name: 'alertmanagers',
   help: 'firing alerts to Alertmanager: its own rules, without Prometheus or next to it',
   introduction:
     'What the agent sends to the Alertmanagers of `alertmanagers.urls`. They receive what Prometheus would send them: with the labels of its target, both are one alert.',
   settings: z
     .strictObject({
-      ...timing('15s', '10s', [
-        'how often it sends what fires, in addition to each change',
-        'how long it waits for a response',
-      ]),
+      ...polling(ALERTS_TIMING, 'how often it sends what fires, in addition to each change'),
       urls: z
         .array(baseUrl('address of an Alertmanager'))
         .refine(
@@ -41,6 +41,7 @@ export const definition = {
         .default(null),
       dashboards: baseUrl('the address of Grafana; null: no link').nullable().default(null),
     })
+    .transform(timed(ALERTS_TIMING))
     .prefault({}),
   reading: objectOf({
     /** By the name of the Alertmanager: `accepted`, or the reason of the failure. */
@@ -54,5 +55,29 @@ export const definition = {
       noPanel: 'the table of alerts has ChainMonitoringFailing',
       noScenario: 'no scenario has an Alertmanager: test/alerts/without-prometheus.test.ts',
     },
+  },
+} as const
+
+export const heartbeat = {
+  name: 'heartbeat',
+  help: 'heartbeat to an outside receiver, with height and health',
+  introduction: "The heartbeat that the agent sends to `heartbeat.urlFile`, a dead man's switch outside of the host.",
+  settings: z
+    .strictObject({
+      ...polling(HEARTBEAT_TIMING, 'how often it is sent'),
+      urlFile: file('the file with the URL that receives heartbeats; null: none is sent').nullable().default(null),
+    })
+    .transform(timed(HEARTBEAT_TIMING))
+    .prefault({}),
+  reading: objectOf({
+    /** `accepted`, or the reason of the failure. */
+    state: textOrNull,
+    lastSuccessAt: timeOrNull,
+  }),
+  metrics: {
+    chain_agent_heartbeat_last_success_timestamp_seconds: gauge('Time at which a heartbeat was last accepted.'),
+    chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', {
+      result: ['accepted', 'failed'],
+    }),
   },
 } as const

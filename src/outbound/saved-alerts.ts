@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Clock } from '../../core/clock.ts'
-import { LIMITS } from '../../core/limits.ts'
-import { second } from '../../core/units.ts'
-import type { TargetAlert } from '../../domain/health.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
+import type { Clock } from '../core/clock.ts'
+import { LIMITS } from '../core/limits.ts'
+import { second } from '../core/units.ts'
+import type { TargetAlert } from '../domain/health.ts'
+import type { Checkpoint } from '../sources/checkpoint.ts'
 import { RESOLVE_TIMEOUT_MS } from './outbox.ts'
 
 /** The boot of the host, and the time since then, in milliseconds. */
