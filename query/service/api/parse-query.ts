@@ -50,10 +50,11 @@ interface Level {
 const checkKeys = (body: Buffer): void => {
   const levels: Level[] = []
   let level: Level | undefined
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength)
   for (let position = 0; position < body.length; position += 1) {
     const code = body[position] ?? 0
     if (code === QUOTE) {
-      const end = endOfString(body, position)
+      const end = endOfString(view, position)
       if (level?.keys && level.at === null) {
         level.at = String(JSON.parse(body.toString('utf8', position, end + 1)))
         if (level.keys.has(level.at)) throw new HttpError('bad_json', 'duplicate key', { path: pathOf(levels) })
