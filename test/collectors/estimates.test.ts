@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { poissonAtMost, createDuties } from '../../src/collectors/derived/duties.ts'
+import { createStorageGrowth } from '../../src/collectors/derived/estimates.ts'
 
 const MINUTE = 60_000
 const NOON = Date.UTC(2026, 2, 1, 12)
@@ -14,13 +15,7 @@ describe('rounds led, compared with the expectation by stake', () => {
     const duties = createDuties()
     duties.add(countsOf('400 10 19 1'), 0.05, NOON)
     duties.add(countsOf('1000 25 47 3'), 0.05, NOON + MINUTE)
-    expect(duties.read()).toMatchObject({
-      rounds: 1000,
-      timeouts: 25,
-      ownBlocks: 47,
-      ownTimeouts: 3,
-      expected: 50,
-    })
+    expect(duties.read()).toMatchObject({ rounds: 1000, timeouts: 25, ownBlocks: 47, ownTimeouts: 3, expected: 50 })
     // 47 blocks where 50 × 0.975 = 48.75 are the mean: nothing unusual.
     expect(duties.read()?.shortfallProbability).toBeGreaterThan(0.3)
     expect(duties.read()?.shortfallProbability).toBeLessThan(0.6)
@@ -70,14 +65,6 @@ describe('rounds led, compared with the expectation by stake', () => {
     duties.add(countsOf('301 6 12 0'), 0.05, NOON + 6 * 60 * MINUTE + 10 * MINUTE)
     expect(duties.read()).toMatchObject({ rounds: 201, timeouts: 1, ownBlocks: 7 })
   })
-  test('after a restart of the agent the counts continue', () => {
-    const duties = createDuties()
-    duties.add(countsOf('100 5 5 0'), 0.05, NOON)
-    const again = createDuties()
-    again.restore(JSON.parse(JSON.stringify(duties.snapshot())))
-    again.add(countsOf('20 0 1 0'), 0.05, NOON + MINUTE)
-    expect(again.read()).toMatchObject({ rounds: 120, timeouts: 5, ownBlocks: 6, expected: 6 })
-  })
 })
 
 test('the lower tail of a Poisson distribution', () => {
@@ -87,4 +74,62 @@ test('the lower tail of a Poisson distribution', () => {
   // A mean whose e^-mean underflows.
   expect(poissonAtMost(2000, 2000)).toBeCloseTo(0.5, 1)
   expect(poissonAtMost(1000, 2000)).toBeLessThan(1e-100)
+})
+
+/** One point a minute, from `from`, growing by `step`. */
+const fed = (from: number, step: number, minutes: number) => {
+  const growth = createStorageGrowth()
+  for (let at = 0; at <= minutes; at += 1) growth.add({ at: at * MINUTE, ratio: from + at * step })
+  return growth
+}
+
+describe('seconds until a threshold', () => {
+  test('a line: 0.70 to 0.80 at 0.001 per minute is 100 minutes, minus the 20 that have passed', () => {
+    expect(fed(0.7, 0.001, 20).secondsUntil(0.8)).toBeCloseTo(80 * 60, 3)
+  })
+  test('at the threshold it is 0', () => {
+    expect(fed(0.79, 0.001, 20).secondsUntil(0.8)).toBe(0)
+  })
+  test('flat, decreasing or too short: unknown', () => {
+    expect(fed(0.7, 0, 30).secondsUntil(0.8)).toBeNull()
+    expect(fed(0.7, -0.0001, 30).secondsUntil(0.8)).toBeNull()
+    expect(fed(0.7, 0.001, 0).secondsUntil(0.8)).toBeNull()
+    expect(createStorageGrowth().secondsUntil(0.8)).toBeNull()
+  })
+  test('noise around a flat line is not growth', () => {
+    const growth = createStorageGrowth()
+    for (let at = 0; at <= 40; at += 1) growth.add({ at: at * MINUTE, ratio: at % 2 === 0 ? 0.7001 : 0.6999 })
+    expect(growth.secondsUntil(0.8)).toBeNull()
+  })
+  test('a drop restarts the line: a compaction is not a decrease, and does not hide the growth after it', () => {
+    const growth = fed(0.7, 0.004, 20)
+    growth.add({ at: 21 * MINUTE, ratio: 0.6 })
+    expect(growth.secondsUntil(0.8)).toBeNull()
+    for (let at = 22; at <= 31; at += 1) growth.add({ at: at * MINUTE, ratio: 0.6 + (at - 21) * 0.01 })
+    // 0.70 after ten minutes of 0.01: ten more.
+    expect(growth.secondsUntil(0.8)).toBeCloseTo(600, 3)
+  })
+  test('a step or two of a hundredth of a percent are not growth', () => {
+    const growth = createStorageGrowth()
+    for (let at = 0; at <= 30; at += 1) growth.add({ at: at * MINUTE, ratio: at < 15 ? 0.7 : 0.7001 })
+    expect(growth.secondsUntil(0.8)).toBeNull()
+  })
+  test('after the clock was set back it continues', () => {
+    const growth = createStorageGrowth()
+    growth.add({ at: 1440 * MINUTE, ratio: 0.5 })
+    for (let at = 0; at <= 20; at += 1) growth.add({ at: at * MINUTE, ratio: 0.7 + at * 0.001 })
+    expect(growth.secondsUntil(0.8)).toBeCloseTo(80 * 60, 3)
+  })
+  test('the number of points is limited, and the result is the same after a restart', () => {
+    const growth = createStorageGrowth()
+    // Every ten seconds for two days: 17,280 points; 0.10 in that time.
+    for (let at = 0; at <= 17_280; at += 1) growth.add({ at: at * 10_000, ratio: 0.5 + at * (0.1 / 17_280) })
+    expect(growth.snapshot().length).toBeLessThanOrEqual(241)
+    expect(growth.secondsUntil(0.8)).toBeCloseTo(4 * 86_400, -3)
+    const again = createStorageGrowth()
+    again.restore(JSON.parse(JSON.stringify(growth.snapshot())))
+    expect(again.secondsUntil(0.8)).toBe(growth.secondsUntil(0.8))
+    again.restore([{ at: 'x' }])
+    expect(again.secondsUntil(0.8)).toBeNull()
+  })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLedgerCounters } from '../../src/collectors/ledger/collector.ts'
+import { createRecentRounds, KEPT_ROUNDS } from '../../src/collectors/ledger/recent-rounds.ts'
 import { createOwnBlock, createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'
@@ -22,9 +23,8 @@ interface Shape {
 
 const EXTRA = { timestamp: null, level: 'INFO', authorAddress: null } as const
 
-const proposed = ({ round, parent, seq, author, blockAt, writtenAt, transactions }: Shape): LedgerEvent => ({
+const blockOf = ({ round, parent, seq, author, blockAt, writtenAt }: Shape) => ({
   ...EXTRA,
-  event: 'proposed',
   round: BigInt(round),
   parentRound: parent === null ? null : BigInt(parent ?? round - 1),
   epoch: 1n,
@@ -32,28 +32,13 @@ const proposed = ({ round, parent, seq, author, blockAt, writtenAt, transactions
   author: author ?? OTHER,
   blockAt: blockAt === undefined ? T0 : blockAt,
   writtenAt: writtenAt ?? T0 + 50,
-  transactions: BigInt(transactions ?? 0),
 })
-const finalized = (shape: Shape): LedgerEvent => {
-  const { round, parentRound, epoch, seqNum, author, blockAt, writtenAt } = {
-    ...proposed(shape),
-    parentRound: null,
-    epoch: 1n,
-    seqNum: BigInt(shape.seq),
-    blockAt: shape.blockAt === undefined ? T0 : shape.blockAt,
-  }
-  return {
-    ...EXTRA,
-    event: 'finalized',
-    round,
-    parentRound,
-    epoch,
-    seqNum,
-    author,
-    blockAt,
-    writtenAt,
-  }
-}
+const proposed = (shape: Shape): LedgerEvent => ({
+  ...blockOf(shape),
+  event: 'proposed',
+  transactions: BigInt(shape.transactions ?? 0),
+})
+const finalized = (shape: Shape): LedgerEvent => ({ ...blockOf({ ...shape, parent: null }), event: 'finalized' })
 const timeout = (round: number, author = OTHER): LedgerEvent => ({
   ...EXTRA,
   event: 'timeout',
@@ -65,12 +50,13 @@ const timeout = (round: number, author = OTHER): LedgerEvent => ({
 const start = (ownKey: string | null = OWN) => {
   const record = recording()
   const ownBlock = createOwnBlock()
-  const ledger = createLedgerCounters(record.recorder, createOwnKey(ownKey), ownBlock)
+  const key = createOwnKey(ownKey)
+  const ledger = createLedgerCounters(record.recorder, key, ownBlock)
   ledger.initialize()
   const read = (...events: readonly LedgerEvent[]): void => {
     for (const event of events) ledger.add({ event, isOld: false, process: '1' })
   }
-  return { ...record, ledger, ownBlock, read }
+  return { ...record, key, ledger, ownBlock, read }
 }
 
 const BLOCKS = 'chain_ledger_blocks_total'
@@ -144,17 +130,13 @@ describe('counting', () => {
 })
 
 test('if the key becomes known later, own starts with 0', () => {
-  const record = recording()
-  const key = createOwnKey(null)
-  const ledger = createLedgerCounters(record.recorder, key, createOwnBlock())
-  ledger.initialize()
-  const add = (event: LedgerEvent): boolean => ledger.add({ event, isOld: false, process: '1' })
-  add(proposed({ round: 1, seq: 1, author: OWN }))
+  const { key, read, total } = start(null)
+  read(proposed({ round: 1, seq: 1, author: OWN }))
   key.set(`0x${OWN.toUpperCase()}`)
-  add(proposed({ round: 2, seq: 2, author: OTHER }))
-  expect(record.total(`${OWN_BLOCKS}{event=proposed}`)).toBe(0)
-  add(proposed({ round: 3, seq: 3, author: OWN }))
-  expect(record.total(`${OWN_BLOCKS}{event=proposed}`)).toBe(1)
+  read(proposed({ round: 2, seq: 2, author: OTHER }))
+  expect(total(`${OWN_BLOCKS}{event=proposed}`)).toBe(0)
+  read(proposed({ round: 3, seq: 3, author: OWN }))
+  expect(total(`${OWN_BLOCKS}{event=proposed}`)).toBe(1)
 })
 
 describe('skipped rounds', () => {
@@ -163,38 +145,39 @@ describe('skipped rounds', () => {
     read(...blocks.map(proposed))
     return total('chain_ledger_skipped_rounds_total')
   }
-  test('none between consecutive rounds', () => {
-    expect(skipped({ round: 10, seq: 1 }, { round: 11, seq: 2 })).toBe(0)
-  })
-  test('round − parent − 1', () => {
-    // 11, 12 and 13 had no block.
-    expect(skipped({ round: 10, seq: 1 }, { round: 14, parent: 10, seq: 2 })).toBe(3)
-  })
-  test('each is counted once if a height is proposed again with the same parent', () => {
-    // 10 is the parent of both; 11 and 12 were skipped, then 13, too: its block was abandoned.
-    expect(skipped({ round: 10, seq: 1 }, { round: 13, parent: 10, seq: 2 }, { round: 14, parent: 10, seq: 2 })).toBe(3)
-  })
-  test('a gap in the stream is not a skipped round', () => {
-    expect(skipped({ round: 10, seq: 1 }, { round: 50, parent: 49, seq: 38 })).toBe(0)
-  })
-  test('absent if the version does not log the parent', () => {
-    expect(skipped({ round: 10, parent: null, seq: 1 }, { round: 14, parent: null, seq: 2 })).toBeUndefined()
+  const first = { round: 10, seq: 1 }
+  test.each([
+    ['none between consecutive rounds', [first, { round: 11, seq: 2 }], 0],
+    ['11, 12 and 13 without a block', [first, { round: 14, parent: 10, seq: 2 }], 3],
+    // 11 and 12 were skipped, then 13, too: its block was abandoned.
+    [
+      'each once if a height is proposed again with the same parent',
+      [first, { round: 13, parent: 10, seq: 2 }, { round: 14, parent: 10, seq: 2 }],
+      3,
+    ],
+    ['none in a gap of the stream', [first, { round: 50, parent: 49, seq: 38 }], 0],
+    [
+      'unknown if the version does not log the parent',
+      [
+        { ...first, parent: null },
+        { round: 14, parent: null, seq: 2 },
+      ],
+      undefined,
+    ],
+  ])('%s', (...[, blocks, expected]) => {
+    expect(skipped(...blocks)).toBe(expected)
   })
 })
 
-describe('consecutive own timeouts', () => {
-  test('unknown until the node was leader once, reset by an own block', () => {
-    const { ledger, read } = start()
-    const consecutive = (): number | null => ledger.reading().ownConsecutiveTimeouts
-    read(timeout(1), proposed({ round: 2, seq: 1 }))
-    expect(consecutive()).toBeNull()
-    read(timeout(3, OWN))
-    read(proposed({ round: 4, parent: 2, seq: 2 }))
-    read(timeout(5, OWN))
-    expect(consecutive()).toBe(2)
-    read(proposed({ round: 6, parent: 4, seq: 3, author: OWN }))
-    expect(consecutive()).toBe(0)
-  })
+test('consecutive own timeouts are unknown until the node was leader once, and reset by an own block', () => {
+  const { ledger, read } = start()
+  const consecutive = (): number | null => ledger.reading().ownConsecutiveTimeouts
+  read(timeout(1), proposed({ round: 2, seq: 1 }))
+  expect(consecutive()).toBeNull()
+  read(timeout(3, OWN), proposed({ round: 4, parent: 2, seq: 2 }), timeout(5, OWN))
+  expect(consecutive()).toBe(2)
+  read(proposed({ round: 6, parent: 4, seq: 3, author: OWN }))
+  expect(consecutive()).toBe(0)
 })
 
 describe('durations', () => {
@@ -297,26 +280,14 @@ test('matches a count by brute force for any lines in any order', () => {
       const events = shapes.map(([round, back, author]) =>
         back === 0
           ? timeout(round, author)
-          : proposed({
-              round,
-              parent: Math.max(0, round - back),
-              seq: round,
-              author,
-              transactions: back,
-            }),
+          : proposed({ round, parent: Math.max(0, round - back), seq: round, author, transactions: back }),
       )
       read(...events)
-      const rounds = (kind: string, author?: string): number =>
-        new Set(
-          events
-            .filter(
-              (one, at) =>
-                one.event === kind &&
-                events.findIndex((other) => other.event === kind && other.round === one.round) === at,
-            )
-            .filter((one) => author === undefined || one.author === author)
-            .map((one) => one.round),
-        ).size
+      const rounds = (kind: string, author?: string): number => {
+        const firsts = new Map<bigint, string>()
+        for (const one of events) if (one.event === kind && !firsts.has(one.round)) firsts.set(one.round, one.author)
+        return [...firsts.values()].filter((one) => author === undefined || one === author).length
+      }
       expect(total(`${BLOCKS}{event=proposed}`)).toBe(rounds('proposed'))
       expect(total(`${OWN_BLOCKS}{event=proposed}`)).toBe(rounds('proposed', OWN))
       expect(total('chain_ledger_timeouts_total')).toBe(rounds('timeout'))
@@ -324,4 +295,67 @@ test('matches a count by brute force for any lines in any order', () => {
     }),
     { numRuns: 200, seed: 2 },
   )
+})
+
+const line = (event: LedgerEvent['event'], round: number, parent = round - 1): LedgerEvent => {
+  const shape = { round, parent, seq: 1, author: `0${round}`, writtenAt: round * 1000 }
+  if (event === 'timeout') return { ...timeout(round, shape.author), writtenAt: shape.writtenAt }
+  return event === 'finalized' ? finalized(shape) : proposed(shape)
+}
+const shown = (events: readonly LedgerEvent[]) => {
+  const rounds = createRecentRounds()
+  for (const event of events) rounds.add(event, event.round === 7n)
+  return rounds.all().map(({ round, state, leader, at, isOwn }) => [Number(round), state, leader, at, isOwn])
+}
+
+test('each round has the last state that the stream reports of it', () => {
+  expect(
+    shown([
+      line('proposed', 5),
+      line('proposed', 6),
+      line('finalized', 5),
+      line('timeout', 7),
+      line('proposed', 10, 6),
+    ]),
+  ).toEqual([
+    [5, 'finalized', '05', 5000, false],
+    [6, 'proposed', '06', 6000, false],
+    [7, 'timed out', '07', 7000, true],
+    [8, 'skipped', null, 10_000, null],
+    [9, 'skipped', null, 10_000, null],
+    [10, 'proposed', '010', 10_000, false],
+  ])
+})
+
+test('lines that are repeated, late or of a round whose block was taken change nothing', () => {
+  const lines = [
+    line('proposed', 5),
+    line('proposed', 8, 5),
+    line('timeout', 6),
+    line('finalized', 5),
+    line('timeout', 5),
+  ]
+  const once = shown(lines)
+  expect(once).toEqual([
+    [5, 'finalized', '05', 5000, false],
+    [6, 'timed out', '06', 6000, false],
+    [7, 'skipped', null, 8000, null],
+    [8, 'proposed', '08', 8000, false],
+  ])
+  expect(shown([...lines, ...lines])).toEqual(once)
+})
+
+test('no more rounds are kept than are shown, however large a gap is', () => {
+  const rounds = shown([line('proposed', 1), line('proposed', 9_000_000, 1), line('proposed', 3)])
+  expect(rounds.length).toBe(KEPT_ROUNDS)
+  expect(rounds[0]).toEqual([9_000_000 - KEPT_ROUNDS + 1, 'skipped', null, 9_000_000_000, null])
+})
+
+test('a chain that begins again replaces the rounds; old lines that are repeated do not', () => {
+  const begins = (lines: number) => [
+    line('proposed', 1_000_000),
+    ...Array.from({ length: lines }, (_, index) => line('proposed', index + 1)),
+  ]
+  expect(shown(begins(KEPT_ROUNDS)).map(([round]) => round)).toEqual([1_000_000])
+  expect(shown(begins(KEPT_ROUNDS + 2)).map(([round]) => round)).toEqual([KEPT_ROUNDS + 1, KEPT_ROUNDS + 2])
 })
