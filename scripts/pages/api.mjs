@@ -37,7 +37,7 @@ const ENDPOINTS = {
   changes: {
     summary: 'The metrics that differ in a window of time from the hour before it',
     description:
-      'As `chain-agent what-changed`. The agent has the samples of its last two hours, one for each 15 s. Requests for ' +
+      'The agent has the samples of its last two hours, one for each 15 s. Requests for ' +
       'the same window within 5 s get the same result. Computations take a fifth of the time at most, and four can wait.',
     body: 'Changes',
     parameters: [

@@ -30,7 +30,7 @@ const TWO_HOURS = `
   1290s bft starts
   1500s execution stops
   1501s execution starts
-  2400s execution logs block_failed
+  2400s execution logs ERROR runloop.cpp:188 block 61240118 failed with: wrong state root
   3000s network noise 5
   3060s network calms
   4000s node syncs 3m
@@ -78,7 +78,8 @@ const TROUBLES = `
   0s    log noise 0
   0s    log prints INFO
   0s    storage used 96
-  600s  execution logs timeline_missing
+  600s  execution logs PREFIX: runloop.cpp:216: Assertion 'primary_is_page || secondary_active' failed.
+  600s  execution logs assertion failure message: live PREFIX requires a page-encoded timeline
   602s  execution stops
   660s  execution starts
   2000s storage used 76

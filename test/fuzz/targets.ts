@@ -233,19 +233,7 @@ const otherTargets = (): readonly Target[] => {
 
 const isConfigError = (error: unknown): boolean => error instanceof ConfigError
 
-const FLAG_VALUES = [
-  '5s',
-  'true',
-  '[a, b]',
-  '{a: {b: 1}}',
-  '"text"',
-  '- a\n- b',
-  '&a [*a]',
-  '0x10',
-  '1_000',
-  '.inf',
-  '~',
-]
+const FLAG_VALUES = ['[a, b]', '{a: {b: 1}}', '- a\n- b', '&a [*a]', ...'5s true "text" 0x10 1_000 .inf ~'.split(' ')]
 
 const configTargets = (): readonly Target[] => {
   const target = (name: string, seeds: readonly string[], run: Target['run']): Target => ({

@@ -116,7 +116,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   report: ['report', /^ {2}restarts +bft 0 starts, 1 failure;/m],
   'keys backup': async () => {
-    // A sample of the time before, for what-changed.
+    // A sample of the time before, for /api/v1/changes.
     await eventually(
       async () => changesSchema.parse(await get('/api/v1/changes?for=30s')).newestAt ?? '',
       (newestAt) => Date.parse(newestAt) > readyAt,
@@ -206,7 +206,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   completion: async () => {
     await writeFile(program.file('completion'), await command(['completion', 'bash']))
     const script = '. "$0"; COMP_WORDS=(chain-agent runb); COMP_CWORD=1; _chain_agent; echo "${COMPREPLY[*]}"'
-    expect(await must('bash', ['-c', script, program.file('completion')])).toBe('runbook')
+    const options = { env: { PATH: `${join(program.prefix, 'bin')}:${process.env['PATH'] ?? ''}` } }
+    expect(await must('bash', ['-c', script, program.file('completion')], options)).toBe('runbook')
   },
   man: ['man', '.TH CHAIN\\-AGENT 1'],
   'serve-query': async () => {
@@ -259,18 +260,12 @@ const ROWS: Readonly<Record<string, Row>> = {
       (list) => /^ {2}[\d-]+ {2}ChainServiceDown/m.test(list),
     )
   },
-  'what-changed': async () => {
-    await eventually(
-      async () => command(['what-changed', '-n', '500', '--for', sinceBackup()]),
-      (changes) => /\bchain_key_backup_copies\{key="(?:secp|bls)"\}: 0 → 1\b/.test(changes),
-    )
-  },
 }
 
 describe('a command of the installed program', () => {
   it('has a row in this test', async () => {
-    const script = await command(['completion', 'bash'])
-    const all = [...script.matchAll(/^ +'([a-z -]+)'\) words='[^']*--help' ;;$/gm)].map(([, name = '']) => name)
+    const page = (await command(['man'])).replaceAll(String.raw`\-`, '-')
+    const all = [...page.matchAll(/^\.SS chain-agent (.+)$/gm)].map(([, name = '']) => name)
     const commands = all.filter((name) => !all.some((other) => other.startsWith(`${name} `)))
     expect(commands.length).toBeGreaterThan(30)
     expect(Object.keys(ROWS).toSorted()).toEqual(commands.toSorted())

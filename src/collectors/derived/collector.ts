@@ -7,11 +7,10 @@ import {
   statesyncProgress,
 } from '../../domain/agreement.ts'
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
-import { blocksyncWindowOf, statesyncThreshold } from '../../domain/node-distances.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { inSeconds, minute, second } from '../../core/units.ts'
-import { NODE_FACTS } from '../../domain/node-facts.ts'
+import { blocksyncWindowOf, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
 import { createSigningMonitor, type DutiesReading } from './duties.ts'
 import {
   createBlockRate,

@@ -11,7 +11,7 @@ import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE } from './host-c
 import type { Clock } from '../../core/clock.ts'
 import { ifUnreadable } from '../shared/unit-logs.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
-import { parseStatesyncThreshold } from '../../parsers/node-config.ts'
+import { parseStatesyncThreshold } from '../../parsers/validators.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
 
 /** Replaces `{prefix}` in a path of the node. */

@@ -14,11 +14,10 @@ import { estimateAsJson, estimatePage } from './estimate-page.ts'
 import { createPrometheusApi } from './prometheus.ts'
 import { listRenamed } from './renamed.ts'
 import type { Config } from '../../config/schema.ts'
-import { ruleFiles } from '../../health/rules/index.ts'
+import { ruleFiles, type Tuning } from '../../health/rules/index.ts'
 import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../health/rules/render.ts'
 import type { RuleFile } from '../../health/rules/rule.ts'
-import type { Tuning } from '../../health/rules/tuning.ts'
-import { alertProblem, readLimits, type WrittenLimits } from '../../health/rules/read-limits.ts'
+import { alertProblem, readLimits, type WrittenLimits } from '../../health/settings.ts'
 import { writeFiles } from '../shared/write-files.ts'
 
 interface RulesOptions extends OutputOptions {

@@ -1,9 +1,8 @@
 import { minute, parseDuration, second } from '../../core/units.ts'
-import { missingMetrics } from '../../health/promql/missing.ts'
 import { createFiringCounter, type EvaluationTiming, type FiringCounts } from '../../health/rules/count-firings.ts'
 import { expressionOf, forTargets, INTERVAL, type RenderOptions } from '../../health/rules/render.ts'
 import { addressOf, levelsOf, type RuleFile, type RuleSeverity } from '../../health/rules/rule.ts'
-import { substituteRecordings } from '../../health/rules/substitute.ts'
+import { missingMetrics, substituteRecordings } from '../../health/rules/substitute.ts'
 import { type PrometheusApi, QueryError } from './prometheus.ts'
 
 /** A rule at one severity. */

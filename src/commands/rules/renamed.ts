@@ -1,6 +1,6 @@
 import { SourceError } from '../../core/errors.ts'
 import { count } from '../../core/format.ts'
-import { describeRenamed, findRenamed, type RenamedUse } from '../../health/rules/find-renamed.ts'
+import { describeRenamed, findRenamed, type RenamedUse } from '../../health/rules/renamed.ts'
 import { type ActionContext, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { type Style, wrap } from '../../terminal/style.ts'

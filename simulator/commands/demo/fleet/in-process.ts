@@ -1,24 +1,10 @@
 import { basename } from 'node:path'
-import { SourceError } from '../src/core/errors.ts'
-import { redactUrl } from '../src/core/redaction/redact.ts'
-import type { Endpoint } from './endpoints.ts'
-import type { Tool } from './tools/tools.ts'
-
-/** The interface of the agent's exec source, declared again here: the simulator imports no part of the agent. */
-interface Program {
-  readonly command: string
-  readonly args: readonly string[]
-  readonly answers?: readonly number[]
-}
-
-interface InProcessExec {
-  run(
-    program: Program,
-    signal: AbortSignal,
-  ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>
-  stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
-  killAll(): void
-}
+import { SourceError } from '../../../../src/core/errors.ts'
+import { redactUrl } from '../../../../src/core/redaction/redact.ts'
+import type { Exec, Program } from '../../../../src/sources/exec.ts'
+import type { HttpRequest } from '../../../../src/sources/http.ts'
+import type { Endpoint } from '../../../endpoints.ts'
+import type { Tool } from '../../../tools/tools.ts'
 
 interface ProcessResult {
   stdout: string
@@ -30,7 +16,7 @@ interface ProcessResult {
  * Runs the simulator's tools as functions, without processes. The output is the same and costs nothing: an hour of a
  * node can be simulated in seconds on a manual clock, and a hundred nodes can run in one process.
  */
-export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): InProcessExec => {
+export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): Exec => {
   const toolOf = ({ command, args }: Program): Tool => {
     const tool = tools[basename(command)]
     if (tool) return tool
@@ -80,22 +66,14 @@ const failure = ({ command, args }: Program, { stderr, end }: ProcessResult): So
     { output: stderr },
   )
 
-interface Request {
-  readonly url: string
-  readonly init?: { readonly method: 'POST'; readonly body: string }
-}
-
-/** The interface of the agent's HTTP source; endpoints are looked up by scheme, host and port. */
-type InProcessHttp = (request: Request) => Promise<{ readonly status: number; readonly text: string }>
-
 /**
- * Handles the agent's HTTP requests by calling the simulator's endpoints, without a connection. The promise rejects
- * with a SourceError (ECONNREFUSED) if no endpoint listens there.
+ * Handles the agent's HTTP requests by calling the simulator's endpoints, by scheme, host and port, without a
+ * connection. The promise rejects with a SourceError (ECONNREFUSED) if no endpoint listens there.
  */
 export const createInProcessHttp =
-  (endpoints: ReadonlyMap<string, Endpoint>): InProcessHttp =>
+  (endpoints: ReadonlyMap<string, Endpoint>) =>
   // oxlint-disable-next-line typescript/require-await -- an error must be a rejection
-  async ({ url, init }) => {
+  async ({ url, init }: Pick<HttpRequest, 'url' | 'init'>) => {
     const { origin, pathname: path } = new URL(url)
     const endpoint = endpoints.get(origin)
     if (!endpoint?.isOpen()) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeRenamed, findRenamed } from '../../src/health/rules/find-renamed.ts'
+import { describeRenamed, findRenamed } from '../../src/health/rules/renamed.ts'
 
 const short = (text: string): readonly string[] =>
   findRenamed(text).map(({ line, old, matchers }) => `${line}: ${old} => ${matchers ?? 'panel'}`)

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compareVersions, isDifferentVersion, versionIn } from '../../src/parsers/version.ts'
+import { ParseError } from '../../src/core/errors.ts'
+import {
+  compareVersions,
+  isDifferentVersion,
+  parseInstalledPackage,
+  parseNodeVersion,
+  versionIn,
+} from '../../src/parsers/version.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 /** One and the same version a line, oldest first: each line is older than all below it. */
@@ -132,3 +139,45 @@ test('what is older one way is newer the other, for any text, and quickly', () =
   for (const long of ['1.', '1', '-', 'a', 'v1.1-']) compareVersions(long.repeat(50_000), '1.1')
   expect(cpuMsSince(begun)).toBeLessThan(1000)
 })
+
+test.each([
+  ['1.2.3', 'v1.2.3', ''],
+  [null, '', '4f1c0a9'],
+  [null, '', ''],
+])('of a build without git, version %j: tag %j and commit %j; an empty text is unknown', (version, tag, commit) => {
+  const text = `a-node {"commit":"${commit}","tag":"${tag}","branch":"","modified":true}`
+  const known = { tag: tag || null, commit: commit || null, branch: null, modified: true }
+  expect(parseNodeVersion(text)).toEqual({ program: 'a-node', version, ...known })
+})
+
+test.each([
+  ['ii  maker 0.16.2+1 amd64\n', '0.16.2+1'],
+  ['hi  maker 1:0.16.2 amd64\n', '1:0.16.2'],
+  ['iU  maker 0.17.0~rc amd64\n', '0.17.0~rc'],
+  ['iF  maker 0.17.0 amd64', '0.17.0'],
+  ['iWR maker 0.17.0 amd64', '0.17.0'],
+  ['it  maker:amd64 0.17.0 amd64', '0.17.0'],
+  ['iH  maker 0.17.0 amd64', undefined],
+  ['rc  maker 0.16.2 amd64', undefined],
+  ['pn  maker  ', undefined],
+  ['un  maker  ', undefined],
+])('of %j the files are there: %j', (row, version) => {
+  expect(parseInstalledPackage(row)?.version).toBe(version)
+})
+
+test.each([
+  ['ii  maker 0.16.2+1 amd64 1747699200\n', 1_747_699_200_000],
+  ['hi  maker:amd64 1:0.16.2 amd64 1747699200', 1_747_699_200_000],
+  // dpkg before 1.19.3 returns nothing for an unknown field.
+  ['ii  maker 0.16.2 amd64 \n', null],
+  ['ii  maker 0.16.2 amd64 yesterday', null],
+])('%j was installed at %j', (row, installedAt) => {
+  expect(parseInstalledPackage(row)?.installedAt).toBe(installedAt)
+})
+
+test.each(['', 'maker', 'xx  maker 0.16.2 amd64', 'ii  maker none amd64'])(
+  'of %j the state is not understood',
+  (row) => {
+    expect(() => parseInstalledPackage(row)).toThrow(ParseError)
+  },
+)
