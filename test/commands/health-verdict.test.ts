@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Host, startHost } from '../support/host.ts'
 
 type World = Parameters<typeof startHost>[0]
@@ -51,9 +51,7 @@ describe.for(ROWS)('%s', ([, summary, exitCode, world]) => {
   let host: Host
   beforeAll(async () => {
     host = await startHost(world)
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
   // Status first: it takes no time, while check runs two rounds. It reports the health verdict of the agent.
   test.each(world.agent === false ? ['check'] : ['status', 'check'])(

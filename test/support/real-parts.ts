@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { probeSandbox } from './sandbox.ts'
 
 /** The newest of these versions, which come first; in the project `matrix` of vitest.config.ts, the others. */
 export const versionsToTest = <Version>([newest, ...others]: readonly [Version, ...Version[]]): readonly Version[] =>
@@ -36,6 +37,9 @@ export const requireRealPart = async (
   })
   return part.ran ? describe : describe.skip
 }
+
+/** `describe` for a suite with a real systemd. */
+export const requireSandbox = async () => requireRealPart('sandbox', probeSandbox)
 
 const judge = async (name: string, probe: () => Promise<Probe> | Probe): Promise<RealPart> => {
   try {
