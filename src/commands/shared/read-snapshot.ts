@@ -117,19 +117,24 @@ const collectSnapshot = async (
       profile,
       node_version: process.versions.node,
     })
-    const samples = [...board.samples(), ...certificates.samples(null)]
+    const statuses = [...board.statuses()]
+    // A collector that has not finished by now has timed out.
+    const late = statuses.filter(({ enabled, up }) => enabled && up === undefined)
+    const samples = [
+      ...board.samples(),
+      ...late.map(({ name }) => sample('chain_agent_collector_up', 0, { collector: name })),
+      ...certificates.samples(null),
+    ]
     const known = createSampleIndex([...samples, build])
     const role = roleSamples(config.health.role, known)
     const exposed = await exposition.values([...samples, ...role, build])
     const at = clock.now()
-    const statuses = [...board.statuses()]
     const readings = readingsOf(statuses)
     return {
       at,
       origin: 'node',
       version,
       prefix: prefix(),
-      // A collector that has not finished by now has timed out.
       collectors: collectorStates(statuses).map((state) => ({
         ...state,
         up: state.up ?? (state.enabled ? false : null),
