@@ -175,10 +175,6 @@ const PROGRAMS = [
     'src/collectors src/health src/agent src/metrics.ts query/store query/service simulator',
   ],
   [
-    'query/commands/height/command.ts',
-    'src/collectors src/health src/agent src/metrics.ts query/store query/service simulator',
-  ],
-  [
     'query/commands/balances/command.ts',
     'src/agent src/metrics.ts query/store query/service/api query/service/ingest simulator',
   ],

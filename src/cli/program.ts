@@ -210,11 +210,6 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
       },
       {
-        name: 'height',
-        summary: 'print the newest block of a query service',
-        load: async () => (await import('../../query/commands/height/command.ts')).heightCommand,
-      },
-      {
         name: 'simulate',
         summary: 'run a simulated node: RPC, tools, services and journal',
         load: async () => (await import('../../simulator/commands/simulate/command.ts')).simulateCommand,

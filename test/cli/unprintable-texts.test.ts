@@ -177,7 +177,7 @@ test('of a query service, and on the command line', async () => {
   const { url, close } = await listening(server)
   onTestFinished(close)
   for (const argv of [
-    ['height', '--url', url],
+    ['query', '--height', '--url', url],
     ['query', '--url', url, '--to-block', '5'],
     ['balances', '--url', url, '--contract', `0x${'1'.repeat(40)}`],
     [HOSTILE],

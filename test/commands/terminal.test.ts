@@ -43,7 +43,7 @@ const REPORTS: readonly Report[] = [
 ]
 
 /** Commands with --json that print no report, or run until they are stopped. */
-const NO_REPORTS = ['config', 'height', 'serve-query']
+const NO_REPORTS = ['config', 'query', 'serve-query']
 
 const listed = new Set([...REPORTS.map(({ argv }) => argv[0] ?? ''), ...NO_REPORTS])
 const others = (await completeProgram()).commands

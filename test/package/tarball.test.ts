@@ -24,7 +24,6 @@ const [FIRST, SECOND] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 let program: InstalledProgram
 beforeAll(async () => {
   program = await installProgram()
-  readyAt = Date.now()
   return program.stop
 })
 
@@ -54,12 +53,7 @@ const get = async (path: string): Promise<unknown> => {
   return response.json()
 }
 
-const changesSchema = z.object({ newestAt: z.string().nullable(), changes: z.array(z.object({ metric: z.string() })) })
 const dutiesSchema = z.object({ epochs: z.array(z.object({ led: z.number() })) })
-let readyAt = 0
-let backedUpAt = 0
-/** The shortest window since the backup, of at least 30 s. */
-const sinceBackup = (): string => `${Math.max(30, Math.ceil((Date.now() - backedUpAt) / 1000))}s`
 
 /** What a command prints, and what that is to contain; or, where that is not enough, what is to be done. */
 type Row = readonly [args: string, expected: string | RegExp] | (() => Promise<void>)
@@ -104,12 +98,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   report: ['report', /^ {2}restarts +bft 0 starts, 1 failure;/m],
   'keys backup': async () => {
-    // A sample of the time before, for /api/v1/changes.
-    await eventually(
-      async () => changesSchema.parse(await get('/api/v1/changes?for=30s')).newestAt ?? '',
-      (newestAt) => Date.parse(newestAt) > readyAt,
-    )
-    backedUpAt = Date.now()
     expect(await command(['keys', 'backup'])).toContain(`public key  ${program.node.ownPublicKey}`)
   },
   'keys verify': async () => {
@@ -214,16 +202,14 @@ const ROWS: Readonly<Record<string, Row>> = {
       (status) => status === 200,
     )
   },
-  height: async () => {
+  query: async () => {
     const height = async (): Promise<number> =>
       z.object({ height: z.number() }).parse(await (await fetch(`http://${program.addresses.query}/height`)).json())
         .height
     const before = await height()
-    const printed = Number(await command(['height', '--url', `http://${program.addresses.query}`]))
+    const printed = Number(await command(['query', '--height', '--url', `http://${program.addresses.query}`]))
     expect(printed).toBeGreaterThanOrEqual(before)
     expect(printed).toBeLessThanOrEqual(await height())
-  },
-  query: async () => {
     const range = [
       '--from-block',
       `${program.node.firstServiceBlock}`,
@@ -291,10 +277,6 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
   '/api/v1/events': async (path) => {
     const { events } = z.object({ events: z.array(z.unknown()) }).parse(await get(path))
     expect(events[0]).toMatchObject({ id: 1, collector: 'agent', from: null, to: `started, version ${version}` })
-  },
-  '/api/v1/changes': async (path) => {
-    const { changes } = changesSchema.parse(await get(`${path}?for=${sinceBackup()}`))
-    expect(changes.map(({ metric }) => metric)).toContain('chain_key_backup_copies')
   },
   '/api/v1/heartbeat': async () => {
     expect(await post('{}')).toMatch(/^400 .*the document of an agent \(at: /)

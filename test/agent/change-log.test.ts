@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Change } from '../../src/core/board.ts'
 import { severityOf } from '../../src/domain/event.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import { createChangeLog } from '../../src/exporter/change-log.ts'
+import { createChangeLog } from '../../src/agent/state.ts'
 
 const listening = () => {
   const lines: string[] = []
