@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { enabled, fixed, label, serviceUnit } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
 import { LOG_STATES } from '../../domain/log-state.ts'
-import { listOf, mapOf, objectOf, timeOrNull } from '../shared/reading-schema.ts'
+import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'logs',
@@ -25,9 +25,9 @@ export const definition = {
     .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
   reading: objectOf({
-    lastEntryAt: timeOrNull,
+    lastEntryAt: orNull.time,
     trouble: z.record(z.string(), listOf(z.string())).nullable().catch(null),
-    oldestEntryAt: mapOf(timeOrNull),
+    oldestEntryAt: mapOf(orNull.time),
     states: mapOf(z.enum(LOG_STATES).nullable().catch(null)),
   }),
   metrics: {
