@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { deliveryState, isAcceptedHeartbeat } from '../../outbound/delivery.ts'
 import type { Config } from '../../config/schema.ts'
-import { second } from '../../core/units.ts'
+import { second, minute } from '../../core/units.ts'
 import { createHeartbeat } from '../../sources/endpoints.ts'
 import { createHttpClient, type SendRequest } from '../../sources/http.ts'
 import { loadFor } from '../../terminal/config.ts'
@@ -11,7 +11,20 @@ import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { pairs, type Style } from '../../terminal/style.ts'
 import { alertLabels, authoritiesOf } from '../shared/alert-request.ts'
-import { followAlert, type TestResult } from './follow.ts'
+import { createOutbox } from '../../outbound/outbox.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { duration } from '../../core/format.ts'
+import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
+import {
+  createAlertmanagerReader,
+  type Deliveries,
+  type Groups,
+  type GroupTimes,
+  type Labels,
+  type Metrics,
+  type Routed,
+  type Target,
+} from './alertmanager.ts'
 
 interface TestOptions extends ConfigOptions, OutputOptions {
   readonly severity: string
@@ -113,3 +126,224 @@ const linesOf = (
 
 const marked = (isOk: boolean, text: string, style: Style): string =>
   style.paint(isOk ? 'good' : 'bad', `${style.sign(isOk ? 'good' : 'bad')} ${text}`)
+
+/** What one integration of a receiver of the test alert did. */
+interface Delivery extends Target {
+  /** `delivered`: its service has accepted the message, which does not show that a person has it. */
+  readonly state: 'delivered' | 'failed' | 'failing' | 'waiting' | 'cannot tell'
+  /** Seconds from the alert to its delivery; null if none is known. */
+  readonly seconds: number | null
+}
+
+interface TestResult {
+  /** Host and port. */
+  readonly alertmanager: string
+  readonly version: string | null
+  readonly deliveries: readonly Delivery[]
+  /** Why it is not known that the alert was delivered to each of its receivers; null if it is. */
+  readonly problem: string | null
+}
+
+interface FollowOptions {
+  readonly url: string
+  readonly labels: Labels
+  /** Four digits, which a person compares. */
+  readonly code: string
+  /** How long the delivery may take, in milliseconds. */
+  readonly wait: number
+}
+
+type FollowContext = Pick<Io, 'clock' | 'signal'> & { readonly ask: SendRequest }
+
+const REQUEST_MS = 10 * second
+const POLL_MS = second
+/** Alertmanager ends an alert that is not sent again within its resolve_timeout, five minutes by default. */
+const RESEND_MS = minute
+/** A group is sent at most this late. */
+const SENT_WITHIN_MS = 3 * second
+/** The start of the alert is earlier by up to this, as the Date of a response has no fraction; group_wait counts from it. */
+const SENT_EARLY_MS = second
+
+/** Sends a test alert to one Alertmanager, follows it to its receivers, and ends it. */
+export const followAlert = async (
+  { clock, signal, ask }: FollowContext,
+  { url, labels, code, wait }: FollowOptions,
+): Promise<TestResult> => {
+  const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
+  const outbox = createOutbox(endpoint, clock)
+  const annotations = {
+    summary: `test ${code} of the notifications`,
+    description: `Test ${code}, by \`chain-agent alert test\`: no action is needed.`,
+    action: `Compare ${code} with the output of \`chain-agent alert test\`.`,
+  }
+  const alert = { labels, annotations, startsAt: clock.now() }
+  let version: string | null = null
+  const result = (problem: string | null, deliveries: readonly Delivery[] = []): TestResult => ({
+    alertmanager: endpoint.name,
+    version,
+    deliveries,
+    problem,
+  })
+  try {
+    // Without an alert: the response has the clock of Alertmanager.
+    const reached = await outbox.send([], signal)
+    if (reached !== 'accepted') return result(`the alert is not accepted: ${reached}`)
+    const reader = createAlertmanagerReader(endpoint, signal)
+    const routing = await reader.routing()
+    version = routing.version
+    const before = await reader.metrics()
+    const startedAt = clock.elapsed()
+    const sent = await outbox.send([alert], signal)
+    let sentAt = startedAt
+    if (sent !== 'accepted') return result(`the alert is not accepted: ${sent}`)
+    const within = <T>(step: () => Promise<T | undefined>) => until({ clock, signal }, startedAt + wait, step)
+    try {
+      const routed = await within(() => reader.routed(labels))
+      const targets = (routed?.receivers ?? []).flatMap((receiver) =>
+        (routing.integrations.get(receiver) ?? []).map((integration) => ({ receiver, integration })),
+      )
+      const obstacle = obstacleOf(routed, targets.length)
+      if (obstacle !== null) return result(obstacle)
+      const evidence = targets.map((target) => createEvidence(target, before, routing.times(labels, target.receiver)))
+      let deliveries: readonly Delivery[] = []
+      await within(async () => {
+        if (clock.elapsed() - sentAt >= RESEND_MS) {
+          await outbox.send([alert], signal)
+          sentAt = clock.elapsed()
+        }
+        // The metrics are between two lists of groups: an alert that comes or goes in the meantime is in one of them.
+        const groups = [await reader.groups(labels)]
+        const metrics = await reader.metrics()
+        groups.push(await reader.groups(labels))
+        const listed = Math.max(...groups.map(({ count }) => count))
+        const counted = { integrations: routing.integrations, targets, metrics, listed }
+        deliveries = evidence.map(({ target, observe }) => {
+          const unclear = groups.map((one) => whyUnclear({ ...counted, target, groups: one })).find(Boolean)
+          const isShared = groups.some(({ shared }) => shared.get(target.receiver) ?? false)
+          return observe({ metrics, unclear, isShared, elapsed: clock.elapsed() - startedAt })
+        })
+        return evidence.every(({ isDecided }) => isDecided()) || undefined
+      })
+      const reasons = evidence.flatMap(({ unclear }) => unclear() ?? [])
+      return result(problemOf(deliveries, { wait, code, reason: reasons[0] }), deliveries)
+    } finally {
+      // Not with `signal`: an interruption ends the alert, too.
+      await outbox.send([], new AbortController().signal)
+    }
+  } catch (error) {
+    if (error instanceof SourceError || error instanceof ParseError) return result(error.message)
+    throw error
+  }
+}
+
+interface Observation {
+  readonly metrics: Metrics
+  /** Why a higher counter proves nothing. */
+  readonly unclear: string | undefined
+  /** Whether other alerts are in the group of the test alert. */
+  readonly isShared: boolean
+  /** Milliseconds since the alert. */
+  readonly elapsed: number
+}
+
+/** Alertmanager repeats a request that failed, after 0.5 s, 0.75 s and so on. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * What the counters of an integration show about the test alert. They count every notification: a higher one proves a
+ * delivery only after the time of the group, and if no other alert can be the cause.
+ */
+const createEvidence = (target: Target, before: Metrics, { wait, interval }: GroupTimes) => {
+  const start = before.deliveries(target)
+  let reason: string | undefined
+  let decided: Delivery | undefined
+  return {
+    target,
+    isDecided: (): boolean => decided !== undefined,
+    unclear: (): string | undefined => reason,
+    observe: ({ metrics, unclear, isShared, elapsed }: Observation): Delivery => {
+      if (decided !== undefined) return decided
+      const now = metrics.deliveries(target)
+      const increase = (of: keyof Deliveries): number => now[of] - start[of]
+      const isEarly = increase('delivered') > 0 && elapsed < wait - SENT_EARLY_MS
+      reason ??= unclear ?? (isEarly ? 'another notification was sent at the same time' : undefined)
+      const hasGivenUp = increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS
+      const isSent = elapsed >= (isShared ? interval : wait) + SENT_WITHIN_MS
+      const delivery = (state: Delivery['state'], seconds: number | null = null): Delivery => ({
+        ...target,
+        state,
+        seconds,
+      })
+      if (reason !== undefined) {
+        // The alert lives until its group has been sent: its end would prevent that.
+        if (isSent) decided = delivery(hasGivenUp && increase('delivered') === 0 ? 'failed' : 'cannot tell')
+        return decided ?? delivery(isShared && elapsed < interval ? 'waiting' : 'cannot tell')
+      }
+      if (increase('delivered') > 0) decided = delivery('delivered', Math.round(elapsed / second))
+      else if (hasGivenUp) decided = delivery('failed')
+      return decided ?? delivery(increase('failed') > 0 ? 'failing' : 'waiting')
+    },
+  }
+}
+
+interface Counted {
+  readonly target: Target
+  readonly targets: readonly Target[]
+  readonly integrations: ReadonlyMap<string, readonly string[]>
+  readonly metrics: Metrics
+  readonly groups: Groups
+  /** The number of groups with alerts that are not over. */
+  readonly listed: number
+}
+
+/** Why the counters of this integration may count something else than the test alert; undefined if they cannot. */
+const whyUnclear = ({ target, targets, integrations, metrics, groups, listed }: Counted): string | undefined => {
+  const { integration } = target
+  const isCounted = (one: Target): boolean =>
+    one.integration === integration && (!metrics.hasReceivers || one.receiver === target.receiver)
+  if (targets.filter(isCounted).length > 1)
+    return `the metrics of Alertmanager have one counter for all its receivers of the kind ${integration}`
+  const isOther = [...groups.otherReceivers].some((receiver) =>
+    (integrations.get(receiver) ?? []).some((own) => isCounted({ receiver, integration: own })),
+  )
+  if (isOther)
+    return `other alerts are sent by ${integration}, too, and the metrics of Alertmanager do not name the alert`
+  if (metrics.groups !== undefined && metrics.groups > listed)
+    return 'an alert is over whose end may be sent at the same time'
+  return undefined
+}
+
+/** Null if the service of every receiver has accepted the message. */
+const problemOf = (
+  deliveries: readonly Delivery[],
+  { wait, code, reason }: Pick<FollowOptions, 'wait' | 'code'> & { readonly reason: string | undefined },
+): string | null => {
+  const states = deliveries.map(({ state }) => state)
+  if (states.includes('failed') || states.includes('failing'))
+    return 'not delivered: the receiver is unreachable or rejects it. The reason is in the log of Alertmanager: `journalctl -u prometheus-alertmanager`'
+  if (states.includes('waiting'))
+    return `not sent within ${duration(wait)}: the group of the alert waits for group_wait or group_interval. Use a longer --wait`
+  return states.every((state) => state === 'delivered')
+    ? null
+    : `cannot tell whether it was delivered: ${reason}. Look for ${code} on your phone: only its message shows that`
+}
+
+const obstacleOf = (routed: Routed | undefined, targets: number): string | null => {
+  if (!routed) return 'Alertmanager has accepted the alert and does not list it'
+  const receivers = routed.receivers.join(', ')
+  if (routed.suppressedBy !== null) return `the alert for ${receivers} is not sent: it is ${routed.suppressedBy}`
+  return targets === 0 ? `the alert is not sent: ${receivers} has no integration` : null
+}
+
+/** Repeats the step every second until it returns something; undefined at the deadline, on the monotonic clock. */
+const until = async <T>(
+  { clock, signal }: Pick<Io, 'clock' | 'signal'>,
+  deadline: number,
+  step: () => Promise<T | undefined>,
+): Promise<T | undefined> => {
+  for (;;) {
+    const value = await step()
+    if (value !== undefined || clock.elapsed() >= deadline || signal.aborted) return value
+    await clock.sleep(POLL_MS, signal)
+  }
+}

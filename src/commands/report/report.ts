@@ -21,7 +21,7 @@ import {
   type Known,
   readDuties,
   withoutSince,
-} from '../duties/duties.ts'
+} from '../duties/action.ts'
 import { type Events, readEvents } from '../events/events.ts'
 import { type Incident, incidentsOf, type Firing, rank } from '../replay/firings.ts'
 

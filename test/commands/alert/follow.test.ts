@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { followAlert } from '../../../src/commands/alert/follow.ts'
+import { followAlert } from '../../../src/commands/alert/action.ts'
 import type { SendRequest } from '../../../src/sources/http.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { parse } from 'yaml'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { recordedAround } from '../../../src/commands/duties/duties.ts'
+import { recordedAround } from '../../../src/commands/duties/action.ts'
 import type { Event } from '../../../src/domain/event.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
