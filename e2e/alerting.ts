@@ -95,10 +95,7 @@ const toWebhook = (
   return stringify({
     ...rest,
     route: isShipped ? route : { ...z.looseObject({}).parse(shorten(route)), group_wait: '0s', group_interval: '1s' },
-    receivers: receivers.map(({ name }) => ({
-      name,
-      webhook_configs: [{ url: webhook, send_resolved: true }],
-    })),
+    receivers: receivers.map(({ name }) => ({ name, webhook_configs: [{ url: webhook, send_resolved: true }] })),
   })
 }
 
@@ -147,12 +144,7 @@ export const startAlerting = async (
     },
     rule_files: [join(directory, '*.rules.yaml')],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [manager.address] }] }] },
-    scrape_configs: [
-      {
-        job_name: 'chain-agent',
-        file_sd_configs: [{ files: [discovery], refresh_interval: '1s' }],
-      },
-    ],
+    scrape_configs: [{ job_name: 'chain-agent', file_sd_configs: [{ files: [discovery], refresh_interval: '1s' }] }],
   }
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
   const server =

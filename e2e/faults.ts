@@ -30,7 +30,7 @@ rpc-down     | ChainRpcDown                 | rpc fails                     | rp
 crash        | ChainServiceDown.failed      | bft crashes SIGABRT           | bft starts
 uninstalled  | ChainServiceDown.missing     | rpc vanishes                  | rpc starts
 assertion    | ChainLogTrouble.aborted      | execution asserts             | execution starts
-log-trouble  | ChainLogTrouble              | bft logs wal_push_failed      | bft calms
+log-trouble  | ChainLogTrouble              | bft logs ERROR node failed to push to wal | bft calms
 start        | ChainStartStalled            | node hangs                    | node starts         | 240
 diverged     | ChainStateDiverged           | state diverges                | state agrees        | 90
 finality     | ChainFinalityStalled         | finality stops                | finality resumes    | 120

@@ -99,11 +99,7 @@ describe('the fleet dashboard shows the profiles', () => {
     const found = await query(await expressionOf({ panel: 'Nodes by the version that consensus runs' }))
     const told = found.map(({ labels, value }) => `${value} run ${labels['version']}`)
     const others = fleetNodes.filter(({ fate }) => ![...SILENT, 'upgraded', 'fork-unready'].includes(fate))
-    const runs = {
-      '0.16.0': namesOf('fork-unready'),
-      '0.16.1': others,
-      '0.17.0': namesOf('upgraded'),
-    }
+    const runs = { '0.16.0': namesOf('fork-unready'), '0.16.1': others, '0.17.0': namesOf('upgraded') }
     expect(told.toSorted()).toEqual(
       Object.entries(runs)
         .filter(([, nodes]) => nodes.length > 0)

@@ -32,7 +32,7 @@ const A_DAY = `
   10890s  bft starts
   11100s  execution stops
   11101s  execution starts
-  18000s  execution logs result_mismatch
+  18000s  execution logs ERROR validate.cpp:77 Delayed execution result mismatch for block 61240118
   25200s  network noise 5
   25260s  network calms
   32400s  node syncs 3m
@@ -44,9 +44,9 @@ const A_DAY = `
   47160s  log prints INFO
   54000s  ledger-tail stops
   54360s  ledger-tail starts
-  61200s  bft logs wal_stopped
+  61200s  bft repeats wal_stopped 250
   61380s  bft calms
-  68400s  bft logs pacing_mismatch
+  68400s  bft logs WARN consensus_state network has different vote/proposal pacing than us
   72000s  node idles
   72600s  node leads
   75600s  bft stops

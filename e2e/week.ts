@@ -38,10 +38,7 @@ const WEEK: readonly Part[] = [
 ]
 
 /** A scenario with all changes in its first minutes, and the beginning of an epoch half an hour later. */
-export const DAY: WeekOptions = {
-  parts: [...scrapes(0, 6, SLOW_S), ...scrapes(30, 36)],
-  seconds: 24 * HOUR_S,
-}
+export const DAY: WeekOptions = { parts: [...scrapes(0, 6, SLOW_S), ...scrapes(30, 36)], seconds: 24 * HOUR_S }
 
 /** Of one alert: how often it was firing at an evaluation, and when first, in seconds. */
 interface Fired {

@@ -1,3 +1,5 @@
+export const TOPICS = ['topic0', 'topic1', 'topic2', 'topic3'] as const
+
 /** The fields of a log that a query can select. */
 export const LOG_FIELDS = [
   'removed',
@@ -8,10 +10,7 @@ export const LOG_FIELDS = [
   'block_number',
   'address',
   'data',
-  'topic0',
-  'topic1',
-  'topic2',
-  'topic3',
+  ...TOPICS,
 ] as const
 
 export type LogField = (typeof LOG_FIELDS)[number]

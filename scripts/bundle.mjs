@@ -1,6 +1,6 @@
-// Bundles the program to dist: a file for each command and what several of them share.
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+// Bundles the program to dist: a file for each command, what several of them share, and the manual page.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'rolldown'
 
@@ -97,4 +97,5 @@ if (process.argv[1] === import.meta.filename) {
     mkdirSync(dirname(join(MAPS, file)), { recursive: true })
     renameSync(join('dist', file), join(MAPS, file))
   }
+  writeFileSync('dist/chain-agent.1', execFileSync(process.execPath, ['dist/main.js', 'man']))
 }

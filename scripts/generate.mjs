@@ -6,10 +6,10 @@ import { renderExampleConfig } from '../.cache/modules/src/config/render.js'
 import { RULE_FILES } from '../.cache/modules/src/health/rules/index.js'
 import { renderAlertmanager } from '../.cache/modules/src/health/rules/inhibitions.js'
 import { renderRuleFile } from '../.cache/modules/src/health/rules/render.js'
+import { alertsOf } from '../.cache/modules/src/health/rules/rule.js'
 import { renderApiPage, renderOpenApi } from './pages/api.mjs'
 import { renderCosts } from './pages/costs.mjs'
 import { renderConfigurationPage } from './pages/configuration.mjs'
-import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
 import { renderFormatsPage } from './pages/formats.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
 import { renderNodeDocumentationPage } from './pages/node-documentation.mjs'
@@ -23,16 +23,12 @@ import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
 import { renderTerminal } from './pictures/terminal.mjs'
 
-const alertRows = RULE_FILES.flatMap(({ groups }) =>
-  groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)),
-)
+const alertRows = alertsOf(RULE_FILES)
 
 const GENERATED = {
   // First: the index of runbooks reads them.
   ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   'docs/reference/api.md': renderApiPage,
-  'docs/reference/chain-agent.1': renderManualPage,
-  'docs/reference/cli.md': renderCliPage,
   'docs/reference/configuration.md': renderConfigurationPage,
   'src/parsers/README.md': renderFormatsPage,
   'docs/reference/metrics.md': renderMetricsPage,

@@ -1,7 +1,7 @@
 // Mutates one property of a rules file at a time, and runs its unit tests: a mutant that no test detects survives, and
 // shows that a test is missing.
 //
-//   node scripts/mutate-alerts.mjs [consensus …] [--promtool FILE] [--directory DIR] [--json]
+//   node scripts/mutate-alerts.mjs [consensus …] [--promtool FILE] [--json]
 //
 // Exits with 1 if a mutant survives or an alert has fewer than eight.
 import { execFile } from 'node:child_process'
@@ -14,6 +14,7 @@ import { parse, stringify } from 'yaml'
 import { mutateRule } from './alert-mutants.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const ALERTS = join(ROOT, 'alerts')
 const LEAST_PER_ALERT = 8
 const AT_ONCE = 2
 
@@ -21,7 +22,6 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     promtool: { type: 'string', default: join(ROOT, '.cache/debian/prometheus-3.5/usr/bin/promtool') },
-    directory: { type: 'string', default: join(ROOT, 'alerts') },
     json: { type: 'boolean', default: false },
   },
 })
@@ -32,8 +32,8 @@ const run = promisify(execFile)
 const judge = async (name, text, tests) => {
   const place = await mkdtemp(join(tmpdir(), 'chain-mutant-'))
   try {
-    for (const file of await readdir(values.directory)) {
-      if (file.endsWith('.yaml')) await copyFile(join(values.directory, file), join(place, file))
+    for (const file of await readdir(ALERTS)) {
+      if (file.endsWith('.yaml')) await copyFile(join(ALERTS, file), join(place, file))
     }
     await writeFile(join(place, `${name}.rules.yaml`), text)
     await writeFile(join(place, `${name}.test.yaml`), tests)
@@ -64,8 +64,8 @@ const testsOf = (tests, { alert }) =>
       }
 
 const examine = async (name) => {
-  const file = parse(await readFile(join(values.directory, `${name}.rules.yaml`), 'utf8'))
-  const tests = parse(await readFile(join(values.directory, `${name}.test.yaml`), 'utf8'))
+  const file = parse(await readFile(join(ALERTS, `${name}.rules.yaml`), 'utf8'))
+  const tests = parse(await readFile(join(ALERTS, `${name}.test.yaml`), 'utf8'))
   const whole = await judge(name, stringify(file), stringify(tests))
   if (whole !== 'survived') {
     throw new Error(`${name}: the rules as they are do not pass their own tests (${whole})`)
@@ -119,7 +119,7 @@ const found = []
 const names =
   positionals.length > 0
     ? positionals
-    : (await readdir(values.directory))
+    : (await readdir(ALERTS))
         .filter((file) => file.endsWith('.test.yaml'))
         .map((file) => file.replace('.test.yaml', ''))
 for (const name of names) {

@@ -66,8 +66,9 @@ const unpack = (root) => {
   mkdirSync(lib, { recursive: true })
   run('tar', '-xzf', join(output, filename), '-C', share, '--strip-components=1')
   for (const name of ['dist', 'package.json']) renameSync(join(share, name), join(lib, name))
-  // The document of all licences is in /usr/share/doc.
-  for (const file of [join(share, 'LICENSE'), join(lib, 'dist/LICENSES.txt')]) rmSync(file)
+  // The document of all licences is in /usr/share/doc, the manual page in /usr/share/man.
+  const elsewhere = [join(share, 'LICENSE'), join(lib, 'dist/LICENSES.txt'), join(lib, 'dist/chain-agent.1')]
+  for (const file of elsewhere) rmSync(file)
   const readme = join(share, 'README.md')
   write(readme, read(readme).replace('](LICENSE)', '](../doc/chain-agent/copyright)'))
   for (const name of readdirSync(share)) symlinkSync(`../../share/chain-agent/${name}`, join(lib, name))
@@ -121,7 +122,7 @@ const addRuntime = (root) => {
   const program = (...args) => run(process.execPath, 'dist/main.js', ...args)
   write(join(root, 'usr/share/bash-completion/completions/chain-agent'), program('completion', 'bash'))
   write(join(root, 'usr/share/zsh/vendor-completions/_chain-agent'), program('completion', 'zsh'))
-  write(join(root, 'usr/share/man/man1/chain-agent.1.gz'), compress(read('docs/reference/chain-agent.1')))
+  write(join(root, 'usr/share/man/man1/chain-agent.1.gz'), compress(read('dist/chain-agent.1')))
 }
 
 const addDatabase = (root) => {

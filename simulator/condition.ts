@@ -33,7 +33,6 @@ export const healthyCondition = (beginMs: number): Condition => ({
   keys: usualKeys(beginMs),
   host: usualHost(beginMs),
   tools: { mpt: 'answers', status: 'answers' },
-  statusShape: 'older',
   formatsDrift: false,
   services: usualServices(beginMs),
 })

@@ -43,6 +43,14 @@ export const openPort = async (wanted: number, listener: RequestListener): Promi
   }
 }
 
+/** The requested port, or another free one if it is in use. */
+export const freePort = async (wanted: number): Promise<number> => {
+  const ignore: RequestListener = () => undefined
+  const port = await openPort(wanted, ignore).catch(async () => openPort(0, ignore))
+  await port.shut()
+  return Number(new URL(port.url).port)
+}
+
 const portOf = (address: AddressInfo | string | null): number => {
   if (address === null || typeof address === 'string') throw new TypeError('expected a TCP address')
   return address.port

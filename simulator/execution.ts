@@ -4,7 +4,7 @@ import { drift } from './format-drift.ts'
 import type { NodeSubject } from './subject.ts'
 import type { Draft } from './journal/entry.ts'
 import { serviceEntry } from './journal/journal.ts'
-import { directive, type Directive, duration, oneOf, percent, setIn, taking } from './scenario/directives.ts'
+import { directive, type Directive, duration, percent, setIn, settingOf } from './scenario/directives.ts'
 import { pidOf } from './services/service.ts'
 import { SECONDARY_HISTORY, type Storage, storageUseAt } from './storage.ts'
 
@@ -14,51 +14,30 @@ declare module './scenario/timeline.ts' {
   }
 }
 
-/** Versions with different log lines. */
-export const LOG_VERSIONS = ['0.14', '0.16'] as const
-
-/** How a node executes blocks and which version's log lines it writes. */
-export interface Execution {
+/** How a node executes blocks. */
+interface Execution {
   /** Approximate time per block; undefined for the time its transactions need. */
   readonly blockMs: number | undefined
   /** Share of transactions that are retried, in percent. */
   readonly retriedPercent: number
   /** Whether another block of the same height is executed first. */
   readonly twice: boolean
-  readonly logVersion: (typeof LOG_VERSIONS)[number]
 }
 
-export const usualExecution: Execution = { blockMs: undefined, retriedPercent: 5, twice: false, logVersion: '0.16' }
+export const usualExecution: Execution = { blockMs: undefined, retriedPercent: 5, twice: false }
 
 const changeExecution = setIn('execution')
 
 /** Directives for the execution of blocks; those for the service are in services/service.ts. */
 export const executionDirectives: readonly Directive[] = [
-  directive(
-    'execution slows',
-    'the approximate time per block',
-    taking(duration, (ms) => changeExecution({ blockMs: ms })),
-  ),
+  directive('execution slows', 'the approximate time per block', settingOf('execution', 'blockMs', duration)),
   directive(
     'execution retries',
     'the share of transactions of a block that are retried',
-    taking(percent, (share) => changeExecution({ retriedPercent: share })),
+    settingOf('execution', 'retriedPercent', percent),
   ),
   directive('execution reexecutes', 'each height is executed twice, with two blocks', changeExecution({ twice: true })),
-  directive(
-    'execution recovers',
-    'blocks are executed as usual again',
-    changeExecution({
-      blockMs: usualExecution.blockMs,
-      retriedPercent: usualExecution.retriedPercent,
-      twice: usualExecution.twice,
-    }),
-  ),
-  directive(
-    'execution prints',
-    'the log of execution has the format of that version',
-    taking(oneOf(LOG_VERSIONS), (logVersion) => changeExecution({ logVersion })),
-  ),
+  directive('execution recovers', 'blocks are executed as usual again', changeExecution(usualExecution)),
 ]
 
 /** The most blocks that a node executes to catch up; it fetches the state of those before. */
@@ -92,7 +71,7 @@ export const createExecutionEntries = (subject: NodeSubject) => {
     ])
     if (final) messages.push(finalized(final))
     for (const [place, message] of messages) {
-      const text = `${timestamp(atMs)} [${pidOf(service)}] ${place} LOG_INFO\t${message}`
+      const text = executionLine({ atMs, pid: pidOf(service), level: 'INFO', place, message })
       yield serviceEntry(subject, service, {
         atMs,
         text: formatsDrift ? drift.executionLog(text) : text,
@@ -118,8 +97,18 @@ export const createExecutionEntries = (subject: NodeSubject) => {
   }
 }
 
-/** The program's format: nanoseconds, without a time zone. */
-const timestamp = (atMs: number): string => `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000`
+interface LineParts {
+  readonly atMs: number
+  readonly pid: number
+  readonly level: string
+  /** Source file and line, which differs in each release. */
+  readonly place: string
+  readonly message: string
+}
+
+/** A line in the format of the program's logger: nanoseconds, without a time zone. */
+export const executionLine = ({ atMs, pid, level, place, message }: LineParts): string =>
+  `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000 [${pid}] ${place} LOG_${level}\t${message}`
 
 /** A block that is executed, and the state of the node at that time. */
 interface ExecutionContext {
@@ -131,23 +120,22 @@ interface ExecutionContext {
   readonly storage: Storage
 }
 
-/** Source location and text; the line number differs in each release. */
+/** Source location and text. */
 type Message = readonly [place: string, text: string]
 
 /** The log messages for one block, in order. */
 function* executed(context: ExecutionContext): Generator<Message> {
-  const { block, id, execution, storage } = context
-  const isNew = execution.logVersion === '0.16'
-  yield upserted(context, isNew ? 'primary' : undefined)
-  if (isNew && ['dual', 'promoted'].includes(storage.timelines)) {
+  const { block, id, storage } = context
+  yield upserted(context, 'primary')
+  if (['dual', 'promoted'].includes(storage.timelines)) {
     yield upserted(context, 'secondary')
     const [primary, secondary] = ['primary', 'secondary'].map((slot) => `0x${digest(slot, id)}`)
     const text = `block=${block.seqNum}, block_id=${id} state_root primary=${primary} secondary=${secondary}`
     yield ['runloop.cpp:372', text]
   }
   const work = workOf(context)
-  yield [isNew ? 'runloop.cpp:391' : 'runloop.cpp:346', renderBlock(context, work)]
-  yield [isNew ? 'runloop.cpp:102' : 'runloop.cpp:99', renderRun(context, work)]
+  yield ['runloop.cpp:391', renderBlock(context, work)]
+  yield ['runloop.cpp:102', renderRun(context, work)]
 }
 
 const finalized = ({ seqNum, id }: Block): Message => [
@@ -187,7 +175,7 @@ const workOf = ({ block: { transactions, seqNum }, id, execution }: ExecutionCon
   }
 }
 
-const renderBlock = ({ block, id, execution, atMs }: ExecutionContext, work: Work): string => {
+const renderBlock = ({ block, id, atMs }: ExecutionContext, work: Work): string => {
   const { transactions } = block
   const share = transactions === 0 ? 0 : (100 * work.retried) / transactions
   const fields = [
@@ -207,9 +195,6 @@ const renderBlock = ({ block, id, execution, atMs }: ExecutionContext, work: Wor
     `gas=${pad(9, work.gas)}`,
     `gpse=${pad(4, work.gas / work.execution)}`,
     `gps=${pad(3, work.gas / work.total)}`,
-    ...(execution.logVersion === '0.16'
-      ? []
-      : [`ac=${pad(8, 1_000_000 + (Math.floor(atMs / 1000) % 90_000))}`, 'sc=10000000']),
   ]
   return `__exec_block,${fields.join(',')}`
 }
@@ -222,16 +207,14 @@ const renderRun = ({ block, id }: ExecutionContext, { gas, total }: Work): strin
 
 const upserted = (
   { block: { seqNum }, id, atMs, storage }: ExecutionContext,
-  slot: 'primary' | 'secondary' | undefined,
+  slot: 'primary' | 'secondary',
 ): Message => {
   const { used, capacity, fast, slow, free, history } = storageUseAt(storage, atMs)
   const kept = slot === 'secondary' && history > SECONDARY_HISTORY ? SECONDARY_HISTORY : history
-  const timeline = slot === undefined ? '' : ` (timeline ${slot === 'primary' ? 0 : 1})`
-  const [hot, cold, unused] = [fast, slow, free].map((chunks) => chunks * storage.devices)
   const text =
-    `Finish upserting version ${seqNum}${timeline}. Min valid version ${seqNum - kept + 1n}. ` +
-    `Time elapsed: ${300 + pick(900, 'upsert', id, slot ?? '')} us. ` +
-    `Disk usage: ${(used / capacity).toFixed(4)}. Chunks: ${hot} fast, ${cold} slow, ${unused} free. ` +
+    `Finish upserting version ${seqNum} (timeline ${slot === 'primary' ? 0 : 1}). Min valid version ${seqNum - kept + 1n}. ` +
+    `Time elapsed: ${300 + pick(900, 'upsert', id, slot)} us. ` +
+    `Disk usage: ${(used / capacity).toFixed(4)}. Chunks: ${fast} fast, ${slow} slow, ${free} free. ` +
     `Writer offsets: fast={${fast},1048576}, slow={${slow},77312}. Compaction head offset fast=${fast}, slow=${slow}`
   return ['update_aux.cpp:598', text]
 }

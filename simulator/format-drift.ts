@@ -48,10 +48,8 @@ export const drift = {
   status: drifting({
     '\nuptime: ': '\nrunning since: ',
     '\nversion: ': '\nrelease: ',
-    '\npackageVersion: ': '\nrelease: ',
     '\nservices:\n': '\nunits:\n',
     ': running\n': ': up\n',
-    '\ntriedb:\n': '\nstateStore:\n',
     '\npeers:\n': '\nneighbours:\n',
     'peersNumber:': 'count:',
     '\nconsensus:\n': '\nagreement:\n',

@@ -1,10 +1,10 @@
-import { basisPoints, directive, type Directive, duration, peerCount, setIn, taking } from './scenario/directives.ts'
+import { basisPoints, directive, type Directive, duration, peerCount, setIn, settingOf } from './scenario/directives.ts'
 import { isSyncing, ownStatesync, progressAt, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import { countsAt } from './native-counts.ts'
 import type { SimulatedNode } from './subject.ts'
-import { databaseGauges, float, peerGauges, trieGauges, voteGauges, workGauges } from './native-load.ts'
-import { renderTraffic } from './rpc/traffic.ts'
+import { float, renderTraffic } from './rpc/traffic.ts'
+import { pick } from './chain.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
 
@@ -76,34 +76,26 @@ export const nativeDirectives: readonly Directive[] = [
   directive(
     'otelcol keeps',
     'how long the OpenTelemetry collector serves the last values it received',
-    taking(duration, (keptMs) => changeNative({ keptMs })),
+    settingOf('native', 'keptMs', duration),
   ),
   directive(
     'peers number',
     'the number of peers that consensus has discovered',
-    taking(peerCount, (peers) => changeNative({ peers })),
+    settingOf('native', 'peers', peerCount),
   ),
-  directive(
-    'peers sessions',
-    'the number of peers with a session',
-    taking(peerCount, (sessions) => changeNative({ sessions })),
-  ),
-  directive(
-    'peers upstream',
-    'the number of upstream validators',
-    taking(peerCount, (upstream) => changeNative({ upstream })),
-  ),
+  directive('peers sessions', 'the number of peers with a session', settingOf('native', 'sessions', peerCount)),
+  directive('peers upstream', 'the number of upstream validators', settingOf('native', 'upstream', peerCount)),
   directive(
     'stake is',
     "the node's share of the stake; with 0 it is outside the active set, and counts and logs votes that it does not send",
-    taking(basisPoints, (stakeBps) => changeNative({ stakeBps })),
+    settingOf('native', 'stakeBps', basisPoints),
   ),
   directive('votes stop', 'the node follows the network and does not vote', changeNative({ votes: false })),
   directive('votes resume', 'the node votes again, in time', changeNative({ votes: true, voteDelayMs: undefined })),
   directive(
     'votes late',
     'one vote in a hundred takes that long, or longer',
-    taking(duration, (voteDelayMs) => changeNative({ voteDelayMs })),
+    settingOf('native', 'voteDelayMs', duration),
   ),
   directive('bft lags', 'consensus waits for execution once a second', changeNative({ executionLags: true })),
   directive(
@@ -216,7 +208,7 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     [
       'triedb_migration_phase',
       'Phase of the migration of the database: 0=legacy, 1=dual-timeline, 2=page-encoded, 3=promoted',
-      phaseOf(condition.storage),
+      PHASES[condition.storage.timelines],
     ],
     ...databaseGauges(storageUseAt(condition.storage, atMs)),
     ...trieGauges(node, atMs),
@@ -267,8 +259,104 @@ const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] =>
   ]
 }
 
-/** Nodes with reports of older layouts have not started the migration. */
-const phaseOf = ({ layout, timelines }: Storage): number => {
-  if (layout < 'E') return 0
-  return { legacy: 0, dual: 1, single: 2, promoted: 3 }[timelines]
+const PHASES: Readonly<Record<Storage['timelines'], number>> = { legacy: 0, dual: 1, single: 2, promoted: 3 }
+
+const SPAN_MS = 10_000
+
+/** Numbers that vary every ten seconds. */
+const aboutAt =
+  ({ name }: SimulatedNode, atMs: number) =>
+  (least: number, spread: number, what: string): number =>
+    least + pick(spread, name, what, Math.floor(atMs / SPAN_MS))
+
+/** About 350 known peers, a few dozen sessions. */
+const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly Gauge[] => {
+  const about = aboutAt(node, atMs)
+  const sessions = native.sessions ?? about(22, 9, 'sessions')
+  const initiating = about(1, 4, 'initiating')
+  return [
+    ['peer_disc_num_downstream_fullnodes', 'Full nodes downstream', about(4, 3, 'fed')],
+    ['peer_disc_num_peers', 'Known peers', native.peers ?? about(340, 21, 'peers')],
+    ['peer_disc_num_pending_peers', 'Peers that were not met yet', about(3, 9, 'pending')],
+    ['peer_disc_num_upstream_validators', 'Validators upstream', native.upstream],
+    ['wireauth_tcp_state_transport_sessions', 'Established sessions over TCP', sessions - 1],
+    ['wireauth_udp_state_initiating_sessions', 'Sessions that begin', initiating],
+    ['wireauth_udp_state_total_sessions', 'All sessions', sessions + initiating],
+    ['wireauth_udp_state_transport_sessions', 'Established sessions', sessions],
+  ]
+}
+
+const databaseGauges = ({ used, capacity }: ReturnType<typeof storageUseAt>): readonly Gauge[] => [
+  ['triedb_disk_capacity_bytes', 'Capacity of the storage pool', capacity],
+  ['triedb_disk_used_bytes', 'Bytes in use', used],
+]
+
+/** Per second: what execution does in the database, as it publishes it for consensus. */
+const DATABASE_WORK = {
+  nodes_created_or_updated: 21_000,
+  compaction_reads: 900,
+  compacted_bytes_fast_to_slow: 2_600_000,
+  compacted_bytes_slow_to_slow: 900_000,
+  copied_bytes_slow_to_fast: 40_000,
+  expire_nodes_updated: 700,
+  expire_reads: 350,
+} as const
+
+/** The limits of the cache of trie nodes are constants of the build. */
+const CACHE = { bytes: 104_857_600, entries: 1_048_576 } as const
+
+/** The statistics of execution since its start, and of the cache with which consensus reads the state. */
+const trieGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
+  const { bft, execution } = node.condition().services
+  const seconds = Math.max(0, atMs - execution.startedMs) / 1000
+  const reads = Math.floor((Math.max(0, atMs - bft.startedMs) / 1000) * 5000)
+  const misses = Math.floor(reads / 20)
+  const evictions = Math.max(Math.floor(misses / 10), misses - CACHE.entries)
+  const entries = misses - evictions
+  return [
+    ...Object.entries(DATABASE_WORK).map(([name, perSecond]): Gauge => [
+      `triedb_${name}`,
+      `${name.replaceAll('_', ' ')}, cumulative`,
+      Math.floor(seconds * perSecond),
+    ]),
+    ['triedb_node_cache_hits', 'Cache hits', reads - misses],
+    ['triedb_node_cache_misses', 'Cache misses', misses],
+    ['triedb_node_cache_evictions', 'Nodes dropped', evictions],
+    ['triedb_node_cache_used_bytes', 'Bytes cached', entries * 100],
+    ['triedb_node_cache_entries', 'Nodes cached', entries],
+    ['triedb_node_cache_max_bytes', 'Limit of bytes', CACHE.bytes],
+    ['triedb_node_cache_max_entries', 'Limit of nodes', CACHE.entries],
+  ]
+}
+
+/** Microseconds of work per second of each part of consensus. */
+const WORK = { config_file: 20, ledger: 4000, parent: 900, router: 15_000, statesync: 10, txpool: 9000 } as const
+
+/** Working time since the start, the transaction pool, and how long blocks take to arrive. */
+const workGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
+  const { startedMs } = node.condition().services.bft
+  const seconds = Math.max(0, atMs - startedMs) / 1000
+  const about = aboutAt(node, atMs)
+  return [
+    ...Object.entries(WORK).map(([part, micros]): Gauge => [
+      `executor_${part}_total_exec_us`,
+      'Execution time',
+      Math.floor(seconds * micros),
+    ]),
+    ['state_total_update_us', 'Time spent updating state', Math.floor(seconds * 80_000)],
+    ['bft_txpool_pool_tracked_txs', 'Transactions in the pool', about(1800, 600, 'pool')],
+    ['bft_raptorcast_udp_primary_broadcast_latency_p99_ms', 'Primary latency', about(70, 30, 'primary')],
+    ['bft_raptorcast_udp_secondary_broadcast_latency_p99_ms', 'Secondary latency', about(110, 60, 'secondary')],
+  ]
+}
+
+/** How long after the start of the timer the last votes were ready. */
+const voteGauges = (node: SimulatedNode, voteDelayMs: number | undefined, atMs: number): readonly Gauge[] => {
+  const slowest = voteDelayMs ?? aboutAt(node, atMs)(120, 40, 'votes')
+  const shares = { p50: 0.3, p90: 0.7, p99: 1 }
+  return Object.entries(shares).map(([percentile, share]) => [
+    `state_vote_delay_ready_after_timer_start_${percentile}_ms`,
+    `Delay of votes, ${percentile}`,
+    Math.round(slowest * share),
+  ])
 }

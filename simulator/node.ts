@@ -42,14 +42,9 @@ export const createNode = ({
   const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
   const timeline = createTimeline(healthyCondition(beginMs), scenario.steps, beginMs)
   const heights = createHeights(chain, timeline)
-  const subject = { node: name, prefix, own, chain, timeline, heights }
+  const subject = { name, prefix, own, chain, timeline, heights }
   return {
-    name,
-    prefix,
-    chain,
-    own,
-    heights,
-    timeline,
+    ...subject,
     journal: createJournal({
       node: name,
       now: clock.now,

@@ -1,11 +1,11 @@
 import type { Clock } from '../src/core/clock.ts'
 import { type Chain, createChain, createChainWithBoundary } from './chain.ts'
 import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.ts'
-import { createPackageTool, createVersionTool, installedVersion, writeForkFile } from './versions.ts'
-import { fileSystemAt } from './host/file-system.ts'
+import { createPackageTool, createVersionTool, writeForkFile } from './versions.ts'
+import { fileSystemAt } from './host/devices.ts'
 import { createHostTree } from './host/host-tree.ts'
 import { createKeyFiles } from './keystore/key-files.ts'
-import { createKeystoreTool } from './keystore/keystore-tool.ts'
+import { keystoreTool } from './keystore/keystore-tool.ts'
 import { createNode } from './node.ts'
 import type { SimulatedNode } from './subject.ts'
 import { LIVELY, type Pace } from './pace.ts'
@@ -90,10 +90,7 @@ const toolsOf = (
   [`${node.prefix}-mpt`]: withFaults({ node, clock, name: 'mpt' }, createStorageTool(node)),
   [`${node.prefix}-status`]: withFaults({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),
-  [`${node.prefix}-keystore`]: createKeystoreTool({
-    prefix: node.prefix,
-    version: () => installedVersion(node.condition().versions),
-  }),
+  [`${node.prefix}-keystore`]: keystoreTool,
 })
 
 /** Ports are on the loopback interface; 0 takes a free one. */

@@ -4,30 +4,9 @@ import { drift } from './format-drift.ts'
 import { keyPairOf } from './keystore/keystore-file.ts'
 import type { SimulatedNode } from './subject.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
-import { directive, type Directive, oneOf, set, taking } from './scenario/directives.ts'
 import { ROLES } from './services/service.ts'
-import { bytes, percentUsed, storageUse } from './storage.ts'
 import { capitalised, clientVersionOf, installedVersion } from './versions.ts'
 import type { Tool } from './tools/tools.ts'
-
-declare module './scenario/timeline.ts' {
-  interface Condition {
-    readonly statusShape: StatusShape
-  }
-}
-
-const STATUS_SHAPES = ['older', 'newer'] as const
-
-/** The two known shapes of the status report: before and since spring 2026. */
-export type StatusShape = (typeof STATUS_SHAPES)[number]
-
-export const statusDirectives: readonly Directive[] = [
-  directive(
-    'status prints',
-    'the status report has the shape of that script',
-    taking(oneOf(STATUS_SHAPES), (statusShape) => set({ statusShape })),
-  ),
-]
 
 /** The simulated status script of the node: a report that looks like YAML; always exits with 0. */
 export const createStatusTool =
@@ -45,7 +24,6 @@ const renderReport = (node: SimulatedNode): string => {
   const now = node.now()
   const condition = node.condition()
   const { services, statesync } = condition
-  const isNewer = condition.statusShape === 'newer'
   const local = heights.execution(now)
   const external = chain.headAt(now).seqNum
   const block = chain.block(heights.consensus(now))
@@ -58,7 +36,7 @@ const renderReport = (node: SimulatedNode): string => {
     'hostname: simulated',
     `date: ${new Date(now).toUTCString().replace(',', '').replace('GMT', 'UTC')}`,
     `uptime: ${uptime(runs ? now - services.bft.startedMs : 0)}`,
-    `${isNewer ? 'packageVersion' : 'version'}: ${installedVersion(condition.versions)}`,
+    `version: ${installedVersion(condition.versions)}`,
     'config:',
     '  network: simulated',
     `  chain: ${prefix}_simulated`,
@@ -67,7 +45,6 @@ const renderReport = (node: SimulatedNode): string => {
     `  blsPublicKey: ${keyPairOf(own.sealed.bls, 'bls').publicKey}`,
     `  nodeSignature: ${signature}01`,
     `  selfAddress: ${own.address}`,
-    ...(isNewer ? ['  selfAuthPort: 8001'] : []),
     '  recordSeqNum: 3',
     'services:',
     ...ROLES.filter((role) => role !== 'ledger-tail').map(
@@ -77,7 +54,6 @@ const renderReport = (node: SimulatedNode): string => {
     '    activated: true',
     `    previous: ${passed}min ago`,
     `    next: ${60 - passed}min`,
-    ...(isNewer ? databaseSection(node) : []),
     'peers:',
     `  peersNumber: ${runs ? 187 + (passed % 9) : 0}`,
     'consensus:',
@@ -96,18 +72,6 @@ const renderReport = (node: SimulatedNode): string => {
     `  blockNumber: ${answers ? heights.rpc(now) : ''}`,
     '',
   ].join('\n')
-}
-
-/** Since spring 2026. */
-const databaseSection = (node: SimulatedNode): readonly string[] => {
-  const use = storageUse(node)
-  return [
-    'triedb:',
-    '  device: nvme3n1p2',
-    '  model: Rehearsal SSD 2TB',
-    `  capacity: ${bytes(use.capacity)}`,
-    `  used: ${bytes(use.used)} (${percentUsed(use)}%)`,
-  ]
 }
 
 /** Rounded down to four decimals; a plain 0 if there never was a target. */

@@ -1,15 +1,19 @@
 import type { SimulatedNode } from './subject.ts'
 import {
-  deviceCount,
+  type Course,
+  courseTo,
   directive,
   type Directive,
-  onceOrWhile,
+  goalInTime,
+  numberAt,
   oneOf,
   percent,
-  percentInTime,
   setIn,
+  settingOf,
+  steady,
   taking,
 } from './scenario/directives.ts'
+import type { Effect } from './scenario/timeline.ts'
 import { digest } from './chain.ts'
 import { drift } from './format-drift.ts'
 import type { Frame, Tool } from './tools/tools.ts'
@@ -20,88 +24,40 @@ declare module './scenario/timeline.ts' {
   }
 }
 
-/** The layouts of the storage report, from the oldest to the newest version. */
-const LAYOUTS = ['A', 'B', 'C', 'E'] as const
-
-/** The state of the node's database, and the layout of the report. */
+/** The state of the node's database. */
 export interface Storage {
-  readonly layout: (typeof LAYOUTS)[number]
-  /** Before, during and after the migration to page encoding; only layout E shows it. */
+  /** Before, during and after the migration to page encoding. */
   readonly timelines: 'legacy' | 'dual' | 'promoted' | 'single'
-  readonly devices: number
-  readonly sentinel: Sentinel | undefined
-  readonly filling: Filling
-}
-
-/** A period in which every block of the report is "never set"; without an end, it is one report long. */
-interface Sentinel {
-  readonly fromMs: number
-  readonly untilMs: number | undefined
-}
-
-/** The used share changes linearly from one value to another. */
-interface Filling {
-  readonly fromMs: number
-  readonly overMs: number
-  readonly from: number
-  readonly to: number
+  readonly usedShare: Course
 }
 
 /** 1599 of 7424 chunks. */
 const USUAL_SHARE = 1599 / 7424
 
-export const usualStorage: Storage = {
-  layout: 'E',
-  timelines: 'single',
-  devices: 1,
-  sentinel: undefined,
-  filling: { fromMs: 0, overMs: 0, from: USUAL_SHARE, to: USUAL_SHARE },
-}
+export const usualStorage: Storage = { timelines: 'single', usedShare: steady(USUAL_SHARE) }
 
-const usedShareAt = ({ filling }: Storage, ms: number): number => {
-  const { fromMs, overMs, from, to } = filling
-  if (ms >= fromMs + overMs) return to
-  return from + (to - from) * Math.max(0, (ms - fromMs) / overMs)
-}
+const fillTo = (usedPercent: number, overMs: number): Effect =>
+  setIn('storage')(({ usedShare }, atMs) => ({
+    usedShare: courseTo({ to: usedPercent / 100, overMs }, usedShare, atMs),
+  }))
 
-const fillTo = (to: number, overMs: number) => (storage: Storage, atMs: number) => ({
-  filling: { fromMs: atMs, overMs, from: usedShareAt(storage, atMs), to },
-})
-
-const changeStorage = setIn('storage')
+const percentInTime = goalInTime('a percentage and a duration, such as "95 in 10m"', '', 100)
 
 export const storageDirectives: readonly Directive[] = [
   directive(
     'storage used',
     'the used share of the database',
-    taking(percent, (share) => changeStorage(fillTo(share / 100, 0))),
+    taking(percent, (to) => fillTo(to, 0)),
   ),
   directive(
     'storage fills',
     'the used share changes linearly to that value; above 80 % the history shrinks',
-    taking(percentInTime, ({ percent: share, ms }) => changeStorage(fillTo(share / 100, ms))),
-  ),
-  directive(
-    'mpt prints',
-    'the storage report has that layout: A is the oldest, E the default',
-    taking(oneOf(LAYOUTS), (layout) => changeStorage({ layout })),
+    taking(percentInTime, ({ to, overMs }) => fillTo(to, overMs)),
   ),
   directive(
     'mpt timelines',
-    'layout E shows the primary timeline, page-encoded (single) or not (legacy), or both; promoted: the primary is page-encoded',
-    taking(oneOf(['single', 'dual', 'promoted', 'legacy']), (timelines) => changeStorage({ timelines })),
-  ),
-  directive(
-    'mpt devices',
-    'the number of devices of the database',
-    taking(deviceCount, (devices) => changeStorage({ devices })),
-  ),
-  directive(
-    'mpt sentinel',
-    'every block number in the storage report is the value for "never set"',
-    taking(onceOrWhile, ({ ms }) =>
-      changeStorage((_, atMs) => ({ sentinel: { fromMs: atMs, untilMs: ms === undefined ? undefined : atMs + ms } })),
-    ),
+    'the report shows the primary timeline, page-encoded (single) or not (legacy), or both; promoted: the primary is page-encoded',
+    settingOf('storage', 'timelines', oneOf(['single', 'dual', 'promoted', 'legacy'])),
   ),
 ]
 
@@ -117,13 +73,9 @@ const HISTORY = 642_000
 const SHORTENS_FROM = 0.8
 const LEAST_HISTORY = 300
 
-/** Size and use of the database; per device if there are several, all alike. */
-type StorageUse = ReturnType<typeof storageUseAt>
-
-export const storageUse = (node: SimulatedNode): StorageUse => storageUseAt(node.condition().storage, node.now())
-
-export const storageUseAt = (storage: Storage, ms: number) => {
-  const share = usedShareAt(storage, ms)
+/** Size and use of the database. */
+export const storageUseAt = ({ usedShare }: Storage, ms: number) => {
+  const share = numberAt(usedShare, ms)
   const chunks = Math.round(share * CHUNKS)
   const slow = Math.floor((chunks * 212) / 1599)
   const beyond = (share - SHORTENS_FROM) / (1 - SHORTENS_FROM)
@@ -140,8 +92,10 @@ export const storageUseAt = (storage: Storage, ms: number) => {
   }
 }
 
+type StorageUse = ReturnType<typeof storageUseAt>
+
 /** Binary multiples with decimal names; the next unit is used from 0.9 of it on. */
-export const bytes = (count: number): string => {
+const bytes = (count: number): string => {
   const units = ['bytes', 'Kb', 'Mb', 'Gb', 'Tb']
   const power = Math.max(
     0,
@@ -150,39 +104,18 @@ export const bytes = (count: number): string => {
   return `${(count / 1024 ** power).toFixed(2)} ${units[power]}`
 }
 
-export const percentUsed = ({ used, capacity }: StorageUse): string => ((100 * used) / capacity).toFixed(2)
+const percentUsed = ({ used, capacity }: StorageUse): string => ((100 * used) / capacity).toFixed(2)
 
 /** The simulated tool that reports on the node's database; supports only `--storage`. */
-export const createStorageTool = (node: SimulatedNode): Tool => {
-  const isNeverSet = createSentinel(node)
-  return (argv) => {
+export const createStorageTool =
+  (node: SimulatedNode): Tool =>
+  (argv) => {
     const devices = readDevices(argv)
     if (typeof devices === 'string') return fail(devices)
-    const { storage, formatsDrift } = node.condition()
-    const use = storageUse(node)
-    const known = historyOf(node, use)
-    const text = [
-      ...renderDevices(allDevices(devices, storage.devices), use),
-      ...renderHistory(isNeverSet() ? neverSet(known) : known, node),
-      '',
-    ].join('\n')
-    return [{ stdout: formatsDrift ? drift.mpt(text) : text }, { exit: 0 }]
+    const use = storageUseAt(node.condition().storage, node.now())
+    const text = [...renderDevices(devices.map(resolve), use), ...renderHistory(node, use), ''].join('\n')
+    return [{ stdout: node.condition().formatsDrift ? drift.mpt(text) : text }, { exit: 0 }]
   }
-}
-
-/** Whether the next report must show "never set"; `once` applies to one report. */
-const createSentinel = (node: SimulatedNode): (() => boolean) => {
-  let servedMs: number | undefined
-  return () => {
-    const { sentinel } = node.condition().storage
-    if (!sentinel) return false
-    const { fromMs, untilMs } = sentinel
-    if (untilMs !== undefined) return node.now() < untilMs
-    const isFirst = servedMs !== fromMs
-    servedMs = fromMs
-    return isFirst
-  }
-}
 
 const readDevices = (argv: readonly string[]): readonly string[] | string => {
   const devices: string[] = []
@@ -203,20 +136,13 @@ const fail = (reason: string): readonly Frame[] => [
 /** The report shows the device that a symbolic link points to. */
 const resolve = (device: string): string => (device === '/dev/triedb' ? '/dev/nvme3n1p2' : device)
 
-/** The requested devices and the other devices of the database. */
-const allDevices = (requested: readonly string[], count: number): readonly string[] => [
-  ...requested.map(resolve),
-  ...Array.from({ length: Math.max(0, count - requested.length) }, (_, index) => `/dev/nvme${4 + index}n1p2`),
-]
-
 const renderDevices = (devices: readonly string[], use: StorageUse): readonly string[] => {
   const sizes = `${bytes(use.capacity).padStart(15)}${bytes(use.used).padStart(15)}`
   const list = (name: string, chunks: number, unused: number): string => {
-    const capacity = chunks * devices.length * CHUNK
-    const taken = Math.max(0, capacity - unused * devices.length)
+    const capacity = chunks * CHUNK
     return chunks === 0
       ? `     ${name}: 0 chunks`
-      : `     ${name}: ${chunks * devices.length} chunks with capacity ${bytes(capacity)} used ${bytes(taken)}`
+      : `     ${name}: ${chunks} chunks with capacity ${bytes(capacity)} used ${bytes(Math.max(0, capacity - unused))}`
   }
   return [
     'MPT database on storages:',
@@ -229,104 +155,39 @@ const renderDevices = (devices: readonly string[], use: StorageUse): readonly st
   ]
 }
 
-const NEVER_SET = 2n ** 64n - 1n
-
-/** The blocks in the report. */
-const historyOf = ({ heights, now, chain }: SimulatedNode, { history, retained }: StorageUse) => {
-  const latest = heights.execution(now())
-  const reference = (number: bigint) => {
-    const block = chain.block(number)
-    return { number, round: block?.round ?? 0n, id: block?.id ?? digest('no block', number) }
-  }
-  return {
-    history,
-    retained,
-    earliest: latest - history + 1n,
-    latest,
-    proposed: reference(latest),
-    voted: reference(latest - 1n),
-    finalized: latest - 2n,
-    verified: latest - 5n,
-    neverSet: false,
-  }
-}
-
-type History = ReturnType<typeof historyOf>
-
-/** The report on a new database, and briefly while the node swaps its metadata. */
-const neverSet = ({ retained }: History): History => {
-  const reference = { number: NEVER_SET, round: NEVER_SET, id: '0'.repeat(64) }
-  return {
-    history: 1n,
-    retained,
-    earliest: NEVER_SET,
-    latest: NEVER_SET,
-    proposed: reference,
-    voted: reference,
-    finalized: NEVER_SET,
-    verified: NEVER_SET,
-    neverSet: true,
-  }
-}
-
-type Lines = readonly string[]
-
-const older = (known: History, places: Lines): Lines => [
-  `MPT database has ${known.history} history, earliest is ${known.earliest} latest is ${known.latest}.`,
-  `     It has been configured to retain no more than ${known.retained}.`,
-  ...places,
-  `     Latest finalized is ${known.finalized}, latest verified is ${known.verified}, auto expire version is ${known.neverSet ? 0n : known.earliest}`,
-]
-
-const proposedLine = ({ proposed: { number, id } }: History): string => `     Latest proposed is (${number}, ${id}).`
-
-const votedLine = ({ voted: { number, id } }: History): string => `     Latest voted is (${number}, ${id}).`
-
-const newer = (known: History, timelines: Lines): Lines => [
-  `MPT database has been configured to retain no more than ${known.retained} versions.`,
-  proposedLine(known),
-  votedLine(known),
-  `     Latest finalized is ${known.finalized}, latest verified is ${known.verified}`,
-  'Active timelines:',
-  ...timelines,
-]
-
-const timelineLines = (
-  known: History,
-  [name, kind, history]: readonly [name: string, kind: string, history: bigint],
-): Lines => {
-  const earliest = known.latest - history + 1n
-  return [
-    `     ${name}:`,
-    `        State machine kind: ${kind}`,
-    known.neverSet
-      ? '        History: empty (no roots written yet)'
-      : `        History: ${history} versions, earliest is ${earliest}, latest is ${known.latest}`,
-    `        Auto expire version: ${known.neverSet ? 0n : earliest}`,
-  ]
-}
-
 /** The secondary timeline starts later. */
 export const SECONDARY_HISTORY = 328_075n
 
-/** The end of the report, in each layout. */
-const renderHistory = (known: History, { condition, prefix }: SimulatedNode): Lines => {
-  const { layout, timelines } = condition().storage
-  const { history } = known
-  if (layout === 'A') {
-    const { number, round } = known.voted
-    return older(known, [`     Latest voted is (${number}, ${round}).`])
-  }
-  if (layout === 'B') return older(known, [votedLine(known)])
-  if (layout === 'C') return older(known, [proposedLine(known), votedLine(known)])
-  if (timelines === 'single' || timelines === 'legacy') {
-    const kind = timelines === 'legacy' ? 'ethereum' : prefix
-    return newer(known, timelineLines(known, ['Primary', kind, history]))
-  }
-  const second = history < SECONDARY_HISTORY ? history : SECONDARY_HISTORY
-  const [first, other] = timelines === 'promoted' ? [prefix, 'ethereum'] : ['ethereum', prefix]
-  return newer(known, [
-    ...timelineLines(known, ['Primary', first, history]),
-    ...timelineLines(known, ['Secondary', other, second]),
-  ])
+/** The end of the report. */
+const renderHistory = (node: SimulatedNode, { history, retained }: StorageUse): readonly string[] => {
+  const { chain, prefix } = node
+  const { timelines } = node.condition().storage
+  const latest = node.heights.execution(node.now())
+  const reference = (number: bigint): string => `(${number}, ${chain.block(number)?.id ?? digest('no block', number)})`
+  const timeline = (name: string, kind: string, blocks: bigint): readonly string[] => [
+    `     ${name}:`,
+    `        State machine kind: ${kind}`,
+    `        History: ${blocks} versions, earliest is ${latest - blocks + 1n}, latest is ${latest}`,
+    `        Auto expire version: ${latest - blocks + 1n}`,
+  ]
+  const [first, second] = KINDS[timelines].map((kind) => (kind === 'page' ? prefix : 'ethereum'))
+  return [
+    `MPT database has been configured to retain no more than ${retained} versions.`,
+    `     Latest proposed is ${reference(latest)}.`,
+    `     Latest voted is ${reference(latest - 1n)}.`,
+    `     Latest finalized is ${latest - 2n}, latest verified is ${latest - 5n}`,
+    'Active timelines:',
+    ...timeline('Primary', first ?? '', history),
+    ...(second === undefined
+      ? []
+      : timeline('Secondary', second, history < SECONDARY_HISTORY ? history : SECONDARY_HISTORY)),
+  ]
+}
+
+/** The encodings of the primary and the secondary timeline. */
+const KINDS: Readonly<Record<Storage['timelines'], readonly ('slot' | 'page')[]>> = {
+  legacy: ['slot'],
+  dual: ['slot', 'page'],
+  promoted: ['page', 'slot'],
+  single: ['page'],
 }

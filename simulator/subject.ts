@@ -16,24 +16,17 @@ export interface Heights {
 /** A node as its outputs depend on it. */
 export interface NodeSubject {
   /** The seed of its identifiers. */
-  readonly node: string
+  readonly name: string
   readonly prefix: string
   readonly own: Validator
   readonly chain: Chain
+  /** Its scenario as a timeline. */
   readonly timeline: Timeline
   readonly heights: Heights
 }
 
 /** A simulated node: its state and outputs as a function of its scenario and of the time. */
-export interface SimulatedNode {
-  /** The seed of its identifiers. */
-  readonly name: string
-  readonly prefix: string
-  readonly chain: Chain
-  readonly own: Validator
-  readonly heights: Heights
-  /** Its scenario as a timeline. */
-  readonly timeline: Timeline
+export interface SimulatedNode extends NodeSubject {
   readonly journal: Journal
   now(): number
   condition(): Condition

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { digest } from './chain.ts'
 import type { SimulatedNode } from './subject.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
-import { type Argument, directive, type Directive, setIn, taking } from './scenario/directives.ts'
+import { type Argument, directive, type Directive, setIn, settingOf, taking } from './scenario/directives.ts'
 import { NODE_ROLES, restartAll } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
 
@@ -69,11 +69,7 @@ export const versionDirectives: readonly Directive[] = [
       changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
     ),
   ),
-  directive(
-    'package offered',
-    'that version is in the package lists',
-    taking(versionNumber, (offered) => changeVersions({ offered })),
-  ),
+  directive('package offered', 'that version is in the package lists', settingOf('versions', 'offered', versionNumber)),
   directive('package unheld', 'the package is no longer on hold', changeVersions({ held: false })),
   directive('node restarts', 'an operator restarts consensus, execution and RPC together', (condition, atMs) => ({
     ...condition,

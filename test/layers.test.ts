@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, normalize, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { z } from 'zod'
+import { temporaryFolder } from './support/directory.ts'
 import { run } from './support/programs.ts'
+
+const directory = await temporaryFolder()
 
 /** What every room above the core may use. */
 const BASE = 'src/core src/domain'
@@ -22,7 +24,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/outbound': `${BASE} src/collectors type src/sources zod`,
   'src/metrics.ts': `${BASE} src/collectors/index.ts query/service/metrics.ts`,
   'src/health': `${BASE} type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os`,
-  'src/health/settings.ts': `src/health zod`,
+  'src/health/settings.ts': `src/health src/core/suggest.ts zod`,
   'src/config': `${BASE} src/collectors/index.ts src/health/settings.ts query/service/settings.ts node yaml zod`,
   'src/exporter': `${BASE} src/config/web-config.ts node express type src/health type src/parsers`,
   'src/exporter/page': `${BASE} src/exporter/web.ts src/exporter/connections.ts src/health src/metrics.ts node type express marked type src/parsers`,
@@ -173,10 +175,6 @@ const PROGRAMS = [
     'src/collectors src/health src/agent src/metrics.ts query/store query/service simulator',
   ],
   [
-    'query/commands/height/command.ts',
-    'src/collectors src/health src/agent src/metrics.ts query/store query/service simulator',
-  ],
-  [
     'query/commands/balances/command.ts',
     'src/agent src/metrics.ts query/store query/service/api query/service/ingest simulator',
   ],
@@ -199,8 +197,8 @@ test('scripts import only files that the build writes', async () => {
     for (const name of await readdir(folder, { recursive: true })) {
       if (!name.endsWith('.mjs') || name.includes('node_modules')) continue
       const text = await readFile(join(folder, name), 'utf8')
-      for (const [, built = ''] of text.matchAll(/'(?:\.\.\/)+dist\/([^']+)\.js'/g))
-        if (!existsSync(`src/${built}.ts`)) missing.push(`${folder}/${name}: ${built}`)
+      for (const [, built = ''] of text.matchAll(/'(?:\.\.\/)+\.cache\/modules\/([^']+)\.js'/g))
+        if (!existsSync(`${built}.ts`)) missing.push(`${folder}/${name}: ${built}`)
     }
   }
   expect(missing).toEqual([])
@@ -239,21 +237,14 @@ const FORBIDDEN = [
 
 const report = z.object({
   diagnostics: z.array(
-    z.object({
-      filename: z.string(),
-      code: z.string(),
-      message: z.string(),
-      help: z.string().optional(),
-    }),
+    z.object({ filename: z.string(), code: z.string(), message: z.string(), help: z.string().optional() }),
   ),
 })
 
 describe('the lint', () => {
-  let directory = ''
   const messages = new Map<string, string>()
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'chain-layers-'))
     await copyFile('.oxlintrc.json', join(directory, '.oxlintrc.json'))
     for (const [file, text] of FORBIDDEN) {
       await mkdir(dirname(join(directory, file)), { recursive: true })
@@ -263,10 +254,6 @@ describe('the lint', () => {
     const { stdout } = await run(process.execPath, [oxlint, '-f', 'json'], { cwd: directory })
     for (const { filename, code, message, help } of report.parse(JSON.parse(stdout)).diagnostics)
       if (code.includes('no-restricted-')) messages.set(filename, `${message} ${help ?? ''}`)
-  })
-
-  afterAll(async () => {
-    await rm(directory, { recursive: true })
   })
 
   it.each(FORBIDDEN)('in %s: %s', (file, _, reason) => {

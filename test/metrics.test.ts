@@ -69,11 +69,7 @@ test('histograms have at most 12 buckets, rising', () => {
 })
 
 test('a sample is a number, or it is refused', () => {
-  expect(sample('chain_block_difference', -3n)).toEqual({
-    name: 'chain_block_difference',
-    value: -3,
-    labels: {},
-  })
+  expect(sample('chain_block_difference', -3n)).toEqual({ name: 'chain_block_difference', value: -3, labels: {} })
   expect(() => sample('chain_block_difference', Number.NaN)).toThrow(RangeError)
   expect(sampleIfKnown('chain_block_difference', null)).toEqual([])
   expect(sampleIfKnown('chain_block_difference', 0)).toHaveLength(1)

@@ -6,6 +6,7 @@ import { citedIn, NODE_DOCUMENTATION } from '../src/domain/node-documentation.ts
 import { sample, type Sample } from '../src/core/metric.ts'
 import { LOG_PATTERNS } from '../src/parsers/log-patterns/list.ts'
 import { RULE_FILES } from '../src/health/rules/index.ts'
+import { alertsOf } from '../src/health/rules/rule.ts'
 
 /** Following it costs a database, its history, a key, or an hour; commands are checked on their own. */
 const COSTLY = new RegExp(
@@ -169,9 +170,9 @@ describe('runbooks', () => {
   })
 
   test('an alert with a costly advice has a runbook that links to a source', () => {
-    const rows = RULE_FILES.flatMap(({ groups }) => groups.flatMap((group) => group.rules)).flatMap((row) =>
-      'alert' in row && (row.advice ?? []).some(isCostly) ? [row.alert] : [],
-    )
+    const rows = alertsOf(RULE_FILES)
+      .filter(({ advice = [] }) => advice.some(isCostly))
+      .map(({ alert }) => alert)
     expect(rows).toContain('ChainForkNotReady')
     const without = rows.filter((name) => !isCited(read(name)))
     expect(without, 'docs/runbooks/ALERT.md must link to docs/reference/node-documentation.md#SOURCE').toEqual([])

@@ -5,12 +5,7 @@ import { z } from 'zod'
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8')
 
 const font = z
-  .object({
-    unitsPerEm: z.number(),
-    regular: z.array(z.number()),
-    bold: z.array(z.number()),
-    mono: z.number(),
-  })
+  .object({ unitsPerEm: z.number(), regular: z.array(z.number()), bold: z.array(z.number()), mono: z.number() })
   .parse(JSON.parse(read('fixtures/dejavu-widths.json')))
 
 interface Box {

@@ -129,12 +129,7 @@ export const startSandboxed = async (
     await load.pause(Math.max(0, began + HOUR_S * 1000 - Date.now()))
   })
   return [
-    {
-      name: 'agent',
-      socketFile: socketFile('agent'),
-      state: join(node.directory, 'state'),
-      takeScrapes: take.agent,
-    },
+    { name: 'agent', socketFile: socketFile('agent'), state: join(node.directory, 'state'), takeScrapes: take.agent },
     {
       name: 'query-service',
       socketFile: socketFile('query-service'),

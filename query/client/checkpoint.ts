@@ -4,11 +4,12 @@ import { SourceError } from '../../src/core/errors.ts'
 import { fingerprint } from '../../src/core/hash.ts'
 import { tryJson } from '../../src/core/json.ts'
 import { readWhole, removeFile, replaceFile } from '../../src/sources/durable.ts'
+import { withLock } from '../../src/sources/lock.ts'
 import { QueryError } from './errors.ts'
 import { type BlockHash, type Page, UNSETTLED_BLOCKS } from './types.ts'
 
 /** The options of a run, each as a fingerprint, because an address may contain a key. */
-export type RunIdentity = Readonly<Record<string, string>>
+type RunIdentity = Readonly<Record<string, string>>
 
 export const identityOf = (parts: Readonly<Record<string, unknown>>): RunIdentity =>
   Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]))
@@ -104,6 +105,15 @@ const partsOf = (bytes: Uint8Array) => {
   return { head, payload, isIntact: stored === `${fingerprint(head, payload)}\n` }
 }
 
+export const checkpointOf = (file: string): string => `${file}.checkpoint`
+
+/** Runs `work` while no other run on this host can use the checkpoint file. Throws a SourceError if one does. */
+export const withCheckpointLocked = <T>(file: string, work: () => Promise<T>): Promise<T> =>
+  // Only Linux has such locks.
+  process.platform === 'linux'
+    ? withLock([file], { doing: `use ${file}`, taken: 'another run of chain-agent is using it' }, work)
+    : work()
+
 export const unusable = (
   file: string,
   happened: string,
@@ -135,7 +145,6 @@ type PageEnd = Pick<Page, 'next' | 'last'>
 interface CheckpointSchedule {
   /** Call before a page is applied: writes the last settled point if the page is not settled, while the state still matches it. */
   beforePage(page: PageEnd): Promise<void>
-  /** Call after a page is applied. */
   afterPage(point: ResumePoint): Promise<void>
   /** Writes the last settled point if it has not been written. */
   flush(): Promise<void>
@@ -153,7 +162,6 @@ interface ScheduleOptions {
   readonly isEager: boolean
 }
 
-/** Decides when the checkpoint is written. */
 export const createCheckpointSchedule = ({ clock, height, write, isEager }: ScheduleOptions): CheckpointSchedule => {
   let pending: ResumePoint | undefined
   let nextWriteAt = 0

@@ -3,29 +3,20 @@ import { reasonIn } from '../../src/core/error-body.ts'
 import { excerpt } from '../../src/core/errors.ts'
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { minute } from '../../src/core/units.ts'
-import {
-  type BlockHashIndex,
-  createBlockHashIndex,
-  createDeliver,
-  type Deliver,
-  fetchBulk,
-  fetchTip,
-  ReorgError,
-} from './delivery.ts'
-import { createEndpoint } from './endpoint.ts'
+import { createBlockHashIndex, createDeliver, fetchBulk, fetchTip, ReorgError } from './delivery.ts'
+import { createEndpoint, createTransport } from './transport.ts'
 import { createErrorFactory, type ErrorFactory } from './errors.ts'
-import { createFetchPage, type FetchPage } from './fetch-page.ts'
+import { createFetchPage } from './fetch-page.ts'
 import { createServiceTransport } from './query-logs.ts'
 import {
   backoffMs,
   type Counters,
+  createLimiter,
   createSendRequest,
   newCounters,
   retryOnProtocolError,
   type SendRequest,
-  sharedLimiter,
 } from './request.ts'
-import { createTransport } from './transport.ts'
 import {
   type ClientOptions,
   DEFAULT_RETRIES,
@@ -56,7 +47,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
         maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
       }),
     ),
-    limiter: sharedLimiter(clock, endpoint.url.host, apiKey),
+    limiter: createLimiter(clock),
     clock,
     retries: options.retries ?? DEFAULT_RETRIES,
     isLoopback: isLoopback(endpoint.url.hostname),
@@ -86,8 +77,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
           sendRequest,
           clock,
           queryError: createErrorFactory('fetch logs from the query service', endpoint),
-          highestHeight: async (signal, counters) => (await readHeight(signal, counters)).highest,
-          currentHeight: async (signal, counters) => (await readHeight(signal, counters)).current,
+          readHeight,
         },
         { query, sink, options: runOptions },
       ),
@@ -126,10 +116,8 @@ interface RunDependencies {
   readonly sendRequest: SendRequest
   readonly clock: Clock
   readonly queryError: ErrorFactory
-  /** The highest height that the service reported in the last minute, including now. */
-  readonly highestHeight: (signal: AbortSignal, counters: Counters) => Promise<number>
-  /** The height that the service reports now. */
-  readonly currentHeight: (signal: AbortSignal, counters: Counters) => Promise<number>
+  /** The height that the service reports now, and the highest that it reported in the last minute. */
+  readonly readHeight: (signal: AbortSignal, counters: Counters) => Promise<{ current: number; highest: number }>
 }
 
 interface QueryRun {
@@ -138,64 +126,31 @@ interface QueryRun {
   readonly options: RunOptions
 }
 
-/** The progress of a run. */
-interface RunState {
-  from: number
-  through: number
-  target: number
-  /** The highest `archive_height` of a page, which may be above `/height`; -1 without any. */
-  archiveHeight: number
-  /** The last block that no reorg can replace. */
-  settled: number
-}
-
-interface PreparedRun {
-  readonly state: RunState
-  readonly counters: Counters
-  readonly hashes: BlockHashIndex
-  readonly fetchPage: FetchPage
-  readonly deliver: Deliver
-}
-
 /** Fetches all pages of a query. Throws a QueryError, unless the signal ended the run. */
-const runQuery = async (dependencies: RunDependencies, run: QueryRun): Promise<RunResult> => {
-  const { signal } = run.options
-  const prepared = prepare(dependencies, run)
-  const { state, counters } = prepared
-  const result = (complete: boolean): RunResult => ({
-    complete,
-    from: state.from,
-    through: state.through,
-    target: state.target,
-    toBlock: run.query.toBlock,
-    stats: { ...counters },
-  })
-  try {
-    await complete(dependencies, run, prepared)
-    return result(true)
-  } catch (error) {
-    if (signal.aborted) return result(false)
-    throw error
-  }
-}
-
-const prepare = (
-  { sendRequest, clock, queryError, currentHeight }: RunDependencies,
+const runQuery = async (
+  { sendRequest, clock, queryError, readHeight }: RunDependencies,
   { query, sink, options }: QueryRun,
-): PreparedRun => {
-  const from = options.from ?? query.fromBlock
-  const state = { from, through: from - 1, target: query.toBlock ?? from - 1, archiveHeight: -1, settled: -1 }
+): Promise<RunResult> => {
+  const { signal } = options
   const counters = newCounters()
   const hashes = createBlockHashIndex()
   if (options.after) hashes.add([options.after])
+  let from = options.from ?? query.fromBlock
+  let through = from - 1
+  let target = query.toBlock ?? through
+  /** The highest `archive_height` of a page, which may be above `/height`; -1 without any. */
+  let archiveHeight = -1
+  /** The last block that no reorg can replace. */
+  let settled = -1
+
   const fetchPage = createFetchPage({
     sendRequest,
     clock,
     queryError,
     counters,
     requestBody: createRequestBody(query),
-    target: () => state.target,
-    height: async (signal) => currentHeight(signal, counters),
+    target: () => target,
+    height: async (stop) => (await readHeight(stop, counters)).current,
   })
   const deliver = createDeliver({
     sink,
@@ -204,91 +159,71 @@ const prepare = (
     counters,
     needsGuard: (page) =>
       (Boolean(options.after) && page.from === options.from) ||
-      (page.from > query.fromBlock && page.from - 1 > state.settled),
+      (page.from > query.fromBlock && page.from - 1 > settled),
     delivered: (page) => {
-      state.through = page.next - 1
-      state.archiveHeight = Math.max(state.archiveHeight, page.archiveHeight ?? -1)
+      through = page.next - 1
+      archiveHeight = Math.max(archiveHeight, page.archiveHeight ?? -1)
       const { logs, retries, waitedMs } = counters
-      const { through, target } = state
-      options.onProgress?.({ from: state.from, through, target, logs, retries, waitedMs })
+      options.onProgress?.({ from, through, target, logs, retries, waitedMs })
     },
   })
-  return { state, counters, hashes, fetchPage, deliver }
-}
 
-const complete = async (dependencies: RunDependencies, run: QueryRun, prepared: PreparedRun): Promise<void> => {
-  const { query, options } = run
-  const { state, counters } = prepared
-  const height = await dependencies.highestHeight(options.signal, counters)
-  const last = query.toBlock ?? height
-  state.target = Math.min(last, height)
-  if (options.from === undefined && query.fromBlock > height) {
-    const evidence = `it has the blocks up to ${height}; the query begins at ${query.fromBlock}`
-    throw dependencies.queryError('no-data', 'it does not have the first block yet', evidence)
+  const fetchToTarget = async (height: number): Promise<void> => {
+    settled = height - UNSETTLED_BLOCKS
+    const end = Math.min(target, settled)
+    // NaN becomes 1.
+    const requested = Math.trunc(options.concurrency ?? DEFAULT_CONCURRENCY) || 1
+    const concurrency = Math.min(MAX_CONCURRENCY, Math.max(1, requested))
+    if (through < end) await fetchBulk({ from: through + 1, end, concurrency, fetchPage, deliver, signal })
+    const tip = { from: through + 1, end: target, fetchPage, deliver, counters }
+    await fetchTip({ ...tip, clock, queryError, signal })
   }
-  await fetchWithRestarts(dependencies, run, { prepared, height })
-  const { archiveHeight } = state
-  if (archiveHeight <= state.target || state.target >= last) return
-  state.target = Math.min(last, archiveHeight)
-  await fetchWithRestarts(dependencies, run, { prepared, height: Math.max(height, archiveHeight) })
-}
 
-interface FetchContext {
-  readonly prepared: PreparedRun
-  readonly height: number
-}
-
-const fetchWithRestarts = async (
-  dependencies: RunDependencies,
-  run: QueryRun,
-  context: FetchContext,
-): Promise<void> => {
-  const { state, counters, hashes } = context.prepared
-  for (let restarts = 0; ; restarts += 1) {
-    try {
-      await fetchToTarget(dependencies, run, context)
-      return
-    } catch (error) {
-      if (!(error instanceof ReorgError)) throw error
+  const fetchWithRestarts = async (height: number): Promise<void> => {
+    for (let restarts = 0; ; restarts += 1) {
+      try {
+        await fetchToTarget(height)
+        return
+      } catch (error) {
+        if (!(error instanceof ReorgError)) throw error
+      }
+      counters.reorgs += 1
+      if (restarts === MAX_RESTARTS) throw queryError('no-progress', 'its old blocks are replaced again and again')
+      await sink.reset()
+      hashes.clear()
+      Object.assign(counters, { pages: 0, logs: 0, unguarded: 0 })
+      from = query.fromBlock
+      through = from - 1
     }
-    counters.reorgs += 1
-    if (restarts === MAX_RESTARTS) {
-      throw dependencies.queryError('no-progress', 'its old blocks are replaced again and again')
-    }
-    await run.sink.reset()
-    hashes.clear()
-    counters.pages = 0
-    counters.logs = 0
-    counters.unguarded = 0
-    state.from = run.query.fromBlock
-    state.through = state.from - 1
   }
-}
 
-const fetchToTarget = async (
-  { queryError, clock }: RunDependencies,
-  { options }: QueryRun,
-  { prepared, height }: FetchContext,
-): Promise<void> => {
-  const { signal } = options
-  const { state, counters, fetchPage, deliver } = prepared
-  const from = state.through + 1
-  state.settled = height - UNSETTLED_BLOCKS
-  const settled = Math.min(state.target, state.settled)
-  const requested = Math.trunc(options.concurrency ?? DEFAULT_CONCURRENCY)
-  // NaN becomes 1.
-  const concurrency = Math.min(MAX_CONCURRENCY, Math.max(1, requested || 1))
-  if (from <= settled) {
-    await fetchBulk({ from, end: settled, concurrency, fetchPage, deliver, signal })
+  const fetchAll = async (): Promise<void> => {
+    const { highest: height } = await readHeight(signal, counters)
+    const last = query.toBlock ?? height
+    target = Math.min(last, height)
+    if (options.from === undefined && query.fromBlock > height) {
+      const evidence = `it has the blocks up to ${height}; the query begins at ${query.fromBlock}`
+      throw queryError('no-data', 'it does not have the first block yet', evidence)
+    }
+    await fetchWithRestarts(height)
+    if (archiveHeight <= target || target >= last) return
+    target = Math.min(last, archiveHeight)
+    await fetchWithRestarts(Math.max(height, archiveHeight))
   }
-  await fetchTip({
-    from: state.through + 1,
-    end: state.target,
-    fetchPage,
-    deliver,
-    counters,
-    clock,
-    queryError,
-    signal,
+
+  const result = (complete: boolean): RunResult => ({
+    complete,
+    from,
+    through,
+    target,
+    toBlock: query.toBlock,
+    stats: { ...counters },
   })
+  try {
+    await fetchAll()
+    return result(true)
+  } catch (error) {
+    if (signal.aborted) return result(false)
+    throw error
+  }
 }

@@ -10,7 +10,7 @@ import type { BlockHash, PageSink } from './types.ts'
 export class ReorgError extends Error {}
 
 /** Delivers one page to the sink. Throws ReorgError if the page does not follow those before. */
-export type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
+type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
 
 interface DeliverOptions {
   readonly sink: PageSink
@@ -83,7 +83,7 @@ export const createBlockHashIndex = () => {
   }
 }
 
-export type BlockHashIndex = ReturnType<typeof createBlockHashIndex>
+type BlockHashIndex = ReturnType<typeof createBlockHashIndex>
 
 /** The size of pages that are fetched but not delivered. Above it, only the next page in order is fetched. Only bytes count: most pages are not parsed before. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024

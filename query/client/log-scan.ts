@@ -58,7 +58,6 @@ export const scanPage = (body: Buffer, shapeError: ShapeError): ScannedPage | un
   return { envelope, logs: scanner.result() }
 }
 
-/** How a field is read. */
 type FieldKind = 'block' | 'index' | 'hash' | 'data' | 'removed' | 'other'
 
 /** A field of a log and the bytes before its value, for example `,"topic1":`. */
@@ -66,7 +65,6 @@ interface Field {
   readonly kind: FieldKind
   /** The number of digits of a hash. */
   readonly width: number
-  /** The index among the positions. */
   readonly slot: number
   readonly length: number
   /** The bytes in chunks of four, with the start of each chunk. The last chunk may overlap the one before. */
@@ -280,7 +278,6 @@ class LogScanner {
     }
   }
 
-  /** Skips null, true or false. */
   #literal(): boolean {
     const four = this.#view.getInt32(this.at)
     const isFalse = this.#bytes[this.at] === 0x66 && this.#view.getInt32(this.at + 1) === FALSE

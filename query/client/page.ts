@@ -17,9 +17,7 @@ import {
 export interface CheckedPage extends Page {
   /** The number of logs. */
   readonly count: number
-  /** The block hashes that the service reported for this page. */
   readonly blockHashes: readonly BlockHash[]
-  /** Whether the response has a next_block. */
   readonly hasNextBlock: boolean
   /** If archive_height is null although next_block advances: whether a log or a hash proves that the service has blocks. */
   readonly nullHeight?: 'proven' | 'unproven' | undefined
@@ -27,7 +25,6 @@ export interface CheckedPage extends Page {
   readonly isInferred: boolean
 }
 
-/** What the client checks before it delivers a page. */
 interface Coverage {
   readonly envelope: Envelope
   /** The number of logs. */

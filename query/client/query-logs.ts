@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { isObject, tryJson } from '../../src/core/json.ts'
-import { LOG_FIELDS, type LogField } from '../log-fields.ts'
-import { TOPICS } from './log-filter.ts'
+import { LOG_FIELDS, type LogField, TOPICS } from '../log-fields.ts'
 import type { Reply, Transport, TransportFailure } from './transport.ts'
 import { PAGE_JSON, parseInteger } from './wire-format.ts'
 
@@ -222,7 +221,6 @@ const logsOf = (data: unknown, fields: readonly LogField[]): readonly JsonObject
 
 const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Identifies a transaction by its block and its index. */
 const positionOf = (value: JsonObject): string =>
   `${parseInteger(value['blockNumber'])}/${parseInteger(value['transactionIndex'])}`
 

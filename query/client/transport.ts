@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, linkAbort } from '../../src/core/clock.ts'
-import { asError, errorCode } from '../../src/core/errors.ts'
+import { asError, ConfigError, errorCode, excerpt } from '../../src/core/errors.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 import {
   BodyError,
@@ -11,7 +11,155 @@ import {
   readBody,
   sendRequest,
 } from '../../src/sources/http-exchange.ts'
-import { type Endpoint, urlOf } from './endpoint.ts'
+import { REDACTED, redactUrl } from '../../src/core/redaction/redact.ts'
+import { QueryError } from './errors.ts'
+
+/** The address of a query service and its API key. */
+export interface Endpoint {
+  readonly url: URL
+  /** The address without anything that may be a secret, for error messages. */
+  readonly shown: string
+  /** The header with the API key; empty without a key. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Redacts the API key in a response, in every encoding in which a service may return it. */
+  readonly redact: (text: string) => string
+}
+
+interface EndpointOptions {
+  readonly url: string
+  readonly apiKey: string | null
+  readonly header?: string | undefined
+}
+
+/** Throws a ConfigError for an invalid address or header, and a QueryError('auth') for an invalid key. Sends nothing. */
+export const createEndpoint = ({ url, apiKey, header }: EndpointOptions): Endpoint => {
+  const checked = checkUrl(url)
+  return {
+    url: checked,
+    shown: redactUrl(checked.href),
+    headers: apiKey === null ? {} : keyHeader(checkKey(apiKey), header),
+    redact: createRedactor([...(apiKey === null ? [] : encodingsOf(checkKey(apiKey))), ...secretPathPartsOf(checked)]),
+  }
+}
+
+/** The URL of `path` below the address, which may have a path prefix; for `rpc` the address. */
+const urlOf = (base: URL, path: 'query' | 'height' | 'rpc'): URL => {
+  const url = new URL(base)
+  if (path === 'rpc') return url
+  url.pathname = `${base.pathname.replace(/\/+$/, '')}/${path}`
+  return url
+}
+
+const checkUrl = (text: string): URL => {
+  const invalid = (why: string): ConfigError =>
+    new ConfigError(
+      `The address of the query service is invalid: ${why}\n  it is: ${redactUrl(text)}\n  what to do: set the address alone, as https://host or https://host/prefix; the API key has a file of its own`,
+    )
+  if (!URL.canParse(text)) throw invalid('it is not a URL')
+  const url = new URL(text)
+  if (!/^https?:$/.test(url.protocol)) throw invalid('its scheme is neither http nor https')
+  if (url.username !== '' || url.password !== '') throw invalid('it contains a user name or a password')
+  if (url.search !== '' || url.hash !== '') throw invalid('it has a query string or a fragment')
+  return url
+}
+
+const checkKey = (text: string): string => {
+  const key = text.trim()
+  if (key === '') throw invalidKey('it is empty')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw invalidKey('it contains a space or a character that is not printable ASCII')
+  return key
+}
+
+const invalidKey = (why: string): QueryError =>
+  new QueryError('auth', {
+    doing: 'use the API key',
+    happened: why,
+    advice: 'set the key of the query service and nothing else',
+  })
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
+/** Headers with a meaning in HTTP itself. */
+const RESERVED = /^(?:host|connection|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect|user-agent)$/i
+
+export const isKeyHeader = (header: string): boolean => HEADER_NAME.test(header) && !RESERVED.test(header)
+
+const keyHeader = (key: string, header: string | undefined): Record<string, string> => {
+  if (header === undefined || header.toLowerCase() === 'authorization') {
+    return { authorization: `Bearer ${key}` }
+  }
+  if (!isKeyHeader(header)) {
+    throw new ConfigError(
+      `The header ${excerpt(header)} cannot carry the API key\n  what to do: name the header in which the service expects the key, for example X-Api-Key`,
+    )
+  }
+  return { [header.toLowerCase()]: key }
+}
+
+const encodingsOf = (key: string): readonly string[] => [
+  key,
+  ...(['base64', 'base64url'] as const).flatMap((encoding) => [
+    Buffer.from(key).toString(encoding).replace(/=+$/, ''),
+    Buffer.from(`Bearer ${key}`).toString(encoding).replace(/=+$/, ''),
+  ]),
+  Buffer.from(key).toString('hex'),
+]
+
+/** Parts of a path of at least this length may be an API key. */
+const KEY_LENGTH = 8
+
+/** Some services have the API key in the path of their address. */
+const secretPathPartsOf = ({ pathname }: URL): readonly string[] => {
+  const path = pathname.replace(/\/+$/, '')
+  const parts = path.split('/').filter((part) => part.length >= KEY_LENGTH)
+  const all = [...(path === '' ? [] : [path]), ...parts]
+  return [...all, ...all.map(decoded)]
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** In characters. Error messages show only the beginning of a response; the rest, which may be long, is not searched. */
+const SEARCHED_LENGTH = 65_536
+
+/** Redacts a secret in every notation of its characters: plain, escaped, separated by spaces. */
+const createRedactor = (secrets: readonly string[]) => {
+  // The longest first: otherwise a part would be redacted inside a longer secret and the rest would remain.
+  const all = [...new Set(secrets)].toSorted((one, other) => other.length - one.length)
+  const any = new RegExp(all.map((secret) => [...secret].map(anyNotationOf).join(String.raw`\s*`)).join('|'), 'gi')
+  return (text: string): string => {
+    const beginning = text.slice(0, SEARCHED_LENGTH)
+    return all.length === 0 ? beginning : beginning.replaceAll(any, REDACTED)
+  }
+}
+
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+const anyNotationOf = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0
+  const hex = code.toString(16)
+  const plain = character.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`)
+  const notations = [
+    String.raw`\\?${plain}`,
+    `%${hex.padStart(2, '0')}`,
+    String.raw`\\u0*${hex}`,
+    String.raw`\\x0*${hex}`,
+    `&#0*${code};?`,
+    `&#x0*${hex};?`,
+    ...(HTML_ENTITIES[character] === undefined ? [] : [HTML_ENTITIES[character]]),
+  ]
+  return `(?:${notations.join('|')})`
+}
 
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
 import { counter, externalCounter, gauge, histogram, metricsOf, open } from '../../src/core/metric.ts'
-import { ofProcess } from '../../src/domain/agent-metrics.ts'
+import { ofProcess } from '../../src/core/process-metrics.ts'
 
 /** What the ingest is doing. */
 export const INGEST_PHASES = ['starting', 'backfill', 'tail', 'waiting', 'incomplete', 'stopped'] as const

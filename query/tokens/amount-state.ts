@@ -1,27 +1,54 @@
-import { type Page } from '../client/types.ts'
-import { amountTransfersOf, type TokenLog } from './decode.ts'
+import type { Page } from '../client/types.ts'
+import { addressOf, type AmountTransfer, amountTransfersOf, type TokenLog, ZERO_WORD } from './decode.ts'
 import { BalanceTable } from './fast/balance-table.ts'
 import { PackedRows } from './fast/packed-rows.ts'
 import { TransferReader } from './fast/transfer-reader.ts'
 import { IdCheck, LayoutCheck } from './id-check.ts'
-import { type EventName } from './signatures.ts'
-import type { ApplyLogs, SnapshotReader, SnapshotWriter, TokenState, Totals } from './state.ts'
+import type { EventName } from './signatures.ts'
+import type { ApplyLogs, SnapshotReader, SnapshotWriter, StateOptions, TokenState, Totals } from './state.ts'
 import type { BalanceRows, Interval, OutOfRange, StatCounter } from './types.ts'
-import { type Pairing, withoutRepeats } from './wrapping.ts'
 
-interface StateOptions {
-  readonly contract: string
-  /** By topic0. */
-  readonly events: ReadonlyMap<string, EventName>
-  readonly fullHistory: boolean
-  readonly fast: boolean
+interface DecodedLog {
+  readonly block: number
+  readonly event: EventName
+  readonly transfers: readonly AmountTransfer[]
 }
+
+/** Whether the last deposit was also logged as a Transfer; null before the first deposit. */
+type Pairing = boolean | null
+
+/**
+ * Leaves out each Deposit and Withdrawal that repeats a Transfer: some wrapped tokens log both, in one block, with the same
+ * holder and amount. A Withdrawal repeats a Transfer only if the last deposit did: a holder of another token can send
+ * an amount to the zero address and withdraw the same amount.
+ */
+const withoutRepeats = (all: readonly DecodedLog[], before: Pairing) => {
+  const transfers = new Map<string, number>()
+  for (const log of all) {
+    if (log.event === 'Transfer') transfers.set(keyOf(log), (transfers.get(keyOf(log)) ?? 0) + 1)
+  }
+  let pairing = before
+  const logs = all.filter((log) => {
+    const [transfer] = log.transfers
+    if (log.event === 'Transfer' || transfer === undefined) return true
+    const key = keyOf(log)
+    const left = transfers.get(key) ?? 0
+    // Anyone can log a Transfer of 0.
+    if (log.event === 'Deposit' && transfer.amount !== ZERO_WORD) pairing = left > 0
+    if (left === 0 || pairing === false) return true
+    transfers.set(key, left - 1)
+    return false
+  })
+  return { logs, pairing }
+}
+
+const keyOf = ({ block, transfers }: DecodedLog): string =>
+  [block, ...transfers.map(({ from, to, amount }) => `${addressOf(from)} ${addressOf(to)} ${amount}`)].join(' ')
 
 /** The balances of ERC-20, and of ERC-1155 by id: the sums of all transfers. */
 export class AmountState implements TokenState {
   readonly #balances: BalanceTable
   readonly #reader: TransferReader
-  readonly #isFast: boolean
   readonly #isWrapped: boolean
   /** Exists for an ERC-20 without a profile whose full history is read. */
   readonly #idCheck: IdCheck | undefined
@@ -31,16 +58,15 @@ export class AmountState implements TokenState {
   #pairing: Pairing = null
   readonly unindexedIds = 0
 
-  constructor({ contract, events, fullHistory, fast }: StateOptions) {
+  constructor({ contract, events, fullHistory }: StateOptions) {
     const names = [...events.values()]
     const hasIds = names.includes('TransferSingle')
     const balances = new BalanceTable(hasIds)
+    this.#balances = balances
     this.#isWrapped = names.includes('Deposit')
     this.#layoutCheck = hasIds || this.#isWrapped ? undefined : new LayoutCheck()
     this.#idCheck = fullHistory && this.#layoutCheck ? new IdCheck() : undefined
-    this.#balances = balances
     this.#reader = new TransferReader({ contract, events, numberOf: (words, at) => balances.numberOf(words, at) })
-    this.#isFast = fast
   }
 
   get supply(): bigint {
@@ -76,7 +102,7 @@ export class AmountState implements TokenState {
   }
 
   scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
-    if (!this.#isFast || !this.#reader.read(page)) return undefined
+    if (!this.#reader.read(page)) return undefined
     const { count = 0 } = page.scanned ?? {}
     stats.add('logs', count)
     stats.add('applied', count)
@@ -95,10 +121,6 @@ export class AmountState implements TokenState {
 
   intervals(): readonly Interval[] {
     return []
-  }
-
-  balanceOf(address: string, id: bigint | null): bigint {
-    return this.#balances.get(address, id ?? 0n)
   }
 
   write(to: SnapshotWriter): void {

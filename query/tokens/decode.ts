@@ -193,7 +193,7 @@ const decodePunkBought = (
     before.index === log.index - 1 &&
     before.topics[0] === seller
   const recipient = isSale ? before.topics[1] : undefined
-  if (recipient !== undefined) return [{ ...reported, to: `0x${recipient.slice(24)}` }]
+  if (recipient !== undefined) return [{ ...reported, to: addressOf(recipient) }]
   stats.add('unknownBuyer')
   return [{ ...reported, to: null }]
 }
@@ -213,10 +213,8 @@ export const ZERO_WORD = '0'.repeat(WORD_DIGITS)
 /** The sender of a mint and the recipient of a burn. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
-/** The number of bytes of hex digits. */
 const sizeOf = (digits: string): number => digits.length / 2
 
-/** The word of 32 bytes at this byte offset. */
 const wordAt = (data: string, byte: number): string => data.slice(2 * byte, 2 * byte + WORD_DIGITS)
 
 const numberOf = (word: string): bigint => BigInt(`0x${word}`)

@@ -23,7 +23,7 @@ export class IdCheck {
 
   write(to: SnapshotWriter): void {
     const owners = [...(this.#owners?.entries() ?? [])]
-    to.big(this.#owners === undefined ? -1n : BigInt(owners.length))
+    to.optional(this.#owners === undefined ? null : owners.length)
     for (const [id, owner] of owners) {
       to.big(id)
       to.address(owner)
@@ -32,9 +32,9 @@ export class IdCheck {
 
   /** Call on a new check only. */
   read(from: SnapshotReader): void {
-    const count = from.big()
-    for (let left = count; left > 0n; left -= 1n) this.#owners?.set(from.big(), from.address())
-    if (count < 0n) this.#owners = undefined
+    const count = from.optional()
+    for (let left = count ?? 0; left > 0; left -= 1) this.#owners?.set(from.big(), from.address())
+    if (count === null) this.#owners = undefined
   }
 }
 
@@ -73,12 +73,11 @@ export class LayoutCheck {
   }
 
   write(to: SnapshotWriter): void {
-    to.big(BigInt(this.#indications ?? -1))
+    to.optional(this.#indications)
   }
 
   read(from: SnapshotReader): void {
-    const indications = Number(from.big())
-    this.#indications = indications === -1 ? null : indications
+    this.#indications = from.optional()
   }
 }
 

@@ -2,11 +2,11 @@ import { ConfigError } from '../../src/core/errors.ts'
 import { type Page } from '../client/types.ts'
 import { AmountState } from './amount-state.ts'
 import {
-  type Interval,
   invalidPage,
   type Ledger,
   type LedgerOptions,
   type LedgerResult,
+  sizeOf,
   StandardError,
   StatCounter,
   STATS,
@@ -79,31 +79,21 @@ class TokenLedger implements Ledger {
       nonConserving: fullHistory && !isExplained,
       outOfRange: fullHistory ? outOfRange : null,
       hybrid: own > 0 && others > 0,
-      ambiguous: this.isAmbiguous(),
+      ambiguous: this.#isAmbiguous(others),
       mayIndexId,
       supply: isKnown && standard !== 'erc1155' ? supply : null,
       stats: stats.toRecord(),
     }
   }
 
-  isExplained(): boolean {
-    this.#counts()
-    return this.#options.fullHistory && this.#isConsistent()
-  }
-
-  isAmbiguous(): boolean {
+  #isAmbiguous(others: number): boolean {
     const { unindexedIds, mayBeIds, mayIndexId } = this.#state
-    const { others } = this.#counts()
     return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0) || mayIndexId
-  }
-
-  balanceOf(address: string, id: bigint | null): bigint {
-    return this.#state.balanceOf(address, id)
   }
 
   snapshot(): Uint8Array {
     const writer = new SnapshotWriter(this.#title())
-    writer.big(BigInt(this.#next ?? -1))
+    writer.optional(this.#next ?? null)
     for (const stat of STATS) writer.big(BigInt(this.#stats.of(stat)))
     this.#state.write(writer)
     return writer.end()
@@ -111,14 +101,14 @@ class TokenLedger implements Ledger {
 
   restore(bytes: Uint8Array): void {
     const reader = new SnapshotReader(bytes, this.#title())
-    const next = Number(reader.big())
+    const next = reader.optional()
     const stats = new StatCounter()
     for (const stat of STATS) stats.add(stat, Number(reader.big()))
     const state = this.#emptyState()
     state.read(reader)
     this.#state = state
     this.#stats = stats
-    this.#next = next === -1 ? undefined : next
+    this.#next = next ?? undefined
   }
 
   /** The number of logs of this standard and of others. Throws StandardError if all are of another one. */
@@ -148,8 +138,8 @@ class TokenLedger implements Ledger {
   }
 
   #emptyState(): TokenState {
-    const { standard, fullHistory, path } = this.#options
-    const options = { contract: this.#contract, events: this.#events, fullHistory, fast: path !== 'generic' }
+    const { standard, fullHistory } = this.#options
+    const options = { contract: this.#contract, events: this.#events, fullHistory }
     return standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
   }
 
@@ -160,9 +150,6 @@ class TokenLedger implements Ledger {
     return `${standard} ${this.#contract}, ${history}, profile ${profile ?? 'none'}, with ${STATS.join()}`
   }
 }
-
-const sizeOf = (intervals: readonly Interval[]): bigint =>
-  intervals.reduce((sum, { from, to }) => sum + to - from + 1n, 0n)
 
 /** Detects a bug in the tables of the state. */
 const checkTotal = (total: bigint, supply: bigint): void => {

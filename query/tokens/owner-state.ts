@@ -5,17 +5,16 @@ import { PackedRows } from './fast/packed-rows.ts'
 import { LayoutCheck } from './id-check.ts'
 import { FROM, isZero, TO, ADDRESS_WORDS } from './fast/packed-words.ts'
 import { TransferReader } from './fast/transfer-reader.ts'
-import type { EventName } from './signatures.ts'
-import type { ApplyLogs, OwnerEntry, SnapshotReader, SnapshotWriter, TokenState, Totals } from './state.ts'
-import type { BalanceRows, Interval, StatCounter } from './types.ts'
-
-interface StateOptions {
-  readonly contract: string
-  /** By topic0. */
-  readonly events: ReadonlyMap<string, EventName>
-  readonly fullHistory: boolean
-  readonly fast: boolean
-}
+import type {
+  ApplyLogs,
+  OwnerEntry,
+  SnapshotReader,
+  SnapshotWriter,
+  StateOptions,
+  TokenState,
+  Totals,
+} from './state.ts'
+import { type BalanceRows, type Interval, sizeOf, type StatCounter } from './types.ts'
 
 /** The owners of ERC-721: the recipient of the last transfer. An id that was transferred on its own takes precedence over a range. */
 export class OwnerState implements TokenState {
@@ -34,10 +33,10 @@ export class OwnerState implements TokenState {
   readonly outOfRange = null
   readonly mayBeIds = false
 
-  constructor({ contract, events, fullHistory, fast }: StateOptions) {
+  constructor({ contract, events, fullHistory }: StateOptions) {
     this.#fullHistory = fullHistory
     this.#punks = [...events.values()].includes('PunkBought')
-    this.#reader = fast && !this.#punks ? new TransferReader({ contract, events, numberOf: undefined }) : undefined
+    this.#reader = this.#punks ? undefined : new TransferReader({ contract, events, numberOf: undefined })
     this.#owners = new OwnerTable(fullHistory)
   }
 
@@ -100,21 +99,13 @@ export class OwnerState implements TokenState {
 
   intervals(): readonly Interval[] {
     const single = Array.from(this.#owners.entries(), ([id]) => id)
-    return this.#ranges.without(single).filter(({ owner }) => owner !== ZERO_ADDRESS)
-  }
-
-  balanceOf(address: string, id: bigint | null): bigint {
-    if (id !== null) {
-      return (this.#owners.get(id) ?? this.#ranges.ownerOf(id)) === address ? 1n : 0n
-    }
-    const ranges = this.#ranges.size === 0 ? [] : this.intervals()
-    const owned = ranges.filter(({ owner }) => owner === address)
-    return owned.reduce((sum, { from, to }) => sum + to - from + 1n, BigInt(this.#owners.countOf(address)))
+    const within = single.filter((id) => this.#ranges.ownerOf(id) !== undefined)
+    return withoutIds(this.#ranges.list(), within).filter(({ owner }) => owner !== ZERO_ADDRESS)
   }
 
   write(to: SnapshotWriter): void {
     to.big(this.#supply)
-    to.big(BigInt(this.#unindexedIds ?? -1))
+    to.optional(this.#unindexedIds)
     this.#layoutCheck.write(to)
     to.big(BigInt(this.#ranges.size))
     for (const { from, to: last, owner } of this.#ranges.list()) {
@@ -130,8 +121,7 @@ export class OwnerState implements TokenState {
 
   read(from: SnapshotReader): void {
     this.#supply = from.big()
-    const unindexed = Number(from.big())
-    this.#unindexedIds = unindexed === -1 ? null : unindexed
+    this.#unindexedIds = from.optional()
     this.#layoutCheck.read(from)
     for (let left = from.big(); left > 0n; left -= 1n) {
       this.#ranges.assign({ from: from.big(), to: from.big(), owner: from.address() })
@@ -172,15 +162,13 @@ export class OwnerState implements TokenState {
 
   /** Whether `owner` owns all of the range. With the full history, an id that was never minted has no owner. */
   #owns(owner: string, range: Omit<Interval, 'owner'>, single: readonly OwnerEntry[]): boolean {
-    if (single.some(([, holder]) => holder !== owner)) return false
-    let known = BigInt(single.length)
-    for (const piece of this.#ranges.within(range.from, range.to)) {
-      const overlapping = single.filter(([id]) => id >= piece.from && id <= piece.to).length
-      const others = piece.to - piece.from + 1n - BigInt(overlapping)
-      if (others > 0n && piece.owner !== owner) return false
-      known += others
-    }
-    const isAllKnown = known === range.to - range.from + 1n
+    const ids = single.map(([id]) => id)
+    const others = withoutIds(this.#ranges.within(range.from, range.to), ids)
+    if (
+      [...single.map(([, holder]) => holder), ...others.map((other) => other.owner)].some((holder) => holder !== owner)
+    )
+      return false
+    const isAllKnown = BigInt(ids.length) + sizeOf(others) === range.to - range.from + 1n
     return isAllKnown || !this.#fullHistory || owner === ZERO_ADDRESS
   }
 }
@@ -196,6 +184,25 @@ const ownersWithin = (owners: OwnerTable, first: bigint, last: bigint): readonly
     if (owner !== undefined) found.push([id, owner])
   }
   return found
+}
+
+/** The ranges, which are in order, without these ids. */
+const withoutIds = (ranges: readonly Interval[], ids: readonly bigint[]): readonly Interval[] => {
+  const rest: Interval[] = []
+  const removed = ids.toSorted((a, b) => (a < b ? -1 : 1))
+  let at = 0
+  for (const one of ranges) {
+    let { from } = one
+    for (; at < removed.length; at += 1) {
+      const id = removed[at]
+      if (id === undefined || id > one.to) break
+      if (id < from) continue
+      if (id > from) rest.push({ ...one, from, to: id - 1n })
+      from = id + 1n
+    }
+    if (from <= one.to) rest.push({ ...one, from })
+  }
+  return rest
 }
 
 /** Ranges of token ids without overlaps, in order. The cost does not depend on the number of ids in a range. */
@@ -239,24 +246,6 @@ class Intervals {
       if (one.to > to) pieces.push({ ...one, from: to + 1n })
     }
     this.#list.splice(start, end - start, ...pieces)
-  }
-
-  /** The ranges without these ids. */
-  without(ids: readonly bigint[]): readonly Interval[] {
-    const rest: Interval[] = []
-    const removed = ids.filter((id) => this.ownerOf(id) !== undefined).sort((a, b) => (a < b ? -1 : 1))
-    let at = 0
-    for (const one of this.#list) {
-      let { from } = one
-      for (; at < removed.length; at += 1) {
-        const id = removed[at]
-        if (id === undefined || id > one.to) break
-        if (id > from) rest.push({ ...one, from, to: id - 1n })
-        from = id + 1n
-      }
-      if (from <= one.to) rest.push({ ...one, from })
-    }
-    return rest
   }
 
   #firstEndingAt(id: bigint): number {

@@ -2,6 +2,7 @@ import { ParseError } from '../../src/core/errors.ts'
 import type { Page } from '../client/types.ts'
 import type { TokenLog } from './decode.ts'
 import { addressAt, Limbs, putAddress } from './fast/packed-words.ts'
+import type { EventName } from './signatures.ts'
 import type { BalanceRows, Interval, OutOfRange, StatCounter } from './types.ts'
 
 /** Applies the logs of one page to the state and counts what only the state reveals, such as `inconsistent`. */
@@ -23,8 +24,6 @@ export interface TokenState {
   rows(): BalanceRows
   totals(): Totals
   intervals(): readonly Interval[]
-  /** The balance of an id; with null the balance of ERC-20, or the number of tokens of ERC-721. */
-  balanceOf(address: string, id: bigint | null): bigint
   /** The first balance that no contract can have had at the end of a block; null for ERC-721, and if there was none. */
   readonly outOfRange: OutOfRange | null
   /** ERC-721: the number of logs with the id in the data that were applied; 0 if the contract logs ids otherwise. */
@@ -40,10 +39,19 @@ export interface TokenState {
   read(from: SnapshotReader): void
 }
 
+export interface StateOptions {
+  readonly contract: string
+  /** By topic0. */
+  readonly events: ReadonlyMap<string, EventName>
+  readonly fullHistory: boolean
+}
+
 export type OwnerEntry = readonly [id: bigint, owner: string]
 
 /** "CAL2": identifies the format. */
 const MAGIC = 0x4341_4c32
+/** Null in place of a number from 0 on. */
+const NONE = -1
 
 /** Writes numbers and addresses as 32-bit words, followed by a checksum. */
 export class SnapshotWriter {
@@ -60,6 +68,11 @@ export class SnapshotWriter {
   big(value: bigint): void {
     this.#limbs.set(value)
     this.limbs(this.#limbs.words, 0, this.#limbs.words.length)
+  }
+
+  /** A number from 0 on, or null. */
+  optional(value: number | null): void {
+    this.big(BigInt(value ?? NONE))
   }
 
   /** A number of `length` words, the lowest first, without the words that only extend its sign. */
@@ -129,6 +142,11 @@ export class SnapshotReader {
       this.#limbs.words[word] = word < count ? this.#next() : fill
     }
     return this.#limbs.get()
+  }
+
+  optional(): number | null {
+    const value = Number(this.big())
+    return value === NONE ? null : value
   }
 
   address(): string {

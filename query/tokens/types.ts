@@ -39,6 +39,10 @@ export interface Interval {
   readonly owner: string
 }
 
+/** The number of ids in the ranges. */
+export const sizeOf = (intervals: readonly Interval[]): bigint =>
+  intervals.reduce((sum, { from, to }) => sum + to - from + 1n, 0n)
+
 /** A balance at the end of a block that no contract can have: below 0, or of more than 256 bits. */
 export interface OutOfRange extends BalanceRow {
   readonly block: number
@@ -74,12 +78,6 @@ export interface Ledger {
   applyPage(page: Page): void
   /** Throws StandardError if all logs are of another standard. */
   result(): LedgerResult
-  /** Whether the events explain the balances. Cheaper than `result`, like `isAmbiguous` and `balanceOf`. */
-  isExplained(): boolean
-  /** As in the result. */
-  isAmbiguous(): boolean
-  /** The balance of an address in lower case; with a null id of ERC-721 the number of its tokens. */
-  balanceOf(address: string, id: bigint | null): bigint
   /** The complete state, for `restore`. */
   snapshot(): Uint8Array
   /** Throws ParseError for a snapshot that is damaged or of another ledger. */
@@ -92,8 +90,6 @@ export interface LedgerOptions {
   /** False if the query begins after the creation of the contract. */
   readonly fullHistory: boolean
   readonly profile?: Profile | null
-  /** `generic` parses every page; `fast`, the default, scans the bytes of plain pages. */
-  readonly path?: 'fast' | 'generic'
 }
 
 /**

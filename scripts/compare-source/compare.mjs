@@ -133,7 +133,7 @@ const words = (text) =>
   )
 
 /** A line of the function that has the identifier and everything of the value. */
-const compareFact = (index, id, { source, identifier, written, value }) => {
+const compareFact = (index, id, { source, value, identifier = source.function, written = [String(value)] }) => {
   if (!index.has(source.file)) return []
   const subject = { what: 'fact', name: id }
   const from = placeOf(source.file, source.function)

@@ -34,31 +34,6 @@ const ENDPOINTS = {
     ],
     errors: { 400: 'A parameter is invalid; the body names it.' },
   },
-  changes: {
-    summary: 'The metrics that differ in a window of time from the hour before it',
-    description:
-      'As `chain-agent what-changed`. The agent has the samples of its last two hours, one for each 15 s. Requests for ' +
-      'the same window within 5 s get the same result. Computations take a fifth of the time at most, and four can wait.',
-    body: 'Changes',
-    parameters: [
-      {
-        name: 'at',
-        in: 'query',
-        description: 'The end of the window: RFC 3339, or seconds since the epoch; now by default.',
-        schema: { type: 'string' },
-      },
-      {
-        name: 'for',
-        in: 'query',
-        description: 'The length of the window, from `30s` to `1h`.',
-        schema: { type: 'string', default: '10m' },
-      },
-    ],
-    errors: {
-      400: 'A parameter is invalid; the body names it.',
-      503: 'Other computations wait already; `Retry-After` has the seconds to wait.',
-    },
-  },
   heartbeat: {
     method: 'post',
     summary: 'Receives the heartbeat of the agent of another node',

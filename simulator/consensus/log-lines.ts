@@ -6,6 +6,7 @@ import {
   linesPerSecond,
   oneOf,
   setIn,
+  settingOf,
   taking,
 } from '../scenario/directives.ts'
 import type { Condition, Timeline } from '../scenario/timeline.ts'
@@ -27,7 +28,10 @@ export interface LogLine {
   readonly fields?: Readonly<Record<string, string | number>>
 }
 
-export const renderLogLine = (prefix: string, { atMs, level, target, message, fields }: LogLine): string =>
+export const renderLogLine = (
+  prefix: string,
+  { atMs, level, target, message, fields }: Omit<LogLine, 'level'> & { readonly level: string },
+): string =>
   JSON.stringify({
     timestamp: new Date(atMs).toISOString().replace('Z', '000Z'),
     level,
@@ -168,15 +172,11 @@ export const usualLogVolume: ConsensusLogVolume = { level: 'DEBUG', noise: 3, fl
 const changeLog = setIn('log')
 
 export const logVolumeDirectives: readonly Directive[] = [
-  directive(
-    'log prints',
-    'the lowest level that consensus logs',
-    taking(oneOf(LOG_LEVELS), (level) => changeLog({ level })),
-  ),
+  directive('log prints', 'the lowest level that consensus logs', settingOf('log', 'level', oneOf(LOG_LEVELS))),
   directive(
     'log noise',
     'consensus logs that number of DEBUG lines without meaning with every block',
-    taking(linesPerBlock, (noise) => changeLog({ noise })),
+    settingOf('log', 'noise', linesPerBlock),
   ),
   directive(
     'log floods',

@@ -1,12 +1,17 @@
 import type { SimulatedNode } from '../subject.ts'
 import {
   type Argument,
+  type Course,
+  courseTo,
   directive,
   type Directive,
   duration,
+  goalInTime,
   oneOf,
   percent,
   setIn,
+  settingOf,
+  steady,
   taking,
   wholeNumber,
 } from '../scenario/directives.ts'
@@ -54,14 +59,17 @@ export interface Host {
   readonly cardDrops: Drops
   /** Milliseconds in which all programs waited for the disk, in addition to the usual ones. */
   readonly diskStalls: Drops
-  /** The number of files of the ledger, which changes linearly. */
-  readonly ledger: Ledger
+  /** The number of files of the ledger. */
+  readonly ledgerFiles: Course
   readonly drive: { readonly is: (typeof DRIVES)[number]; readonly fromMs: number }
   /** When the forkpoint was last written; undefined while it is updated continuously. */
   readonly forkpointMs: number | undefined
   /** The number of epochs by which the file with the sets of validators is too old. */
   readonly setsAge: bigint
-  readonly wal: Wal
+  /** Whether the directory of the write-ahead log exists. */
+  readonly hasWal: boolean
+  /** The size of the write-ahead log. */
+  readonly walMegabytes: Course
 }
 
 interface Drops {
@@ -71,27 +79,9 @@ interface Drops {
   readonly before: number
 }
 
-interface Ledger {
-  readonly fromMs: number
-  readonly overMs: number
-  readonly fromFiles: number
-  readonly toFiles: number
-}
-
-/** The write-ahead log: whether its directory exists, and its size, which changes linearly. */
-interface Wal {
-  readonly isThere: boolean
-  readonly fromMs: number
-  readonly overMs: number
-  readonly fromMegabytes: number
-  readonly toMegabytes: number
-}
-
 const HOUR_MS = 3_600_000
 /** Longer than that of any service. */
 const UPTIME_MS = 312.4 * HOUR_MS
-const WAL_MEGABYTES = 2
-const LEDGER_FILES = 24
 
 export const usualHost = (beginMs: number): Host => ({
   bootedMs: beginMs - UPTIME_MS,
@@ -111,24 +101,13 @@ export const usualHost = (beginMs: number): Host => ({
   udpDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
   cardDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
   diskStalls: { perSecond: 0, fromMs: beginMs, before: 0 },
-  ledger: { fromMs: beginMs, overMs: 0, fromFiles: LEDGER_FILES, toFiles: LEDGER_FILES },
+  ledgerFiles: steady(24),
   drive: { is: 'healthy', fromMs: beginMs },
   forkpointMs: undefined,
   setsAge: 0n,
-  wal: { isThere: true, fromMs: beginMs, overMs: 0, fromMegabytes: WAL_MEGABYTES, toMegabytes: WAL_MEGABYTES },
+  hasWal: true,
+  walMegabytes: steady(2),
 })
-
-type Course = Pick<Wal, 'fromMs' | 'overMs'>
-
-/** The part of a linear change that is over: from 0 to 1. */
-const shareAt = ({ fromMs, overMs }: Course, ms: number): number =>
-  overMs === 0 ? 1 : Math.min(1, Math.max(0, (ms - fromMs) / overMs))
-
-export const walMegabytesAt = (wal: Wal, ms: number): number =>
-  wal.fromMegabytes + (wal.toMegabytes - wal.fromMegabytes) * shareAt(wal, ms)
-
-export const ledgerFilesAt = (ledger: Ledger, ms: number): number =>
-  Math.round(ledger.fromFiles + (ledger.toFiles - ledger.fromFiles) * shareAt(ledger, ms))
 
 export const dropsAt = ({ perSecond, fromMs, before }: Drops, ms: number): number =>
   before + Math.floor((Math.max(0, ms - fromMs) / 1000) * perSecond)
@@ -161,24 +140,9 @@ const offset: Argument<number> = {
 }
 
 /** The simulator really writes these bytes to disk. */
-const megabytesInTime: Argument<{ readonly megabytes: number; readonly ms: number }> = {
-  expected: 'megabytes up to 64 and a duration, such as "32MB in 1m"',
-  read: (text) => {
-    const [, size = '', time = ''] = /^(\d{1,2})MB in (\S+)$/.exec(text) ?? []
-    const ms = duration.read(time)
-    return size === '' || ms === undefined || Number(size) > 64 ? undefined : { megabytes: Number(size), ms }
-  },
-}
-
+const megabytesInTime = goalInTime('megabytes up to 64 and a duration, such as "32MB in 1m"', 'MB', 64)
 /** Each is a real file. */
-const filesInTime: Argument<{ readonly files: number; readonly ms: number }> = {
-  expected: 'a number of files up to 40000 and a duration, such as "30000 in 10h"',
-  read: (text) => {
-    const [, count = '', time = ''] = /^(\d{1,5}) in (\S+)$/.exec(text) ?? []
-    const ms = duration.read(time)
-    return count === '' || ms === undefined || Number(count) > 40_000 ? undefined : { files: Number(count), ms }
-  },
-}
+const filesInTime = goalInTime('a number of files up to 40000 and a duration, such as "30000 in 10h"', '', 40_000)
 
 const drops = wholeNumber('a number of packets from 0 to 1000', { from: 0, to: 1000 })
 
@@ -195,67 +159,38 @@ const reboot: Effect = (condition, atMs) => {
 /** Directives for the host of the node. */
 export const hostDirectives: readonly Directive[] = [
   directive('host reboots', 'the host reboots with the pending kernel; all services restart', reboot),
-  directive(
-    'host clock',
-    'the offset of the clock, which chrony reports',
-    taking(offset, (clockAheadMs) => changeHost({ clockAheadMs })),
-  ),
+  directive('host clock', 'the offset of the clock, which chrony reports', settingOf('host', 'clockAheadMs', offset)),
   directive('host unsynchronized', 'chrony has no server', changeHost({ clockAheadMs: undefined })),
-  directive(
-    'host kernel',
-    'the running kernel',
-    taking(kernel, (release) => changeHost({ kernel: release })),
-  ),
   directive(
     'host pending',
     'the installed kernel, which the next boot starts',
-    taking(kernel, (pendingKernel) => changeHost({ pendingKernel })),
+    settingOf('host', 'pendingKernel', kernel),
   ),
   directive(
     'host smt',
     'simultaneous multithreading is on or off',
     taking(oneOf(['on', 'off']), (word) => changeHost({ multithreading: word === 'on' })),
   ),
-  directive(
-    'host governor',
-    'the frequency governor of all CPUs',
-    taking(oneOf(GOVERNORS), (governor) => changeHost({ governor })),
-  ),
+  directive('host governor', 'the frequency governor of all CPUs', settingOf('host', 'governor', oneOf(GOVERNORS))),
   directive(
     'host throttles',
     'the CPUs are too hot and are throttled twice a second',
     changeHost((_, atMs) => ({ throttledFromMs: atMs })),
   ),
-  directive(
-    'host busy',
-    'CPU use',
-    taking(percent, (busyPercent) => changeHost({ busyPercent })),
-  ),
+  directive('host busy', 'CPU use', settingOf('host', 'busyPercent', percent)),
   directive(
     'host memory',
     'the share of the memory that programs can still get; below 5 % they wait for it',
-    taking(percent, (availableMemoryPercent) => changeHost({ availableMemoryPercent })),
+    settingOf('host', 'availableMemoryPercent', percent),
   ),
   directive(
     'host kills',
     'the kernel kills a process for lack of memory',
     changeHost(({ oomKills }) => ({ oomKills: oomKills + 1 })),
   ),
-  directive(
-    'host hugepages',
-    'the number of free huge pages of 2 MiB',
-    taking(pages, (hugePagesFree) => changeHost({ hugePagesFree })),
-  ),
-  directive(
-    'host fdlimit',
-    'the limit of open files of the services',
-    taking(files, (maxOpenFiles) => changeHost({ maxOpenFiles })),
-  ),
-  directive(
-    'host openfiles',
-    'the number of open files of consensus',
-    taking(openFiles, (count) => changeHost({ openFiles: count })),
-  ),
+  directive('host hugepages', 'the number of free huge pages of 2 MiB', settingOf('host', 'hugePagesFree', pages)),
+  directive('host fdlimit', 'the limit of open files of the services', settingOf('host', 'maxOpenFiles', files)),
+  directive('host openfiles', 'the number of open files of consensus', settingOf('host', 'openFiles', openFiles)),
   directive(
     'host exposes',
     'a process listens on the port on every interface',
@@ -286,10 +221,8 @@ export const hostDirectives: readonly Directive[] = [
   directive(
     'ledger fills',
     'the number of files of the ledger grows linearly to that number',
-    taking(filesInTime, ({ files: toFiles, ms }) =>
-      changeHost(({ ledger }, atMs) => ({
-        ledger: { fromMs: atMs, overMs: ms, fromFiles: ledgerFilesAt(ledger, atMs), toFiles },
-      })),
+    taking(filesInTime, (goal) =>
+      changeHost(({ ledgerFiles }, atMs) => ({ ledgerFiles: courseTo(goal, ledgerFiles, atMs) })),
     ),
   ),
   directive(
@@ -308,28 +241,12 @@ export const hostDirectives: readonly Directive[] = [
   directive(
     'wal grows',
     'the write-ahead log grows linearly to that size',
-    taking(megabytesInTime, ({ megabytes, ms }) =>
-      changeHost(({ wal }, atMs) => ({
-        wal: {
-          isThere: true,
-          fromMs: atMs,
-          overMs: ms,
-          fromMegabytes: walMegabytesAt(wal, atMs),
-          toMegabytes: megabytes,
-        },
-      })),
+    taking(megabytesInTime, (goal) =>
+      changeHost(({ walMegabytes }, atMs) => ({ walMegabytes: courseTo(goal, walMegabytes, atMs) })),
     ),
   ),
-  directive(
-    'wal vanishes',
-    'its file system is no longer mounted',
-    changeHost(({ wal }) => ({ wal: { ...wal, isThere: false } })),
-  ),
-  directive(
-    'wal returns',
-    'its file system is mounted again',
-    changeHost(({ wal }) => ({ wal: { ...wal, isThere: true } })),
-  ),
+  directive('wal vanishes', 'its file system is no longer mounted', changeHost({ hasWal: false })),
+  directive('wal returns', 'its file system is mounted again', changeHost({ hasWal: true })),
 ]
 
 /** The simulated chronyc; supports only `-c tracking`. */

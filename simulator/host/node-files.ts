@@ -10,9 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { digest, type Validator } from '../chain.ts'
 import type { SimulatedNode } from '../subject.ts'
-import { ledgerFilesAt, walMegabytesAt } from './host.ts'
-import { createSetFiles } from './set-files.ts'
+import { numberAt } from '../scenario/directives.ts'
 
 const MEGABYTE = 1024 * 1024
 const DAY_MS = 86_400_000
@@ -48,7 +48,7 @@ export const createNodeFiles = (node: SimulatedNode, directory: string) => {
 
   let ledgerFiles = 0
   const keepLedger = (): void => {
-    const wanted = ledgerFilesAt(node.condition().host.ledger, node.now())
+    const wanted = Math.round(numberAt(node.condition().host.ledgerFiles, node.now()))
     for (; ledgerFiles < wanted; ledgerFiles += 1) {
       // A full ledger is a matter of files: only the first have content.
       writeFileSync(at('ledger', `${ledgerFiles}.body`), BLOCK.subarray(0, ledgerFiles < FULL_FILES ? 16 * 1024 : 0))
@@ -58,13 +58,13 @@ export const createNodeFiles = (node: SimulatedNode, directory: string) => {
 
   /** The bytes are really written: free space of a file system cannot be simulated. */
   const keepWal = (): void => {
-    const { wal } = node.condition().host
+    const { hasWal, walMegabytes } = node.condition().host
     const [shown, hidden] = [at('wal'), at('wal.unmounted')]
     const isShown = existsSync(shown)
-    if (isShown !== wal.isThere) renameSync(...(isShown ? move(shown, hidden) : move(hidden, shown)))
-    if (!wal.isThere) return
+    if (isShown !== hasWal) renameSync(...(isShown ? move(shown, hidden) : move(hidden, shown)))
+    if (!hasWal) return
     const file = at('wal', 'wal.0')
-    const wanted = Math.round(walMegabytesAt(wal, node.now()) * 4) * (MEGABYTE / 4)
+    const wanted = Math.round(numberAt(walMegabytes, node.now()) * 4) * (MEGABYTE / 4)
     const { size } = statSync(file)
     if (size > wanted) truncateSync(file, wanted)
     for (let left = wanted - size; left > 0; left -= BLOCK.length) {
@@ -100,3 +100,39 @@ export const writeAtomically = (root: string, path: string, text: string): void 
   writeFileSync(draft, text)
   renameSync(draft, join(root, path))
 }
+
+/** The files with the sets of validators: written again when the set of the next epoch is known, and when it takes over. */
+const createSetFiles = (
+  { chain, now, condition }: Pick<SimulatedNode, 'chain' | 'condition' | 'now'>,
+  write: (path: string, text: string) => void,
+) => {
+  /** The epochs of the sets. */
+  let written = ''
+  return {
+    keep: (): void => {
+      const epochs = chain.epochsAt(chain.headAt(now()))
+      const sets = epochs.map(({ epoch }) => epoch - condition().host.setsAge)
+      if (sets.join() === written) return
+      written = sets.join()
+      const text = sets.map((epoch) => renderSet(epoch, chain.validators)).join('\n')
+      write('config/validators/validators.toml', text)
+      write('config/forkpoint/forkpoint.toml', epochs.map(renderStart).join('\n'))
+    },
+  }
+}
+
+const renderSet = (epoch: bigint, validators: readonly Validator[]): string =>
+  [
+    '[[validator_sets]]',
+    `epoch = ${epoch}`,
+    ...validators.flatMap(({ publicKey, stake }) => [
+      '[[validator_sets.validators]]',
+      `node_id = "0x${publicKey}"`,
+      `stake = "0x${stake.toString(16)}"`,
+      `cert_pubkey = "0x${digest(publicKey, 'bls')}${digest(publicKey, 'rest').slice(0, 32)}"`,
+    ]),
+    '',
+  ].join('\n')
+
+const renderStart = ({ epoch, startRound }: { readonly epoch: bigint; readonly startRound: bigint }): string =>
+  `[[validator_sets]]\nepoch = ${epoch}\nround = ${startRound}\n`

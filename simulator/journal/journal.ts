@@ -1,7 +1,7 @@
 import { digest } from '../chain.ts'
 import type { Draft, Entry, Journal, JournalState } from './entry.ts'
 import type { NodeSubject } from '../subject.ts'
-import { directive, type Directive, duration, setIn, taking } from '../scenario/directives.ts'
+import { directive, type Directive, duration, setIn, settingOf } from '../scenario/directives.ts'
 import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -27,11 +27,7 @@ export const journalDirectives: readonly Directive[] = [
     changeJournal({ access: 'forbidden' }),
   ),
   directive('journal allows', 'journalctl can read again', changeJournal({ access: 'open' })),
-  directive(
-    'journal keeps',
-    'entries older than that are removed',
-    taking(duration, (keptMs) => changeJournal({ keptMs })),
-  ),
+  directive('journal keeps', 'entries older than that are removed', settingOf('journal', 'keptMs', duration)),
 ]
 
 interface JournalOptions {
@@ -139,11 +135,8 @@ interface OutputLine {
 }
 
 /** The journal entry for a line that a service writes to standard output or error. */
-export const serviceEntry = (
-  { node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>,
-  service: Service,
-  line: OutputLine,
-): Draft => runEntry(runOf({ node, prefix }, service), line)
+export const serviceEntry = (subject: NodeSubject, service: Service, line: OutputLine): Draft =>
+  runEntry(runOf(subject, service), line)
 
 interface Run {
   readonly unit: string
@@ -154,10 +147,10 @@ interface Run {
 /** Cached per run of a service: the digests cost more than the lines. Nodes do not share Service objects. */
 const runs = new WeakMap<Service, Run>()
 
-const runOf = ({ node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>, service: Service): Run => {
+const runOf = ({ name, prefix }: NodeSubject, service: Service): Run => {
   const known = runs.get(service)
   if (known) return known
-  const run = { unit: unitOf(prefix, service.role), pid: pidOf(service), invocation: invocationOf(node, service) }
+  const run = { unit: unitOf(prefix, service.role), pid: pidOf(service), invocation: invocationOf(name, service) }
   runs.set(service, run)
   return run
 }

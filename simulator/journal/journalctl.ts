@@ -58,22 +58,22 @@ const readRequest = (journal: Journal, argv: readonly string[], nowMs: number): 
   if (typeof read === 'string') return `journalctl: ${read}`
   const { options, operands } = read
   const last = (name: string): string | undefined => options.get(name)?.at(-1)
-  const selected = createFilter({ units: options.get('unit') ?? [], matches: operands })
+  const selected = createFilter(options.get('unit') ?? [], operands)
   if (typeof selected === 'string') return selected
-  const since = createSince(last('since'), nowMs)
+  const since = readTimeUs(last('since'), nowMs)
   if (typeof since === 'string') return since
-  const until = createUntil(last('until'), nowMs)
+  const until = readTimeUs(last('until'), nowMs)
   if (typeof until === 'string') return until
-  const match = (entry: Entry): boolean => since(entry) && until(entry) && selected(entry)
-  const grep = createGrep({ grep: last('grep'), caseSensitive: last('case-sensitive') })
+  const match: Filter = (entry) =>
+    entry.realtimeUs >= (since ?? 0) && entry.realtimeUs <= (until ?? Infinity) && selected(entry)
+  const grep = createGrep(last('grep'))
   if (typeof grep === 'string') return grep
   const fields = last('output-fields')?.split(',')
   const render = renderEntry(last('output') ?? 'short', fields, journal.bootId)
   if (!render) return `Unknown output format '${last('output')}'.`
-  const cursor = last('cursor') ?? last('after-cursor')
-  const found = cursor === undefined ? 0 : journal.seek(cursor)
-  if (found === undefined) return 'Failed to seek to cursor: Invalid argument'
-  const from = last('cursor') === undefined && cursor !== undefined ? found + 1 : found
+  const cursor = last('cursor')
+  const from = cursor === undefined ? 0 : journal.seek(cursor)
+  if (from === undefined) return 'Failed to seek to cursor: Invalid argument'
   const count = readCount(options)
   if (count === undefined) return `Failed to parse lines '${last('lines')}'`
   const follow = options.has('follow')
@@ -124,19 +124,13 @@ function* print(entries: readonly Entry[], render: (entry: Entry) => string): Ge
 
 const GRAMMAR = createGrammar(
   'f,follow m,merge a,all q,quiet e,pager-end no-pager no-tail o,output= output-fields= n,lines? u,unit= S,since= ' +
-    'r,reverse U,until= g,grep= case-sensitive? cursor= after-cursor=',
+    'r,reverse U,until= g,grep= cursor=',
 )
 
 type Filter = (entry: Entry) => boolean
 
-interface FilterOptions {
-  readonly units: readonly string[]
-  /** `FIELD=value`, or `+` between alternatives. */
-  readonly matches: readonly string[]
-}
-
-/** Selects the entries by unit and field; returns journalctl's error message if a match is invalid. */
-const createFilter = ({ units, matches }: FilterOptions): Filter | string => {
+/** Selects by unit and by `FIELD=value`, with `+` between alternatives; returns journalctl's error if a match is invalid. */
+const createFilter = (units: readonly string[], matches: readonly string[]): Filter | string => {
   const wrong = matches.find((match) => match !== '+' && !/^[A-Z0-9_]+=/.test(match))
   if (wrong !== undefined) return `Failed to add match '${wrong}': Invalid argument`
   const alternatives = splitAlternatives(matches)
@@ -146,43 +140,22 @@ const createFilter = ({ units, matches }: FilterOptions): Filter | string => {
     (alternatives.length === 0 || alternatives.some((fields) => matchesFields(fields, entry)))
 }
 
-interface GrepOptions {
-  readonly grep: string | undefined
-  /** `--case-sensitive`: empty if given without a value. */
-  readonly caseSensitive: string | undefined
-}
-
 /** Selects entries by their text; returns journalctl's error message if the pattern is invalid. */
-const createGrep = ({ grep, caseSensitive }: GrepOptions): Filter | string => {
+const createGrep = (grep: string | undefined): Filter | string => {
   if (grep === undefined) return () => true
-  // By default a pattern without a capital letter ignores case.
-  const isCaseSensitive =
-    caseSensitive === undefined ? /[A-Z]/.test(grep) : /^(?:|1|y|yes|t|true|on)$/i.test(caseSensitive)
   try {
-    const pattern = new RegExp(grep, isCaseSensitive ? '' : 'i')
+    // A pattern without a capital letter ignores case.
+    const pattern = new RegExp(grep, /[A-Z]/.test(grep) ? '' : 'i')
     return ({ fields }) => pattern.test(fields['MESSAGE'] ?? '')
   } catch {
     return `Bad pattern "${grep}": it cannot be compiled`
   }
 }
 
-/** Selects entries from `--since` on: `-2m`, `2m ago`, `@1700000000` or a date in UTC; returns an error message otherwise. */
-const createSince = (since: string | undefined, nowMs: number): Filter | string =>
-  bounded(since, nowMs, ({ realtimeUs }, us) => realtimeUs >= us)
-
-/** Selects entries up to `--until`, in the same formats. */
-const createUntil = (until: string | undefined, nowMs: number): Filter | string =>
-  bounded(until, nowMs, ({ realtimeUs }, us) => realtimeUs <= us)
-
-const bounded = (
-  text: string | undefined,
-  nowMs: number,
-  isWithin: (entry: Entry, us: number) => boolean,
-): Filter | string => {
-  if (text === undefined) return () => true
-  const atMs = timeOf(text, nowMs)
-  if (Number.isNaN(atMs)) return `Failed to parse timestamp: ${text}`
-  return (entry) => isWithin(entry, atMs * 1000)
+/** The time of `--since` or `--until`: `-2m`, `2m ago`, `@1700000000` or a date in UTC; returns an error message otherwise. */
+const readTimeUs = (text: string | undefined, nowMs: number): number | undefined | string => {
+  const us = text === undefined ? undefined : timeOf(text, nowMs) * 1000
+  return Number.isNaN(us) ? `Failed to parse timestamp: ${text}` : us
 }
 
 const timeOf = (text: string, nowMs: number): number => {

@@ -4,10 +4,10 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { Validator } from '../chain.ts'
 import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { directive, type Directive, oneOf, taking } from '../scenario/directives.ts'
+import { type Argument, directive, type Directive, taking } from '../scenario/directives.ts'
 import type { Effect } from '../scenario/timeline.ts'
 import { keyPairOf, type KeyType, sealKeystore } from './keystore-file.ts'
-import { toolReleaseOf } from './keystore-tool.ts'
+import { recoveredLines, RECOVERY_START } from './keystore-tool.ts'
 
 declare module '../scenario/timeline.ts' {
   interface Condition {
@@ -43,47 +43,35 @@ const PRIVATE = 0o600
 const READABLE = 0o644
 const MONTH_MS = 30 * 86_400_000
 
-const asInstalled = (beginMs: number): KeyFileState => ({
-  content: 'complete',
-  mode: PRIVATE,
-  writtenMs: beginMs - MONTH_MS,
-  rotated: [],
-})
-
-export const usualKeys = (beginMs: number): Keys => ({
-  secp: asInstalled(beginMs),
-  bls: asInstalled(beginMs),
-  password: asInstalled(beginMs),
-  'secp-backup': asInstalled(beginMs),
-  'bls-backup': asInstalled(beginMs),
-  'password-backup': asInstalled(beginMs),
-})
-
-/** What a scenario does to a key file. */
-const KEY_FILE_CHANGES = ['vanishes', 'empties', 'breaks', 'leaks', 'rotates', 'returns'] as const
-
-const changeKeyFile = (
-  file: KeyFileState,
-  keyFileChange: (typeof KEY_FILE_CHANGES)[number],
-  atMs: number,
-): KeyFileState => {
-  switch (keyFileChange) {
-    case 'vanishes':
-      return { ...file, content: 'missing' }
-    case 'empties':
-      return { ...file, content: 'empty', writtenMs: atMs }
-    case 'breaks':
-      return { ...file, content: 'truncated', writtenMs: atMs }
-    case 'leaks':
-      return { ...file, mode: READABLE }
-    case 'rotates':
-      return { ...file, content: 'complete', writtenMs: atMs, rotated: [...file.rotated, rotatedCopy(file, atMs)] }
-    case 'returns':
-      return { ...file, content: 'complete', mode: PRIVATE, writtenMs: atMs }
-  }
+export const usualKeys = (beginMs: number): Keys => {
+  const file: KeyFileState = { content: 'complete', mode: PRIVATE, writtenMs: beginMs - MONTH_MS, rotated: [] }
+  const [secp, bls, password] = [file, file, file]
+  return { secp, bls, password, 'secp-backup': file, 'bls-backup': file, 'password-backup': file }
 }
 
-const rotatedCopy = ({ mode, writtenMs }: KeyFileState, atMs: number): Rotated => ({ mode, writtenMs, atMs })
+type KeyFileChange = (file: KeyFileState, atMs: number) => Partial<KeyFileState>
+
+/** What a scenario does to a key file. */
+const KEY_FILE_CHANGES = new Map<string, KeyFileChange>([
+  ['vanishes', () => ({ content: 'missing' })],
+  ['empties', (_, writtenMs) => ({ content: 'empty', writtenMs })],
+  ['breaks', (_, writtenMs) => ({ content: 'truncated', writtenMs })],
+  ['leaks', () => ({ mode: READABLE })],
+  [
+    'rotates',
+    ({ mode, writtenMs, rotated }, atMs) => ({
+      content: 'complete',
+      writtenMs: atMs,
+      rotated: [...rotated, { mode, writtenMs, atMs }],
+    }),
+  ],
+  ['returns', (_, writtenMs) => ({ content: 'complete', mode: PRIVATE, writtenMs })],
+])
+
+const keyFileChange: Argument<KeyFileChange> = {
+  expected: `one of ${[...KEY_FILE_CHANGES.keys()].join(', ')}`,
+  read: (text) => KEY_FILE_CHANGES.get(text),
+}
 
 const MEANINGS: Readonly<Record<KeyFileName, string>> = {
   secp: 'the file of the secp keystore is removed, emptied, truncated, made world-readable, renamed and written again, or restored',
@@ -94,28 +82,24 @@ const MEANINGS: Readonly<Record<KeyFileName, string>> = {
   'password-backup': 'the same for the backup of the password',
 }
 
-const BACKUPS = ['secp-backup', 'bls-backup', 'password-backup'] as const
-
 const backupsLeave: Effect = (condition, offNodeMs) => {
-  const moved = BACKUPS.map((name) => [name, changeKeyFile(condition.keys[name], 'vanishes', offNodeMs)] as const)
-  return { ...condition, keys: { ...condition.keys, ...Object.fromEntries(moved), offNodeMs } }
+  const { keys } = condition
+  const backups = KEY_FILES.filter((name) => name.endsWith('-backup'))
+  const moved = backups.map((name) => [name, { ...keys[name], content: 'missing' }] as const)
+  return { ...condition, keys: { ...keys, ...Object.fromEntries(moved), offNodeMs } }
 }
 
-const fileDirectives: readonly Directive[] = KEY_FILES.map((name) =>
-  directive(
-    `key ${name}`,
-    MEANINGS[name],
-    taking(oneOf(KEY_FILE_CHANGES), (keyFileChange) => {
-      return (condition, atMs) => ({
-        ...condition,
-        keys: { ...condition.keys, [name]: changeKeyFile(condition.keys[name], keyFileChange, atMs) },
-      })
-    }),
-  ),
-)
-
 export const keyDirectives: readonly Directive[] = [
-  ...fileDirectives,
+  ...KEY_FILES.map((name) =>
+    directive(
+      `key ${name}`,
+      MEANINGS[name],
+      taking(keyFileChange, (change) => (condition, atMs) => {
+        const file = condition.keys[name]
+        return { ...condition, keys: { ...condition.keys, [name]: { ...file, ...change(file, atMs) } } }
+      }),
+    ),
+  ),
   directive(
     'backups leave',
     'the backups of the three secrets are kept off the node, as `keys off-node` records',
@@ -136,9 +120,7 @@ const keystore = (keys: NodeSecrets, type: KeyType): string =>
 
 /** The output of `recover`. */
 const backup = (keys: NodeSecrets, type: KeyType): string =>
-  [ERA.beginning, ...ERA.recovered(keys[type]), ...ERA.keys(keyPairOf(keys[type], type), type), ''].join('\n')
-
-const ERA = toolReleaseOf('0.16.1')
+  [RECOVERY_START, ...recoveredLines(keys[type], type), ''].join('\n')
 
 /** Functions, because encrypting a keystore takes milliseconds. */
 type Contents = Readonly<Record<KeyFileName, (keys: NodeSecrets) => string>>
@@ -157,24 +139,12 @@ const TRUNCATED: Contents = {
   secp: (keys) => COMPLETE.secp(keys).slice(0, 100),
   bls: (keys) => COMPLETE.bls(keys).slice(0, 100),
   password: () => '# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD=\n',
-  'secp-backup': () => `${ERA.beginning}\n`,
-  'bls-backup': () => `${ERA.beginning}\n`,
+  'secp-backup': () => `${RECOVERY_START}\n`,
+  'bls-backup': () => `${RECOVERY_START}\n`,
   'password-backup': () => 'Keystore password: \n',
 }
 
-/** Undefined where there is no file. */
-const contentOf = (keys: NodeSecrets, name: KeyFileName, content: KeyFileState['content']): string | undefined => {
-  switch (content) {
-    case 'complete':
-      return COMPLETE[name](keys)
-    case 'truncated':
-      return TRUNCATED[name](keys)
-    case 'empty':
-      return ''
-    case 'missing':
-      return undefined
-  }
-}
+const CONTENTS = { complete: COMPLETE, truncated: TRUNCATED } as const
 
 /** Where the simulated host has the files of its node. */
 export interface NodePlaces {
@@ -260,17 +230,17 @@ const stamp = (ms: number): string => new Date(ms).toISOString().replaceAll(/\D/
 
 interface Content extends Omit<KeyFileState, 'rotated'> {
   readonly name: KeyFileName
-  readonly keys: SimulatedNode['own']['sealed']
+  readonly keys: NodeSecrets
 }
 
 /** Atomic: a reader sees the file before the change or after it. */
 const writeKeyFile = async (path: string, file: Content): Promise<void> => {
-  const content = contentOf(file.keys, file.name, file.content)
-  if (content === undefined) {
+  const { name, keys, content } = file
+  if (content === 'missing') {
     await rm(path, { force: true })
     return
   }
-  await writeFile(`${path}.new`, content, { mode: 0o600 })
+  await writeFile(`${path}.new`, content === 'empty' ? '' : CONTENTS[content][name](keys), { mode: 0o600 })
   await chmod(`${path}.new`, file.mode)
   await utimes(`${path}.new`, file.writtenMs / 1000, file.writtenMs / 1000)
   await rename(`${path}.new`, path)

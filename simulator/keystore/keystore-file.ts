@@ -1,46 +1,16 @@
 import { createCipheriv, createDecipheriv, createECDH, createHash, randomBytes, scryptSync } from 'node:crypto'
-import { constants } from 'node:os'
 import { isObject, tryJson } from '../../src/core/json.ts'
 
 /** Why a keystore could not be opened or written, with the tool's error names. */
 export class KeystoreError extends Error {
-  readonly kind: 'InvalidJSONFormat' | 'KDFError' | 'ChecksumError' | 'FileIOError'
-  readonly detail: string
-
-  constructor(kind: KeystoreError['kind'], detail = '') {
+  constructor(kind: 'InvalidJSONFormat' | 'KDFError' | 'ChecksumError', detail = '') {
     super(detail === '' ? kind : `${kind}(${detail})`)
-    this.kind = kind
-    this.detail = detail
   }
-}
-
-/** Converts a system error to the form that Rust prints; throws any other error again. */
-export const toKeystoreError = (error: unknown): KeystoreError => {
-  if (error instanceof KeystoreError) return error
-  if (!(error instanceof Error) || !('code' in error)) throw error
-  const code = String(error.code)
-  const number = Object.entries(constants.errno).find(([name]) => name === code)?.[1]
-  if (number === undefined) throw error
-  const [kind, message] = KINDS[code] ?? ['Uncategorized', 'simulated']
-  const detail = `Os { code: ${number}, kind: ${kind}, message: "${message}" }`
-  return new KeystoreError('FileIOError', detail)
-}
-
-const KINDS: Readonly<Record<string, readonly [kind: string, message: string]>> = {
-  ENOENT: ['NotFound', 'No such file or directory'],
-  EACCES: ['PermissionDenied', 'Permission denied'],
-  EPERM: ['PermissionDenied', 'Operation not permitted'],
-  EISDIR: ['IsADirectory', 'Is a directory'],
-  ENOTDIR: ['NotADirectory', 'Not a directory'],
-  ENOSPC: ['StorageFull', 'No space left on device'],
-  EDQUOT: ['QuotaExceeded', 'Disk quota exceeded'],
-  EFBIG: ['FileTooLarge', 'File too large'],
-  EROFS: ['ReadOnlyFilesystem', 'Read-only file system'],
 }
 
 export type KeyType = 'secp' | 'bls'
 
-export interface KeyPair {
+interface KeyPair {
   readonly privateKey: string
   readonly publicKey: string
 }
@@ -51,7 +21,7 @@ export interface KeyPair {
  * the right form.
  */
 export const keyPairOf = ({ secret, version }: Sealed, type: KeyType): KeyPair => {
-  if (secret.length < 32 || (version === 1 && secret.length > 32)) throw noKey()
+  if (secret.length < 32 || (version === 1 && secret.length > 32)) throw invalid()
   const key = version === 1 ? secret : createHash('sha256').update(`simulated ${type}/`).update(secret).digest()
   return {
     privateKey: key.toString('hex'),
@@ -64,13 +34,13 @@ const pointOf = (key: Buffer): string => {
   try {
     curve.setPrivateKey(key)
   } catch {
-    throw noKey()
+    throw invalid()
   }
   return curve.getPublicKey('hex', 'compressed')
 }
 
-/** The tool reports this error for any invalid key. */
-const noKey = (): KeystoreError => new KeystoreError('InvalidJSONFormat')
+/** The tool reports this error for any invalid key, and for any text that is not a keystore. */
+const invalid = (): KeystoreError => new KeystoreError('InvalidJSONFormat')
 
 export interface Sealed {
   readonly secret: Buffer
@@ -119,7 +89,7 @@ export const openKeystore = (text: string, password: string): Sealed => {
   const iv = hexAt(found, ['cipher', 'params', 'iv'])
   const version = valueAt(found, ['version']) ?? 1
   const isKnown = version === 1 || version === 2
-  if (!isKnown || iv.length !== 16 || valueAt(found, ['hash']) !== 'SHA256') throw noKeystore()
+  if (!isKnown || iv.length !== 16 || valueAt(found, ['hash']) !== 'SHA256') throw invalid()
   if (checksumOf(key, ciphertext) !== hexAt(found, ['checksum']).toString('hex')) {
     throw new KeystoreError('ChecksumError', 'FailedChecksumVerification')
   }
@@ -153,8 +123,6 @@ const deriveKey = (password: string, { salt, key_len, n, r, p }: Scrypt): Buffer
 const checksumOf = (key: Buffer, ciphertext: Buffer): string =>
   createHash('sha256').update(key.subarray(16)).update(ciphertext).digest('hex')
 
-const noKeystore = (): KeystoreError => new KeystoreError('InvalidJSONFormat')
-
 const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => {
   if (key === undefined) return value
   return isObject(value) ? valueAt(value[key], rest) : undefined
@@ -162,12 +130,12 @@ const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => 
 
 const numberAt = (value: unknown, path: readonly string[]): number => {
   const found = valueAt(value, path)
-  if (typeof found !== 'number') throw noKeystore()
+  if (typeof found !== 'number') throw invalid()
   return found
 }
 
 const hexAt = (value: unknown, path: readonly string[]): Buffer => {
   const found = valueAt(value, path)
-  if (typeof found !== 'string' || !/^(?:[\da-f]{2})*$/i.test(found)) throw noKeystore()
+  if (typeof found !== 'string' || !/^(?:[\da-f]{2})*$/i.test(found)) throw invalid()
   return Buffer.from(found, 'hex')
 }

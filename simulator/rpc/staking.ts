@@ -1,7 +1,16 @@
 import { ECDH } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
-import { type Argument, directive, type Directive, set, setIn, taking, wholeNumber } from '../scenario/directives.ts'
+import {
+  type Argument,
+  directive,
+  type Directive,
+  percent,
+  set,
+  setIn,
+  settingOf,
+  taking,
+} from '../scenario/directives.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -30,14 +39,13 @@ const tokens: Argument<bigint> = {
   expected: 'a number of tokens, such as 9500000',
   read: (text) => (/^\d{1,9}$/.test(text) ? BigInt(text) : undefined),
 }
-const wholePercent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
 
 /** Directives for the staking precompile. */
 export const stakingDirectives: readonly Directive[] = [
   directive(
     'delegations are',
     'the stake of all delegators of the validator; it counts from the next boundary block on',
-    taking(tokens, (stake) => setIn('staking')({ tokens: stake })),
+    settingOf('staking', 'tokens', tokens),
   ),
   directive(
     'authority undelegates',
@@ -52,12 +60,12 @@ export const stakingDirectives: readonly Directive[] = [
   directive(
     'authority holds',
     'the native balance of the authority of the validator',
-    taking(tokens, (balance) => setIn('staking')({ balance })),
+    settingOf('staking', 'balance', tokens),
   ),
   directive(
     'commission is',
     'the commission of the validator, in percent',
-    taking(wholePercent, (commission) => setIn('staking')({ commission })),
+    settingOf('staking', 'commission', percent),
   ),
   directive(
     'epoch ends',

@@ -1,5 +1,4 @@
 import { intervals } from '../native-counts.ts'
-import { float } from '../native-load.ts'
 import { directive, type Directive, set } from '../scenario/directives.ts'
 import type { SimulatedNode } from '../subject.ts'
 
@@ -97,4 +96,11 @@ export const renderTraffic = (node: SimulatedNode): string => {
     line('target_info', '', 1).replace(`${prefix}_`, ''),
     '',
   ].join('\n')
+}
+
+/** Go's float format: an exponent of two digits from a million on. */
+export const float = (value: number): string => {
+  if (Math.abs(value) < 1e6) return String(value)
+  const [digits = '', exponent = ''] = value.toExponential().split('e+')
+  return `${digits}e+${exponent.padStart(2, '0')}`
 }

@@ -56,6 +56,13 @@ export const taking = <T>({ expected, read }: Argument<T>, effect: (value: T) =>
   },
 })
 
+/** The effect of a directive whose argument is a value of one part of the condition. */
+export const settingOf = <K extends Part, Name extends keyof Condition[K]>(
+  part: K,
+  name: Name,
+  argument: Argument<Condition[K][Name]>,
+): Read => taking(argument, (value) => (condition) => ({ ...condition, [part]: { ...condition[part], [name]: value } }))
+
 /** Parses what follows the verb; undefined if the text is invalid. */
 export interface Argument<T> {
   readonly expected: string
@@ -79,7 +86,6 @@ export const blocks: Argument<bigint> = {
 }
 
 export const exitCode = wholeNumber('an exit code from 0 to 255', { from: 0, to: 255 })
-export const deviceCount = wholeNumber('a number of devices from 1 to 9', { from: 1, to: 9 })
 export const percent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
 export const peerCount = wholeNumber('a number of peers up to 1000', { from: 0, to: 1000 })
 export const basisPoints = wholeNumber('basis points, from 0 to 10000', { from: 0, to: 10_000 })
@@ -101,24 +107,36 @@ export const oneOf = <const T extends string>(words: readonly T[]): Argument<T> 
   read: (text) => words.find((word) => word === text),
 })
 
-/** `ms` is undefined for `once`. */
-export const onceOrWhile: Argument<{ readonly ms: number | undefined }> = {
-  expected: '"once", or a duration such as 20s',
-  read: (text) => {
-    if (text === 'once') return { ms: undefined }
-    const ms = duration.read(text)
-    return ms === undefined ? undefined : { ms }
-  },
+/** A number that changes linearly. */
+export interface Course {
+  readonly fromMs: number
+  readonly overMs: number
+  readonly from: number
+  readonly to: number
 }
 
-export const percentInTime: Argument<{ readonly percent: number; readonly ms: number }> = {
-  expected: 'a percentage and a duration, such as "95 in 10m"',
+type Goal = Pick<Course, 'to' | 'overMs'>
+
+export const steady = (value: number): Course => ({ fromMs: 0, overMs: 0, from: value, to: value })
+
+export const numberAt = ({ fromMs, overMs, from, to }: Course, ms: number): number =>
+  ms >= fromMs + overMs ? to : from + (to - from) * Math.max(0, (ms - fromMs) / overMs)
+
+export const courseTo = (goal: Goal, before: Course, atMs: number): Course => ({
+  ...goal,
+  fromMs: atMs,
+  from: numberAt(before, atMs),
+})
+
+/** A whole number with its unit, and the time in which it is reached. */
+export const goalInTime = (expected: string, unit: string, most: number): Argument<Goal> => ({
+  expected,
   read: (text) => {
-    const [, share = '', time = ''] = /^(\S+) in (\S+)$/.exec(text) ?? []
-    const [goal, ms] = [percent.read(share), duration.read(time)]
-    return goal === undefined || ms === undefined ? undefined : { percent: goal, ms }
+    const [, amount = '', time = ''] = new RegExp(`^(\\d{1,5})${unit} in (\\S+)$`).exec(text) ?? []
+    const overMs = duration.read(time)
+    return overMs === undefined || Number(amount) > most ? undefined : { to: Number(amount), overMs }
   },
-}
+})
 
 interface Signal {
   readonly number: number

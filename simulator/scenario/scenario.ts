@@ -21,7 +21,6 @@ import { stakingDirectives } from '../rpc/staking.ts'
 import { cleanupDirectives } from '../services/units.ts'
 import { panics, ROLES, serviceDirectives } from '../services/service.ts'
 import { storageDirectives } from '../storage.ts'
-import { statusDirectives } from '../status-report.ts'
 import { toolFaultDirectives } from '../tools/tools.ts'
 import { versionDirectives } from '../versions.ts'
 import type { Directive } from './directives.ts'
@@ -40,7 +39,6 @@ export const directives: readonly Directive[] = [
   ...versionDirectives,
   ...keyDirectives,
   ...hostDirectives,
-  ...statusDirectives,
   ...toolFaultDirectives,
   ...formatDirectives,
   ...logVolumeDirectives,

@@ -189,18 +189,15 @@ const MESSAGE_ID = {
 } as const
 
 /** The journal entries of PID 1 when a scenario starts or ends services. */
-export function* lifecycleEntries(
-  { node, prefix }: Pick<NodeSubject, 'node' | 'prefix'>,
-  { atMs, before, after }: Change,
-): Generator<Draft> {
+export function* lifecycleEntries({ name, prefix }: NodeSubject, { atMs, before, after }: Change): Generator<Draft> {
   for (const role of ROLES) {
     const [was, is] = [before.services[role], after.services[role]]
     const unit = unitOf(prefix, role)
     if (is.exit && is.exit !== was.exit) {
-      yield* endEntries(unit, invocationOf(node, is), { ...is, exit: is.exit })
+      yield* endEntries(unit, invocationOf(name, is), { ...is, exit: is.exit })
     }
     if (is.generation !== was.generation) {
-      const write = writer(unit, invocationOf(node, is), atMs)
+      const write = writer(unit, invocationOf(name, is), atMs)
       yield write(`Started ${titleOf(unit)}.`, MESSAGE_ID.started, { JOB_TYPE: 'start', JOB_RESULT: 'done' })
     }
   }

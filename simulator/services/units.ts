@@ -68,19 +68,19 @@ const cleanupRunOf = (node: string, startedMs: number, number: number) => ({
 })
 
 /** The journal entries of systemd and the script for each run of the clean-up. */
-export const createCleanupEntries = ({ node, prefix, chain, timeline, heights }: NodeSubject) => {
+export const createCleanupEntries = ({ name, prefix, chain, timeline, heights }: NodeSubject) => {
   const unit = `${prefix}-cruft.service`
   const program = 'clear-old-artifacts.sh'
   const manualRuns = timeline.changes.flatMap(({ before, after }) => {
     const { ranMs } = after.cleanup
-    return ranMs === undefined || ranMs === before.cleanup.ranMs ? [] : [cleanupRunOf(node, ranMs, ranMs)]
+    return ranMs === undefined || ranMs === before.cleanup.ranMs ? [] : [cleanupRunOf(name, ranMs, ranMs)]
   })
 
   const runs = function* (fromMs: number, toMs: number): Generator<CleanupRun> {
     // The hours whose run, which takes ONESHOT_MS, reaches into the time range.
     const firstHour = Math.floor((fromMs - ONESHOT_MS) / HOUR_MS)
     for (let hour = firstHour; hour * HOUR_MS <= toMs; hour += 1) {
-      yield cleanupRunOf(node, hour * HOUR_MS, hour)
+      yield cleanupRunOf(name, hour * HOUR_MS, hour)
     }
     yield* manualRuns
   }
@@ -105,58 +105,81 @@ export const createCleanupEntries = ({ node, prefix, chain, timeline, heights }:
   }
 }
 
-/** The properties of a unit in systemd; empty or undefined if not set. Times in ms. */
-export interface Unit {
-  readonly id: string
-  readonly kind: 'service' | 'timer'
-  readonly description: string
-  readonly fileState: 'enabled' | 'disabled' | 'static' | ''
-  readonly loadState: 'loaded' | 'not-found'
-  readonly activeState: string
-  readonly subState: string
-  readonly result: string
-  readonly invocation: string
-  readonly type: string
-  readonly startedMs?: number | undefined
-  readonly exitedMs?: number | undefined
-  readonly activeMs?: number | undefined
-  readonly changedMs?: number | undefined
-  readonly mainPid?: number | undefined
-  readonly lastPid?: number | undefined
-  readonly exitCode?: number | undefined
-  readonly exitStatus?: number | undefined
-  readonly memoryBytes?: number | undefined
-  readonly cpuNs?: number | undefined
-  readonly tasks?: number | undefined
-  readonly triggeredMs?: number | undefined
-  readonly nextMs?: number | undefined
+/** The properties of a unit as systemd prints them, in its order, which is not that of the request. */
+export type Unit = Readonly<Record<string, string>>
+
+type TimeStyle = (ms: number) => string
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
+
+const date = (ms: number): string => {
+  const [day = '', clock = ''] = new Date(ms).toISOString().split('T')
+  return `${WEEKDAYS[new Date(ms).getUTCDay()]} ${day} ${clock.slice(0, 8)}`
 }
 
+/** `Mon 2026-03-02 08:15:30 UTC`: the time zone of a simulated node is UTC. */
+const pretty: TimeStyle = (ms) => `${date(ms)} UTC`
+
+/** The time formats of `--timestamp=`. */
+export const TIME_STYLES: ReadonlyMap<string, TimeStyle> = new Map([
+  ['pretty', pretty],
+  ['us+utc', (ms) => `${date(ms)}.${String(Math.round((ms % 1000) * 1000)).padStart(6, '0')} UTC`],
+])
+
 /** The current units of a node, by name. */
-export const readUnits = (node: SimulatedNode): ReadonlyMap<string, Unit> => {
+export const readUnits = (node: SimulatedNode, time = pretty): ReadonlyMap<string, Unit> => {
   const { services } = node.condition()
-  const units = [
-    ...ROLES.map((role) => services[role])
-      .filter(({ removed }) => !removed)
-      .map((service) => serviceUnit(node, service)),
-    cruftService(node),
-    cruftTimer(node),
-  ]
-  return new Map(units.map((unit) => [unit.id, unit]))
+  const units = ROLES.map((role) => services[role])
+    .filter(({ removed }) => !removed)
+    .map((service) => serviceUnit(node, service, time))
+  return new Map([...units, cruftService(node, time), cruftTimer(node, time)].map((unit) => [unit['Id'] ?? '', unit]))
 }
+
+const NO_SERVICE: Unit = {
+  Type: '',
+  Restart: 'no',
+  MainPID: '0',
+  Result: 'success',
+  NRestarts: '0',
+  ExecMainStartTimestamp: '',
+  ExecMainExitTimestamp: '',
+  ExecMainPID: '0',
+  ExecMainCode: '0',
+  ExecMainStatus: '0',
+  StandardOutput: 'journal',
+  LogNamespace: '',
+  ControlGroup: '',
+  MemoryCurrent: '[not set]',
+  CPUUsageNSec: '[not set]',
+  TasksCurrent: '[not set]',
+}
+
+const NO_TIMER: Unit = { NextElapseUSecRealtime: '', LastTriggerUSec: '', Result: 'success' }
 
 /** The properties that systemd prints for an unknown unit. */
 export const missingUnit = (id: string): Unit => ({
-  id,
-  kind: id.endsWith('.timer') ? 'timer' : 'service',
-  description: id,
-  fileState: '',
-  loadState: 'not-found',
-  activeState: 'inactive',
-  subState: 'dead',
-  result: 'success',
-  invocation: '',
-  type: '',
+  ...(id.endsWith('.timer') ? NO_TIMER : NO_SERVICE),
+  Id: id,
+  Description: id,
+  LoadState: 'not-found',
+  ActiveState: 'inactive',
+  SubState: 'dead',
+  FragmentPath: '',
+  UnitFileState: '',
+  UnitFilePreset: '',
+  StateChangeTimestamp: '',
+  ActiveEnterTimestamp: '',
+  NeedDaemonReload: 'no',
+  InvocationID: '',
+})
+
+const loadedUnit = (id: string, properties: Unit): Unit => ({
+  ...missingUnit(id),
+  Description: descriptionOf(id),
+  LoadState: 'loaded',
+  FragmentPath: `/usr/lib/systemd/system/${id}`,
+  UnitFilePreset: 'enabled',
+  ...properties,
 })
 
 const GIB = 2 ** 30
@@ -171,149 +194,79 @@ const USAGE: Readonly<Record<Role, { readonly bytes: number; readonly cpus: numb
   otelcol: { bytes: 0.16 * GIB, cpus: 0.02, tasks: 14 },
 }
 
-const serviceUnit = (node: SimulatedNode, service: Service): Unit => {
-  const { role, state, exit } = service
+const serviceUnit = (node: SimulatedNode, service: Service, time: TimeStyle): Unit => {
+  const { role, state, startedMs, changedMs, exit } = service
   const id = unitOf(node.prefix, role)
-  const active = state === 'active'
-  const ranMs = (exit?.atMs ?? node.now()) - service.startedMs
+  const ranMs = (exit?.atMs ?? node.now()) - startedMs
   const { bytes, cpus, tasks } = USAGE[role]
   const variation = 1 + pick(40, node.name, role, Math.floor(node.now() / 5000)) / 1000
-  return {
-    id,
-    kind: 'service',
-    description: descriptionOf(id),
-    fileState: role === 'ledger-tail' ? 'disabled' : 'enabled',
-    loadState: 'loaded',
-    activeState: state,
-    subState: { active: 'running', inactive: 'dead', failed: 'failed' }[state],
-    result: service.result,
-    invocation: invocationOf(node.name, service),
-    type: 'simple',
-    startedMs: service.startedMs,
-    exitedMs: exit?.atMs,
-    activeMs: service.startedMs,
-    changedMs: service.changedMs,
-    mainPid: active ? pidOf(service) : undefined,
-    lastPid: pidOf(service),
-    exitCode: exit && EXIT_CODE[exit.code],
-    exitStatus: exit?.status,
-    memoryBytes: active ? Math.round((bytes * variation) / 4096) * 4096 : undefined,
-    cpuNs: Math.round(ranMs * cpus) * 1_000_000,
-    tasks: active ? tasks : undefined,
-  }
+  return loadedUnit(id, {
+    Type: 'simple',
+    Result: service.result,
+    ExecMainStartTimestamp: time(startedMs),
+    ExecMainPID: String(pidOf(service)),
+    CPUUsageNSec: String(Math.round(ranMs * cpus) * 1_000_000),
+    ActiveState: state,
+    SubState: { active: 'running', inactive: 'dead', failed: 'failed' }[state],
+    UnitFileState: role === 'ledger-tail' ? 'disabled' : 'enabled',
+    StateChangeTimestamp: time(changedMs),
+    ActiveEnterTimestamp: time(startedMs),
+    InvocationID: invocationOf(node.name, service),
+    ...(exit && {
+      ExecMainExitTimestamp: time(exit.atMs),
+      ExecMainCode: String(EXIT_CODE[exit.code]),
+      ExecMainStatus: String(exit.status),
+    }),
+    ...(state === 'active' && {
+      MainPID: String(pidOf(service)),
+      ControlGroup: `/system.slice/${id}`,
+      MemoryCurrent: String(Math.round((bytes * variation) / 4096) * 4096),
+      TasksCurrent: String(tasks),
+    }),
+  })
 }
 
 const HOUR_MS = 3_600_000
 
-const cruftService = (node: SimulatedNode): Unit => {
+const cruftService = (node: SimulatedNode, time: TimeStyle): Unit => {
   const { startedMs, invocation, pid } = lastCleanup(node.name, node.now(), node.condition().cleanup.ranMs)
-  const runs = node.now() - startedMs < ONESHOT_MS
+  const endedMs = startedMs + ONESHOT_MS
+  const runs = node.now() < endedMs
   const id = `${node.prefix}-cruft.service`
-  return {
-    ...missingUnit(id),
-    description: descriptionOf(id),
-    fileState: 'static',
-    loadState: 'loaded',
-    activeState: runs ? 'activating' : 'inactive',
-    subState: runs ? 'start' : 'dead',
-    invocation,
-    type: 'oneshot',
-    startedMs,
-    exitedMs: runs ? undefined : startedMs + ONESHOT_MS,
-    changedMs: runs ? startedMs : startedMs + ONESHOT_MS,
-    mainPid: runs ? pid : undefined,
-    lastPid: pid,
-    exitCode: runs ? undefined : EXIT_CODE.exited,
-    cpuNs: 412_000_000,
-  }
+  return loadedUnit(id, {
+    Type: 'oneshot',
+    ExecMainStartTimestamp: time(startedMs),
+    ExecMainPID: String(pid),
+    CPUUsageNSec: '412000000',
+    UnitFileState: 'static',
+    InvocationID: invocation,
+    ...(runs
+      ? {
+          MainPID: String(pid),
+          ControlGroup: `/system.slice/${id}`,
+          ActiveState: 'activating',
+          SubState: 'start',
+          StateChangeTimestamp: time(startedMs),
+        }
+      : {
+          ExecMainExitTimestamp: time(endedMs),
+          ExecMainCode: String(EXIT_CODE.exited),
+          StateChangeTimestamp: time(endedMs),
+        }),
+  })
 }
 
-const cruftTimer = (node: SimulatedNode): Unit => {
-  const { startedMs } = node.condition().services.otelcol
+/** systemd 252 prints the times of a timer as dates, ignoring `--timestamp=`. */
+const cruftTimer = (node: SimulatedNode, time: TimeStyle): Unit => {
   const lastMs = Math.floor(node.now() / HOUR_MS) * HOUR_MS
-  const id = `${node.prefix}-cruft.timer`
-  return {
-    ...missingUnit(id),
-    description: descriptionOf(id),
-    fileState: 'enabled',
-    loadState: 'loaded',
-    activeState: 'active',
-    subState: 'waiting',
-    invocation: digest(node.name, 'invocation', 'cruft.timer').slice(0, 32),
-    activeMs: startedMs,
-    changedMs: lastMs + ONESHOT_MS,
-    triggeredMs: lastMs,
-    nextMs: lastMs + HOUR_MS,
-  }
-}
-
-type TimeStyle = (ms: number | undefined) => string
-
-/** The time format of `--timestamp=`; undefined for an unknown style. */
-export const timeStyle = (name: string): TimeStyle | undefined => STYLES[name]
-
-/** The properties of a unit in systemd's order, which is not that of the request. */
-export const renderProperties = (unit: Unit, time: TimeStyle): readonly (readonly [name: string, value: string])[] => [
-  ...(unit.kind === 'service' ? serviceProperties(unit, time) : timerProperties(unit)),
-  ['Id', unit.id],
-  ['Description', unit.description],
-  ['LoadState', unit.loadState],
-  ['ActiveState', unit.activeState],
-  ['SubState', unit.subState],
-  ['FragmentPath', unit.loadState === 'loaded' ? `/usr/lib/systemd/system/${unit.id}` : ''],
-  ['UnitFileState', unit.fileState],
-  ['UnitFilePreset', unit.loadState === 'loaded' ? 'enabled' : ''],
-  ['StateChangeTimestamp', time(unit.changedMs)],
-  ['ActiveEnterTimestamp', time(unit.activeMs)],
-  ['NeedDaemonReload', 'no'],
-  ['InvocationID', unit.invocation],
-]
-
-const serviceProperties = (unit: Unit, time: TimeStyle): ReturnType<typeof renderProperties> => [
-  ['Type', unit.type],
-  ['Restart', 'no'],
-  ['MainPID', String(unit.mainPid ?? 0)],
-  ['Result', unit.result],
-  ['NRestarts', '0'],
-  ['ExecMainStartTimestamp', time(unit.startedMs)],
-  ['ExecMainExitTimestamp', time(unit.exitedMs)],
-  ['ExecMainPID', String(unit.lastPid ?? 0)],
-  ['ExecMainCode', String(unit.exitCode ?? 0)],
-  ['ExecMainStatus', String(unit.exitStatus ?? 0)],
-  ['StandardOutput', 'journal'],
-  ['LogNamespace', ''],
-  ['ControlGroup', unit.mainPid === undefined ? '' : `/system.slice/${unit.id}`],
-  ['MemoryCurrent', accounted(unit.memoryBytes)],
-  ['CPUUsageNSec', accounted(unit.cpuNs)],
-  ['TasksCurrent', accounted(unit.tasks)],
-]
-
-/** systemd 252 prints these two as dates, ignoring `--timestamp=`. */
-const timerProperties = (unit: Unit): ReturnType<typeof renderProperties> => [
-  ['NextElapseUSecRealtime', pretty(unit.nextMs)],
-  ['LastTriggerUSec', pretty(unit.triggeredMs)],
-  ['Result', unit.result],
-]
-
-const accounted = (value: number | undefined): string => (value === undefined ? '[not set]' : String(value))
-
-/** `Mon 2026-03-02 08:15:30 UTC`: the time zone of a simulated node is UTC. */
-const pretty: TimeStyle = (ms) => (ms === undefined ? '' : `${date(ms)} UTC`)
-
-const date = (ms: number): string => {
-  const [day = '', clock = ''] = new Date(ms).toISOString().split('T')
-  return `${WEEKDAYS[new Date(ms).getUTCDay()]} ${day} ${clock.slice(0, 8)}`
-}
-
-const precise: TimeStyle = (ms) =>
-  ms === undefined ? '' : `${date(ms)}.${String(Math.round((ms % 1000) * 1000)).padStart(6, '0')} UTC`
-
-const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
-
-const STYLES: Readonly<Record<string, TimeStyle>> = {
-  pretty,
-  utc: pretty,
-  us: precise,
-  'us+utc': precise,
-  unix: (ms) => (ms === undefined ? '' : `@${Math.floor(ms / 1000)}`),
+  return loadedUnit(`${node.prefix}-cruft.timer`, {
+    NextElapseUSecRealtime: pretty(lastMs + HOUR_MS),
+    LastTriggerUSec: pretty(lastMs),
+    ActiveState: 'active',
+    SubState: 'waiting',
+    UnitFileState: 'enabled',
+    StateChangeTimestamp: time(lastMs + ONESHOT_MS),
+    ActiveEnterTimestamp: time(node.condition().services.otelcol.startedMs),
+    InvocationID: digest(node.name, 'invocation', 'cruft.timer').slice(0, 32),
+  })
 }

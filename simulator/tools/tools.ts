@@ -159,10 +159,13 @@ export const withFaults = (
 
 const ADDRESSES = ['0x5581b3e0c4d1', '0x5581b3dfa2e8', '0x5581b3df7c40'] as const
 
-const BACKTRACE = `
-${ADDRESSES.map((address) => `      ${address}\n`).join('')}
-   Attempting async signal unsafe human readable stacktrace (this may hang):
-`
+/** The lines of a backtrace without names, which journald keeps. */
+export const BACKTRACE_LINES: readonly string[] = [
+  ...ADDRESSES.map((address) => `      ${address}`),
+  '   Attempting async signal unsafe human readable stacktrace (this may hang):',
+]
+
+const BACKTRACE = `\n${BACKTRACE_LINES.slice(0, -1).join('\n')}\n\n${BACKTRACE_LINES.at(-1)}\n`
 
 /** The backtrace with names, then the assertion and its message. */
 const assertion = (prefix: string): string => {

@@ -13,27 +13,26 @@ import { createSupervisor } from '../core/supervise.ts'
 import { renderHealth, renderStatus } from '../exporter/api.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
-import { startWeb } from '../exporter/start-web.ts'
-import type { Address, Web } from '../exporter/web.ts'
+import { type Address, startWeb, type Web } from '../exporter/web.ts'
 import { recentChanges } from './incident-evidence.ts'
-import { whatChanged } from '../health/changes/what-changed.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { TARGET } from '../health/monitor.ts'
 import { adviseRecovery } from '../health/recovery.ts'
 import { limitsOf } from '../health/rules/index.ts'
+import type { SeriesHistory } from '../health/changes/series-history.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
 import { makeDirectory } from '../sources/durable.ts'
 import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
-import { createCertificates } from '../sources/certificates.ts'
-import { createExec, type Exec } from '../sources/exec.ts'
+import { type Certificates, createCertificates } from '../sources/certificates.ts'
+import { createExec, type Exec, keepLastOutputs } from '../sources/exec.ts'
+import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import { isTestHeartbeat, parseHeartbeat } from '../parsers/heartbeat.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { incidentDirectory } from '../sources/incident-files.ts'
-import { keepLastOutputs } from '../sources/last-outputs.ts'
 import { createRunbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
@@ -48,12 +47,13 @@ interface AgentOptions {
   readonly config: Config
   readonly clock: Clock
   readonly log: Logger
-  /** The search path for programs. */
   readonly path: string
   /** Replace programs and HTTP requests in a simulation. */
   readonly exec?: Exec
   readonly ask?: SendRequest
   readonly host?: Partial<HostSources>
+  /** Receives the samples of each evaluation, for a simulation that reads them. */
+  readonly series?: SeriesHistory
   /** Without it units are polled. */
   readonly watchUnits?: WatchUnits
   /** Whether this is the only agent of the process; otherwise the metrics of the process are not exported. */
@@ -125,7 +125,7 @@ const startLocked = async (options: AgentOptions): Promise<Agent> => {
   const checking = [
     checkStaleness(node.board, clock, stopping.signal),
     node.runHealth(stopping.signal),
-    node.incidents.run(stopping.signal),
+    node.runIncidents(stopping.signal),
     web.watch(stopping.signal),
     ...(ownsProcess ? [watchEventLoop(stopping.signal, node.observeEventLoop)] : []),
   ]
@@ -165,29 +165,16 @@ interface NodeWatchOptions extends AgentOptions {
 
 /** Creates the collectors, the health of what they read, and the view that the server exports. */
 const watchNode = async (options: NodeWatchOptions) => {
-  const { config, clock, log, reloader, state } = options
-  const { checkpoints, events, record } = state
+  const { config, clock, log, state } = options
+  const { events, record } = state
   const startedAt = clock.now()
-  const complain = (error: Error): void => {
-    log.error(error)
-  }
-  const { procfs } = { ...createHostSources(config.host), ...options.host }
-  const hostName = await procfs.read('sys/kernel/hostname').then(
-    (name) => name?.trim() ?? null,
-    () => null,
-  )
+  const hostName = await hostNameOf({ ...createHostSources(config.host), ...options.host })
   const tools = keepLastOutputs(options.exec, clock)
   const certificates = createCertificates(clock)
   const incidents = createIncidents({
     directory: incidentDirectory(config.state.directory),
     clock,
     exec: options.exec,
-    evidence: () => ({
-      snapshot: snapshot(),
-      outputs: tools.outputs(),
-      changes: recentChanges(health.series, clock.now()),
-    }),
-    units: () => [...new Set(logUnits(config, prefix() ?? 'chain').values())],
     announce: (id, alerts) => {
       const text = `kept the evidence of ${joinList(alerts)}: chain-agent incident ${id}`
       log.info(text)
@@ -197,24 +184,12 @@ const watchNode = async (options: NodeWatchOptions) => {
       log.warn(`Cannot keep the evidence of a critical alert (${error.message}).`)
     },
   })
-  const health = createHealthWatch({
-    clock,
-    log,
-    settings: config.health,
-    record,
-    incidents,
-    recovery: () => adviseRecovery(snapshot()).next,
-    prefix: () => prefix(),
-  })
-  const { board, exposition, offer, prefix, rounds, heartbeatInbox } = await createRuntime({
+  const health = createHealthWatch({ ...options, settings: config.health, record, incidents })
+  const runtime = await createRuntime({
     ...options,
     exec: tools.exec,
     ask: options.ask ?? createHttpClient(clock, undefined, certificates),
-    checkpoints,
-    health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
-    alertsOf: (target, wanted) =>
-      health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, wanted),
-    onEvaluation: health.onEvaluation,
+    checkpoints: state.checkpoints,
     complain: (message) => {
       log.error(message)
     },
@@ -226,21 +201,9 @@ const watchNode = async (options: NodeWatchOptions) => {
       logPrefix(log, found)
     },
   })
-  const { profile } = config
-  const nodeVersion = process.versions.node
-  const buildInfo = sample('chain_agent_build_info', 1, { version, revision, profile, node_version: nodeVersion })
-  const samples = (): readonly Sample[] => {
-    const read = board.samples()
-    return [
-      buildInfo,
-      ...sampleIfKnown('chain_agent_state_saved', checkpoints.isSaved()),
-      ...reloader.samples(),
-      ...roleSamples(config.health.role, createSampleIndex(read)),
-      ...certificates.samples(options.web.certificateEndsAt()),
-      ...read,
-    ]
-  }
-  const measured = { exposition, samples }
+  const { board, exposition } = runtime
+  const prefix = (): string => runtime.prefix() ?? 'chain'
+  const samples = createSamples(options, { board, certificates })
   const settings = settingsOf(config)
   const snapshot = (): NodeSnapshot => {
     const statuses = [...board.statuses()]
@@ -250,7 +213,7 @@ const watchNode = async (options: NodeWatchOptions) => {
       at: clock.now(),
       origin: 'agent',
       version,
-      prefix: prefix(),
+      prefix: runtime.prefix(),
       collectors: collectorStates(statuses),
       readings,
       ...settings,
@@ -258,6 +221,22 @@ const watchNode = async (options: NodeWatchOptions) => {
       health: health.health(),
       export: async () => ({ metrics: await exposition.render(metrics), readings }),
     }
+  }
+  const measured = { exposition, samples, recovery: () => adviseRecovery(snapshot()).next }
+  const outbound: Parameters<typeof runtime.offer>[1] = {
+    health: () => ({ state: health.health().state, causes: countedCauses(diagnose(snapshot())) }),
+    alertsOf: (target, wanted) =>
+      health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, wanted, prefix()),
+    onEvaluation: health.onEvaluation,
+  }
+  const evidence = () => ({
+    snapshot: snapshot(),
+    outputs: tools.outputs(),
+    changes: recentChanges(health.series, clock.now()),
+  })
+  const units = () => [...new Set(logUnits(config, prefix()).values())]
+  const complain = (error: Error): void => {
+    log.error(error)
   }
   const limitOf = limitsOf(config.health)
   const page = createStatusPage({
@@ -267,48 +246,77 @@ const watchNode = async (options: NodeWatchOptions) => {
     read: async (rulesAge) => {
       // Causes, figures and recovery of a response are of one moment.
       await health.evaluateNow(measured, rulesAge)
-      const { history } = health
-      return { snapshot: snapshot(), events: await events.all(), history, rounds: rounds(), limitOf, hostName }
+      const [rounds, { history }] = [runtime.rounds(), health]
+      return { snapshot: snapshot(), events: await events.all(), history, rounds, limitOf, hostName }
     },
   })
   const view: AgentView = {
     version,
     page,
     runbooks: createRunbooks(),
-    prefix: () => prefix() ?? 'chain',
+    prefix,
     contentType: exposition.contentType,
     clock,
     complain,
     metrics: () => exposition.render([...samples(), ...health.samples()]),
-    status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
+    status: () => renderStatus({ version, startedAt, prefix: runtime.prefix() }, board.statuses()),
     health: async () => {
       await health.evaluateNow(measured)
       return renderHealth(health.health())
     },
     events: events.all,
-    heartbeats: {
-      isOpen: heartbeatInbox.isOpen,
-      receive: (text) => {
-        if (isTestHeartbeat(text)) return
-        heartbeatInbox.put({ at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) })
-      },
-    },
-    changes: (range) => whatChanged(health.series, range),
+    heartbeats: heartbeatReceiver(clock, runtime.heartbeatInbox),
     waitingFor: () =>
       [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
   }
   return {
     board,
-    offer,
+    offer: (next: Config) => runtime.offer(next, outbound),
     startedAt,
     view,
-    incidents,
+    runIncidents: (signal: AbortSignal) => incidents.run(signal, { evidence, units }),
     runHealth: (signal: AbortSignal) => health.run(measured, signal),
     observeEventLoop: (seconds: number): void => {
       exposition.recorder.observe('chain_agent_event_loop_delay_seconds', seconds)
     },
   }
 }
+
+/** As the host itself reports it; null if it does not. */
+const hostNameOf = ({ procfs }: Pick<HostSources, 'procfs'>): Promise<string | null> =>
+  procfs.read('sys/kernel/hostname').then(
+    (name) => name?.trim() ?? null,
+    () => null,
+  )
+
+/** What the agent exports of its readings and of itself, but for the health. */
+const createSamples = (
+  { config, reloader, state, web }: NodeWatchOptions,
+  { board, certificates }: { readonly board: Board; readonly certificates: Certificates },
+): (() => readonly Sample[]) => {
+  const { profile } = config
+  const nodeVersion = process.versions.node
+  const buildInfo = sample('chain_agent_build_info', 1, { version, revision, profile, node_version: nodeVersion })
+  return () => {
+    const read = board.samples()
+    return [
+      buildInfo,
+      ...sampleIfKnown('chain_agent_state_saved', state.checkpoints.isSaved()),
+      ...reloader.samples(),
+      ...roleSamples(config.health.role, createSampleIndex(read)),
+      ...certificates.samples(web.certificateEndsAt()),
+      ...read,
+    ]
+  }
+}
+
+const heartbeatReceiver = (clock: Clock, inbox: HeartbeatInbox): AgentView['heartbeats'] => ({
+  isOpen: inbox.isOpen,
+  receive: (text) => {
+    if (isTestHeartbeat(text)) return
+    inbox.put({ at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) })
+  },
+})
 
 const checkStaleness = async (board: Board, clock: Clock, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {

@@ -8,7 +8,7 @@ import type { AlertState, Health, RecoveryAction, RuleFinding } from '../domain/
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
-import { createSeriesHistory } from '../health/changes/series-history.ts'
+import { createSeriesHistory, type SeriesHistory } from '../health/changes/series-history.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import type { Incidents } from './incidents.ts'
 
@@ -18,38 +18,28 @@ interface HealthWatchOptions {
   readonly settings: Config['health']
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
-  /** The recovery that the node needs, after each evaluation. */
-  readonly recovery?: () => RecoveryAction | null
-  /** The name prefix of the units. */
-  readonly prefix?: () => string | null
-  /** Keeps the evidence of critical alerts. */
   readonly incidents?: Pick<Incidents, 'observe' | 'idOf'>
+  readonly series?: SeriesHistory
 }
 
 /** What the rules are evaluated on; it exists once the collectors do. */
 interface Measured {
   readonly exposition: Pick<Exposition, 'values'>
   readonly samples: () => readonly Sample[]
+  /** The recovery that the node needs, after each evaluation. */
+  readonly recovery?: () => RecoveryAction | null
 }
 
 /** Changes within this time, in milliseconds, are evaluated together: several have one cause. */
 const COALESCED = 500
 
 /** Evaluates the alert rules at an interval, soon after a change, when an alert may fire, and for requests. */
-export const createHealthWatch = ({
-  clock,
-  log,
-  settings,
-  record,
-  incidents,
-  recovery: recoveryNow = () => null,
-  prefix = () => null,
-}: HealthWatchOptions) => {
+export const createHealthWatch = (options: HealthWatchOptions) => {
+  const { clock, log, settings, record, incidents, series = createSeriesHistory() } = options
   const startedAt = clock.now()
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
   const history = createHistory()
-  const series = createSeriesHistory()
   const logFailures = createFailureLog((failure) => {
     log.error(failure)
   })
@@ -61,7 +51,8 @@ export const createHealthWatch = ({
   let wake = (): void => undefined
   const listeners = new Set<() => void>()
 
-  const evaluate = async ({ exposition, samples }: Measured, isExtra = false): Promise<void> => {
+  const evaluate = async (measured: Measured, isExtra = false): Promise<void> => {
+    const { exposition, samples, recovery: recoveryNow = () => null } = measured
     try {
       const exposed = await exposition.values(samples())
       // Readings may change within a millisecond; times of evaluations must increase.
@@ -94,8 +85,8 @@ export const createHealthWatch = ({
       return { ...health, findings: health.findings.map(withIncident) }
     },
     samples: (): readonly Sample[] => [...monitor.samples(), ...recoverySamples(recovery)],
-    alerts: (target: Parameters<typeof monitor.alerts>[0], wanted: AlertState) =>
-      monitor.alerts(target, wanted, { at: clock.now(), recovery, prefix: prefix() ?? 'chain' }),
+    alerts: (target: Parameters<typeof monitor.alerts>[0], wanted: AlertState, prefix: string) =>
+      monitor.alerts(target, wanted, { at: clock.now(), recovery, prefix }),
     /** Calls the function after each evaluation. Returns the end of the subscription. */
     onEvaluation: (listener: () => void): (() => void) => {
       listeners.add(listener)

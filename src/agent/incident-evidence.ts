@@ -17,14 +17,12 @@ import {
   parseIncident,
   type UnitLog,
 } from '../parsers/incident.ts'
-import { createExecWithTimeouts, type Exec } from '../sources/exec.ts'
-import type { LastOutput } from '../sources/last-outputs.ts'
+import { createExecWithTimeouts, type Exec, type LastOutput } from '../sources/exec.ts'
 import { readLogText } from './log-text.ts'
 
 /** What the agent has in memory when an alert fires. */
 export interface Evidence {
   readonly snapshot: NodeSnapshot
-  /** The last output of each tool. */
   readonly outputs: readonly LastOutput[]
   /** The series that changed most against the hour before, in words, most first. */
   readonly changes: readonly string[]
@@ -34,7 +32,6 @@ const MAX_CHANGES = 20
 /** The time before the alert that is compared with the hour before it; of a shorter history the second half. */
 const CHANGED = 5 * minute
 
-/** The series that changed most. */
 export const recentChanges = (history: SeriesHistory, at: number): readonly string[] => {
   const known = at - (history.oldestAt() ?? at)
   const { changes } = whatChanged(history, { to: at, span: Math.min(CHANGED, known / 2) })

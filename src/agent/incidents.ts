@@ -3,7 +3,6 @@ import { type Clock, waitForAbort } from '../core/clock.ts'
 import { asError, excerpt } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
 import type { Health, RuleFinding } from '../domain/health.ts'
-import { keyOf } from '../health/promql/series.ts'
 import { type Incident, type IncidentAlert, parseIncident } from '../parsers/incident.ts'
 import {
   incidentId,
@@ -14,17 +13,21 @@ import {
 } from '../sources/incident-files.ts'
 import type { Exec } from '../sources/exec.ts'
 import { createIncident, describeAlert, type Evidence, readRange } from './incident-evidence.ts'
+import { alertKey, createIncidentTracker } from './incident-tracker.ts'
 
 interface IncidentsOptions {
   readonly directory: string
   readonly clock: Clock
   readonly exec: Exec
-  readonly evidence: () => Evidence
-  /** The units whose journals are read. */
-  readonly units: () => readonly string[]
   /** Called when an incident begins, with the names of its alerts. */
   readonly announce: (id: string, alerts: readonly string[]) => void
   readonly complain: (error: Error) => void
+}
+
+/** What an incident is made of, when its alerts fire. */
+interface IncidentSources {
+  readonly evidence: () => Evidence
+  readonly units: () => readonly string[]
 }
 
 /** Keeps the evidence when a critical alert fires. */
@@ -34,13 +37,9 @@ export interface Incidents {
   /** The stored incident of a firing alert. */
   idOf(finding: RuleFinding): string | undefined
   /** Reads what an earlier agent has left, and runs until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>
+  run(signal: AbortSignal, sources: IncidentSources): Promise<void>
 }
 
-/** Alerts that fire within this time belong together: they have one cause, or one alert that comes and goes. */
-const JOINED = 10 * minute
-/** An alert that comes and goes for longer is another incident. */
-const LONGEST = 60 * minute
 const MAX_ALERTS = 50
 /** The newest files that are read at a start: with more, a directory that other programs write delays it. */
 const MAX_EXAMINED = 5 * MAX_INCIDENTS
@@ -49,33 +48,10 @@ const RETRY = minute
 /** journald has stored a line within this time. */
 const JOURNAL_DELAY = 2 * second
 
-const alertKey = ({ alert, labels }: Pick<RuleFinding, 'alert' | 'labels'>): string => `${alert} ${keyOf(labels)}`
-
-export const createIncidents = (options: IncidentsOptions): Incidents => {
-  const { directory, clock, exec, evidence, units, announce, complain } = options
-  /** The incident of each alert that fires. */
-  const firing = new Map<string, string>()
-  /** Alerts of an earlier agent: it is not known yet whether their condition still holds. */
-  const restored = new Set<string>()
+/** The incidents in the directory: one reader or writer at a time. */
+const createStore = (directory: string) => {
   let stored: ReadonlySet<string> = new Set()
-  /** The newest incident: when it began, and when its last alert fired. */
-  let newest: { readonly id: string; readonly beganAt: number; readonly lastAt: number } | undefined
-  /** When the last incident that began could not be written: reported once, and tried again some time later. */
-  let unwritableAt: number | undefined
-  let running: { readonly signal: AbortSignal; readonly startedAt: number } | undefined
   const inTurn = pLimit(1)
-  const tasks = new Set<Promise<void>>()
-
-  const report = (error: unknown): void => {
-    complain(asError(error))
-  }
-  const start = (work: () => Promise<void>): void => {
-    const task = work()
-      .catch(report)
-      .finally(() => tasks.delete(task))
-    tasks.add(task)
-  }
-
   const read = async (id: string): Promise<Incident> => {
     const incident = parseIncident(await readIncidentFile(directory, id))
     // It is written to the file of its own id.
@@ -85,25 +61,75 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   const write = async (incident: Incident): Promise<void> => {
     stored = new Set(await writeIncidentFile(directory, { id: incident.id, text: JSON.stringify(incident) }, stored))
   }
-  const update = (id: string, change: (incident: Incident) => Incident): Promise<void> =>
-    inTurn(async () => {
-      // It could not be written and is forgotten, or newer ones have replaced it.
-      if (stored.has(id)) await write(change(await read(id)))
-    })
+  return {
+    has: (id: string): boolean => stored.has(id),
+    read: (id: string): Promise<Incident> => inTurn(() => read(id)),
+    create: (make: () => Promise<Incident>): Promise<void> => inTurn(async () => write(await make())),
+    /** Does nothing for one that could not be written, or that newer ones have replaced. */
+    update: (id: string, change: (incident: Incident) => Incident): Promise<void> =>
+      inTurn(async () => {
+        if (stored.has(id)) await write(change(await read(id)))
+      }),
+    /** What an earlier agent has left, oldest first, by the names of the files. Files that are none are ignored, and reported once. */
+    restore: async (
+      report: (error: Error) => void,
+    ): Promise<readonly (readonly [id: string, incident: Incident])[]> => {
+      const found: [string, Incident][] = []
+      const errors: Error[] = []
+      for (const { id } of (await listIncidents(directory)).toReversed().slice(0, MAX_EXAMINED)) {
+        if (found.length === MAX_INCIDENTS) break
+        try {
+          found.push([id, await read(id)])
+        } catch (error) {
+          errors.push(asError(error))
+        }
+      }
+      const [first] = errors
+      if (first) report(errors.length === 1 ? first : unreadable(directory, errors.length, first))
+      stored = new Set(found.map(([id]) => id))
+      return found.toReversed()
+    },
+  }
+}
+
+const unreadable = (directory: string, count: number, first: Error): Error =>
+  new Error(`${count} files in ${directory} cannot be read as incidents; the first: ${first.message}`, { cause: first })
+
+interface Running extends IncidentSources {
+  readonly signal: AbortSignal
+  readonly tracker: ReturnType<typeof createIncidentTracker>
+}
+
+export const createIncidents = (options: IncidentsOptions): Incidents => {
+  const { directory, clock, exec, announce, complain } = options
+  const store = createStore(directory)
+  /** When the last incident that began could not be written: reported once, and tried again some time later. */
+  let unwritableAt: number | undefined
+  let running: Running | undefined
+  const tasks = new Set<Promise<void>>()
+
+  const start = (work: () => Promise<void>): void => {
+    const task = work()
+      .catch((error: unknown) => {
+        complain(asError(error))
+      })
+      .finally(() => tasks.delete(task))
+    tasks.add(task)
+  }
 
   /** Reads the journals that are still to be read, each when its time has passed. */
-  const complete = async (id: string, signal: AbortSignal): Promise<void> => {
-    const { journals: ranges } = await inTurn(() => read(id))
+  const complete = async (id: string, { signal, units }: Running): Promise<void> => {
+    const { journals: ranges } = await store.read(id)
     for (const [index, range] of ranges.entries()) {
       if (range.units !== null) continue
       // The clock of the host may be set in the meantime.
       const wait = Math.min(minute, Date.parse(range.toAt) + JOURNAL_DELAY - clock.now())
       if (wait > 0) await clock.sleep(wait, signal)
-      const current = await inTurn(() => read(id))
+      const current = await store.read(id)
       if (signal.aborted) return
       const logs = await readRange({ exec, clock, signal, units: units() }, range, current)
       if (signal.aborted) return
-      await update(id, (incident) => {
+      await store.update(id, (incident) => {
         const journals = incident.journals.with(index, { ...range, units: logs })
         const isComplete = journals.every((one) => one.units !== null)
         return { ...incident, journals, completedAt: isComplete ? isoTime(clock.now()) : null }
@@ -111,22 +137,16 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
     }
   }
 
-  /** Its alerts begin another incident at the next evaluation. */
-  const forget = (id: string): void => {
-    for (const [key, one] of firing) if (one === id) firing.delete(key)
-    if (newest?.id === id) newest = undefined
-  }
-
-  const begin = (at: number, alerts: readonly IncidentAlert[], signal: AbortSignal): string => {
+  const begin = (at: number, alerts: readonly IncidentAlert[], current: Running): string => {
     let id = incidentId(at)
     // The clock of the host may have been set back.
-    for (let later = at; stored.has(id); id = incidentId(later)) later += second
+    for (let later = at; store.has(id); id = incidentId(later)) later += second
     start(async () => {
-      const given = evidence()
+      const given = current.evidence()
       try {
-        await inTurn(async () => write(await createIncident(given, { id, firedAt: isoTime(at), alerts })))
+        await store.create(() => createIncident(given, { id, firedAt: isoTime(at), alerts }))
       } catch (error) {
-        forget(id)
+        current.tracker.forget(id)
         const isReported = unwritableAt !== undefined
         unwritableAt = at
         if (isReported) return
@@ -134,14 +154,14 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
       }
       unwritableAt = undefined
       announce(id, [...new Set(alerts.map(({ alert }) => alert))])
-      await complete(id, signal)
+      await complete(id, current)
     })
     return id
   }
 
   const addAlerts = (id: string, fresh: readonly IncidentAlert[]): void => {
     start(() =>
-      update(id, (incident) => {
+      store.update(id, (incident) => {
         const known = new Map(incident.alerts.map((alert) => [alertKey(alert), alert]))
         for (const alert of fresh) {
           const before = known.get(alertKey(alert))
@@ -154,101 +174,46 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   }
 
   const endAlerts = (id: string, keys: ReadonlySet<string>, at: number): void => {
-    start(() =>
-      update(id, (incident) => ({
-        ...incident,
-        alerts: incident.alerts.map((alert) =>
-          keys.has(alertKey(alert)) ? { ...alert, endedAt: isoTime(at) } : alert,
-        ),
-      })),
-    )
-  }
-
-  /** The stored incidents, oldest first, by the names of their files. Files that are none are ignored, and reported once. */
-  const readStored = async (): Promise<readonly (readonly [id: string, incident: Incident])[]> => {
-    const files = (await listIncidents(directory)).toReversed()
-    const found: [string, Incident][] = []
-    const errors: Error[] = []
-    for (const { id } of files.slice(0, MAX_EXAMINED)) {
-      if (found.length === MAX_INCIDENTS) break
-      try {
-        found.push([id, await read(id)])
-      } catch (error) {
-        errors.push(asError(error))
-      }
-    }
-    const [first] = errors
-    if (first) report(errors.length === 1 ? first : unreadable(directory, errors.length, first))
-    return found.toReversed()
-  }
-
-  /** Returns the incidents whose journals are still to be read. */
-  const restore = async (): Promise<readonly string[]> => {
-    const incomplete: string[] = []
-    const found = await readStored()
-    stored = new Set(found.map(([id]) => id))
-    for (const [id, incident] of found) {
-      if (incident.completedAt === null) incomplete.push(id)
-      const [beganAt, ...later] = [incident.firedAt, ...incident.alerts.map(({ firedAt }) => firedAt)].map(timeOf)
-      newest = { id, beganAt: beganAt ?? 0, lastAt: Math.max(...later) }
-      const unended = incident.alerts.filter(({ endedAt }) => endedAt === null).map(alertKey)
-      if (Math.abs(clock.now() - newest.beganAt) < LONGEST) {
-        for (const key of unended) {
-          firing.set(key, id)
-          restored.add(key)
-        }
-      } else if (unended.length > 0) {
-        // It is not known how long they fired after that.
-        const known = incident.alerts.map(({ firedAt, endedAt }) => timeOf(endedAt ?? firedAt))
-        endAlerts(id, new Set(unended), Math.max(...known))
-      }
-    }
-    return incomplete
-  }
-
-  const isOver = (key: string, active: ReadonlyMap<string, RuleFinding>, at: number): boolean => {
-    if (active.has(key)) {
-      restored.delete(key)
-      return false
-    }
-    // After a restart a rule may take minutes until its condition is known.
-    return !restored.has(key) || at - (running?.startedAt ?? at) >= JOINED
+    const ended = (alert: IncidentAlert) => (keys.has(alertKey(alert)) ? { ...alert, endedAt: isoTime(at) } : alert)
+    start(() => store.update(id, (incident) => ({ ...incident, alerts: incident.alerts.map(ended) })))
   }
 
   return {
     observe: (at, { findings }) => {
       if (!running || running.signal.aborted) return
-      const active = new Map(findings.map((finding) => [alertKey(finding), finding]))
-      const ended = [...firing].filter(([key]) => isOver(key, active, at))
-      for (const id of new Set(ended.map(([, one]) => one))) {
-        const keys = new Set(ended.flatMap(([key, one]) => (one === id ? [key] : [])))
-        for (const key of keys) firing.delete(key)
-        endAlerts(id, keys, at)
-      }
-      const fresh = [...active].filter(
-        ([key, { state, severity }]) => state === 'firing' && severity === 'critical' && !firing.has(key),
-      )
+      const { tracker } = running
+      const { ended, fresh } = tracker.observe(at, findings)
+      for (const [id, keys] of ended) endAlerts(id, keys, at)
       if (fresh.length === 0 || (unwritableAt !== undefined && Math.abs(at - unwritableAt) < RETRY)) return
-      const alerts = fresh.map(([, finding]) => describeAlert(finding, at))
-      const isJoined = newest && Math.abs(at - newest.lastAt) <= JOINED && Math.abs(at - newest.beganAt) <= LONGEST
-      if (newest && isJoined) {
-        newest = { ...newest, lastAt: at }
-        addAlerts(newest.id, alerts)
-      } else newest = { id: begin(at, alerts, running.signal), beganAt: at, lastAt: at }
-      for (const [key] of fresh) firing.set(key, newest.id)
+      const alerts = fresh.map((finding) => describeAlert(finding, at))
+      const joined = tracker.joinedAt(at)
+      if (joined !== undefined) addAlerts(joined, alerts)
+      tracker.add(joined ?? begin(at, alerts, running), at, fresh)
     },
     idOf: (finding) => {
-      const id = firing.get(alertKey(finding))
-      return id !== undefined && stored.has(id) ? id : undefined
+      const id = running?.tracker.idOf(finding)
+      return id !== undefined && store.has(id) ? id : undefined
     },
-    run: async (signal) => {
-      const incomplete = await restore().catch((error: unknown): readonly string[] => {
-        report(error)
+    run: async (signal, sources) => {
+      const tracker = createIncidentTracker(clock.now())
+      const found = await store.restore(complain).catch((error: unknown) => {
+        complain(asError(error))
         return []
       })
-      running = { signal, startedAt: clock.now() }
+      for (const [id, incident] of found) {
+        const ended = tracker.restore(id, incident)
+        // It is not known how long they fired after that.
+        const known = incident.alerts.map(({ firedAt, endedAt }) => Date.parse(endedAt ?? firedAt))
+        if (ended.length > 0) endAlerts(id, new Set(ended), Math.max(...known))
+      }
+      const current = { ...sources, signal, tracker }
+      running = current
+      const incomplete = found.filter(([, { completedAt }]) => completedAt === null)
       start(async () => {
-        for (const id of incomplete) await complete(id, signal).catch(report)
+        for (const [id] of incomplete)
+          await complete(id, current).catch((error: unknown) => {
+            complain(asError(error))
+          })
       })
       await waitForAbort(signal)
       await Promise.all(tasks)
@@ -256,8 +221,4 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   }
 }
 
-const unreadable = (directory: string, count: number, first: Error): Error =>
-  new Error(`${count} files in ${directory} cannot be read as incidents; the first: ${first.message}`, { cause: first })
-
-const timeOf = (text: string): number => Date.parse(text)
 const isoTime = (at: number): string => new Date(at).toISOString()

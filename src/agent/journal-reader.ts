@@ -71,7 +71,6 @@ const timesOf = (entries: Entries): Required<Range> => {
   return { since, until }
 }
 
-/** Whether an entry may be a part of a line. */
 type IsPart = (entry: JournalEntry) => boolean
 
 /** Finds where journald has split lines of the unit. */
@@ -102,7 +101,6 @@ const readLines = async (parts: SplitLineOptions, range: Range, whole: Map<strin
   }
 }
 
-/** The time ranges around entries, merged. */
 const rangesOf = (entries: Entries): readonly Required<Range>[] => {
   const ranges: { since: number; until: number }[] = []
   for (const { at } of entries) {
@@ -132,7 +130,6 @@ export interface JournalQuery {
   /** Milliseconds since the epoch, as everywhere. */
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** The last N entries of the range. */
   readonly newest?: number | undefined
   /** A pattern, as journalctl takes it. */
   readonly grep?: string | undefined

@@ -8,7 +8,6 @@ export interface RedactedLine {
   readonly at: number
   /** The writer, if it was not the service: systemd or journald. */
   readonly by: string | null
-  /** The complete line. */
   readonly raw: string
 }
 
@@ -37,7 +36,6 @@ interface LogText {
   readonly isCut: boolean
 }
 
-/** Longer lines are truncated. */
 const MAX_LINE_LENGTH = 16 * 1024
 
 /** The lines of a service's log as text, with secrets redacted. Throws a SourceError. */

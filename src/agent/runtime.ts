@@ -27,7 +27,6 @@ import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { HealthSummary } from '../domain/health.ts'
 import { createHeartbeatInbox, type HeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
 import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
@@ -64,7 +63,6 @@ type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer
 /** The sources that are the same for every collector. */
 type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings | keyof Own>
 
-/** Loads every collector. */
 const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =>
   new Map(
     await Promise.all(
@@ -152,7 +150,6 @@ const createReuse = () => {
 
 interface RuntimeOptions {
   readonly clock: Clock
-  /** The search path for programs. */
   readonly path: string
   readonly exec: Exec
   readonly ask: SendRequest
@@ -165,16 +162,14 @@ interface RuntimeOptions {
   readonly ownsProcess: boolean
   /** Follows the journal; a command that reads once passes one that ends. */
   readonly journal?: Journal<JournalEntry>
-  /** The health of the node by its diagnosis, for the heartbeat, which a command that reads once does not send. */
-  readonly health?: () => HealthSummary
-  /** The alerts that fire, for Alertmanager. */
-  readonly alertsOf?: CollectorDependencies['alertsOf']
-  readonly onEvaluation?: CollectorDependencies['onEvaluation']
   /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
   readonly notice?: (change: Change) => void
   readonly onPrefix?: (found: Prefix) => void
 }
+
+/** What is sent: the health of the node for the heartbeat, and the alerts for Alertmanager, after each evaluation of the rules. */
+type Outbound = Pick<CollectorDependencies, 'health' | 'alertsOf' | 'onEvaluation'>
 
 /** Collectors and the board that they report to. The caller runs the collectors. */
 interface CollectorRuntime {
@@ -182,9 +177,10 @@ interface CollectorRuntime {
   readonly exposition: Exposition
   /**
    * The collectors for a configuration. For the next configuration, those that do not change are the same objects.
-   * Throws a ConfigError, and changes nothing then, if the file of forks is invalid.
+   * A command that reads once sends nothing. Throws a ConfigError, and changes nothing then, if the file of forks is
+   * invalid.
    */
-  offer(config: Config): readonly Offered[]
+  offer(config: Config, outbound?: Outbound): readonly Offered[]
   /** The name prefix; null while it is unknown. */
   prefix(): string | null
   /** The newest rounds of the ledger stream, oldest first. */
@@ -193,17 +189,16 @@ interface CollectorRuntime {
   readonly heartbeatInbox: HeartbeatInbox
 }
 
-const NOT_SENT: HealthSummary = { state: 'unknown', causes: [] }
+const NOT_SENT: Outbound = {
+  health: () => ({ state: 'unknown', causes: [] }),
+  alertsOf: () => [],
+  onEvaluation: () => () => undefined,
+}
 
 /** Connects sources, parsers and collectors, for the agent and for a command that reads the node once. */
 export const createRuntime = async (options: RuntimeOptions): Promise<CollectorRuntime> => {
   const { clock, path, exec, ask, checkpoints } = options
-  const {
-    journal = createSharedJournal({ exec, parse: parseJournalEntry }),
-    health = () => NOT_SENT,
-    alertsOf = () => [],
-    onEvaluation = () => () => undefined,
-  } = options
+  const { journal = createSharedJournal({ exec, parse: parseJournalEntry }) } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, { ...options, catalogue: agentMetrics })
   let prefix: Prefix | undefined
@@ -244,9 +239,6 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     epochs: readEpochLengths(),
     keyFiles: rememberAbsent(keyFiles, clock),
     published: () => board.samples(),
-    health,
-    alertsOf,
-    onEvaluation,
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
   const recentRounds = createRecentRounds()
@@ -258,7 +250,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     prefix: () => prefix?.word ?? null,
     rounds: recentRounds.all,
     heartbeatInbox,
-    offer: (config) => collectorsFor(config, { ...sources, ...sourcesFor(config) }),
+    offer: (config, outbound = NOT_SENT) => collectorsFor(config, { ...sources, ...outbound, ...sourcesFor(config) }),
   }
 }
 

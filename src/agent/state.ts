@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/schema.ts'
 import type { Change } from '../core/board.ts'
 import { type NewEvent, type Severity, toNewEvent } from '../domain/event.ts'
-import { createChangeLog } from '../exporter/change-log.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { createEventLog } from '../sources/event-log.ts'
@@ -37,7 +36,6 @@ export const createState = ({ state: { directory }, events: { keep } }: Config, 
   }
 }
 
-/** An event of the agent itself. */
 export const agentEvent = (at: number, to: string): NewEvent => ({
   at,
   collector: 'agent',
@@ -47,3 +45,33 @@ export const agentEvent = (at: number, to: string): NewEvent => ({
   severity: 'info',
   isFirstSight: false,
 })
+
+const LEVELS = { critical: 'error', warning: 'warn', info: 'info' } as const
+
+type Log = Readonly<Record<(typeof LEVELS)[Severity], (fields: object, text: string) => void>>
+
+/**
+ * Logs one line for each change, at the level of its severity. A failure that several collectors share, such as a
+ * journal without read permission, is logged in full for the first of them; the others refer to it.
+ */
+export const createChangeLog = (log: Log): ((change: Change, severity: Severity) => void) => {
+  /** The current failure of each collector. */
+  const failing = new Map<string, string>()
+
+  const textOf = ({ collector, to, error }: Change): string => {
+    if (!error) return to
+    const reportedBy = [...failing].find(([other, how]) => other !== collector && how === to)?.[0]
+    failing.set(collector, to)
+    return reportedBy === undefined ? error.message.replaceAll(/\n\s*/g, '; ') : `${to} (same as ${reportedBy})`
+  }
+
+  return (change, severity) => {
+    const { collector, subject, from, to, error } = change
+    if (subject === undefined && !error) failing.delete(collector)
+    const before = from === undefined || subject === undefined ? '' : `${from} → `
+    log[LEVELS[severity]](
+      { collector, ...(subject !== undefined && { subject, from, to }) },
+      `${subject ?? collector}: ${before}${textOf(change)}`,
+    )
+  }
+}

@@ -3,11 +3,12 @@ import { asError, ConfigError, errorText } from '../core/errors.ts'
 import { versionText } from '../core/package.ts'
 import type { CreateCommand } from '../terminal/define-command.ts'
 import { type ExitCode, guardOutput, type Io, UsageError } from '../terminal/io.ts'
+import { wrap } from '../terminal/style.ts'
 import { applyHelpFormat } from './help/help.ts'
 
 interface Row {
   readonly name: string
-  /** As in its usage. */
+  /** As in its usage, where the help lists it. */
   readonly args?: string
   readonly summary: string
   /** A command is loaded when it is used: loading all modules takes a second of CPU time. */
@@ -15,15 +16,15 @@ interface Row {
 }
 
 interface Group {
-  /** Heading of the help. */
+  /** Heading of the help; empty for commands that it lists by name only. */
   readonly heading: string
   readonly rows: readonly Row[]
 }
 
-/** Every command, the most urgent first. */
+/** The commands by the question that they answer, the most urgent first. */
 const GROUPS: readonly Group[] = [
   {
-    heading: 'Diagnose: current status and what to do',
+    heading: 'Diagnose: what is wrong, and what to do?',
     rows: [
       {
         name: 'check',
@@ -47,42 +48,16 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/recover/command.ts')).recoverCommand,
       },
       {
-        name: 'restart-window',
-        summary: 'check whether the node can be restarted now: epoch, own rounds, sync, network',
-        load: async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
-      },
-      {
-        name: 'standby',
-        summary: 'check whether the second host of a validator could take over now',
-        load: async () => (await import('../commands/standby/command.ts')).standbyCommand,
-      },
-      {
         name: 'runbook',
         args: '[alert]',
         summary: 'print the runbook of an alert: meaning, diagnosis, what to do',
         load: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
       },
-      {
-        name: 'mcp',
-        summary: 'serve diagnosis, metrics, incidents, runbooks and duties to an assistant, read-only',
-        load: async () => (await import('../commands/mcp/command.ts')).mcpCommand(runCli),
-      },
     ],
   },
   {
-    heading: 'Inspect: logs and history',
+    heading: 'Look back: what happened?',
     rows: [
-      {
-        name: 'ledger',
-        summary: 'print the ledger, one line per block, with skipped rounds marked',
-        load: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
-      },
-      {
-        name: 'logs',
-        args: '<service>',
-        summary: "print a service's log, with secrets redacted",
-        load: async () => (await import('../commands/logs/command.ts')).logsCommand,
-      },
       {
         name: 'events',
         summary: 'print the timeline of state changes that the agent has recorded',
@@ -95,14 +70,15 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/incident/command.ts')).incidentCommand,
       },
       {
-        name: 'what-changed',
-        summary: 'print the metrics that differ most from the hour before',
-        load: async () => (await import('../commands/what-changed/command.ts')).whatChangedCommand,
+        name: 'logs',
+        args: '<service>',
+        summary: "print a service's log, with secrets redacted",
+        load: async () => (await import('../commands/logs/command.ts')).logsCommand,
       },
       {
-        name: 'replay',
-        summary: "show which alerts would have fired, from the node's journal or a recording",
-        load: async () => (await import('../commands/replay/command.ts')).replayCommand,
+        name: 'ledger',
+        summary: 'print the ledger, one line per block, with skipped rounds marked',
+        load: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
       },
       {
         name: 'duties',
@@ -117,35 +93,7 @@ const GROUPS: readonly Group[] = [
     ],
   },
   {
-    heading: 'Query: contract events from a query service',
-    rows: [
-      {
-        name: 'balances',
-        summary: 'compute the holders of a token from its events',
-        load: async () => (await import('../../query/commands/balances/command.ts')).balancesCommand,
-      },
-      {
-        name: 'query',
-        summary: 'fetch event logs from a query service, one row per log',
-        load: async () => (await import('../../query/commands/query/command.ts')).queryCommand,
-      },
-      {
-        name: 'height',
-        summary: 'print the newest block of a query service',
-        load: async () => (await import('../../query/commands/height/command.ts')).heightCommand,
-      },
-      {
-        name: 'serve-query',
-        summary: "index the node's event logs and answer queries until stopped",
-        load: async () => {
-          const { serveQueryCommand } = await import('../../query/commands/serve-query/command.ts')
-          return serveQueryCommand(async () => import('../config/load.ts'))
-        },
-      },
-    ],
-  },
-  {
-    heading: 'Operate: maintenance, support and keys',
+    heading: 'Operate: what can be done now?',
     rows: [
       {
         name: 'maintenance',
@@ -153,19 +101,14 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
       },
       {
-        name: 'start-guard',
-        summary: 'refuse the start of consensus while another host signs with its key',
-        load: async () => (await import('../commands/start-guard/command.ts')).startGuardCommand,
+        name: 'restart-window',
+        summary: 'check whether the node can be restarted now: epoch, own rounds, sync, network',
+        load: async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
       },
       {
-        name: 'alert',
-        summary: 'test whether an alert reaches its receivers',
-        load: async () => (await import('../commands/alert/command.ts')).alertCommand,
-      },
-      {
-        name: 'bundle',
-        summary: 'write an archive for support, with secrets redacted',
-        load: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
+        name: 'standby',
+        summary: 'check whether the second host of a validator could take over now',
+        load: async () => (await import('../commands/standby/command.ts')).standbyCommand,
       },
       {
         name: 'keys',
@@ -173,24 +116,24 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/keys/command.ts')).keysCommand,
       },
       {
-        name: 'keys-report',
-        summary: "print the status of the node's key files and their backups as JSON",
-        load: async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
+        name: 'bundle',
+        summary: 'write an archive for support, with secrets redacted',
+        load: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
       },
     ],
   },
   {
-    heading: 'Run: the agent, alert rules and dashboards',
+    heading: 'Set up: what runs here, and with which settings?',
     rows: [
-      {
-        name: 'run',
-        summary: 'monitor the node and serve /metrics until stopped',
-        load: async () => (await import('../commands/run/command.ts')).runCommand,
-      },
       {
         name: 'init',
         summary: 'write a configuration with what is found on this host',
         load: async () => (await import('../commands/init/command.ts')).initCommand,
+      },
+      {
+        name: 'run',
+        summary: 'monitor the node and serve /metrics until stopped',
+        load: async () => (await import('../commands/run/command.ts')).runCommand,
       },
       {
         name: 'config',
@@ -203,20 +146,68 @@ const GROUPS: readonly Group[] = [
         load: async () => (await import('../commands/rules/command.ts')).rulesCommand,
       },
       {
-        name: 'dashboards',
-        args: '[name]',
-        summary: 'write the Grafana dashboards with your links to runbooks, for files or Kubernetes',
-        load: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
+        name: 'alert',
+        summary: 'test whether an alert reaches its receivers',
+        load: async () => (await import('../commands/alert/command.ts')).alertCommand,
       },
     ],
   },
   {
-    heading: 'Simulate: without a node',
+    heading: 'Query: which events do contracts have?',
+    rows: [
+      {
+        name: 'query',
+        summary: 'fetch event logs from a query service, one row per log',
+        load: async () => (await import('../../query/commands/query/command.ts')).queryCommand,
+      },
+      {
+        name: 'balances',
+        summary: 'compute the holders of a token from its events',
+        load: async () => (await import('../../query/commands/balances/command.ts')).balancesCommand,
+      },
+      {
+        name: 'serve-query',
+        summary: "index the node's event logs and answer queries until stopped",
+        load: async () => {
+          const { serveQueryCommand } = await import('../../query/commands/serve-query/command.ts')
+          return serveQueryCommand(async () => import('../config/load.ts'))
+        },
+      },
+    ],
+  },
+  {
+    // Other programs call them, or they are needed once.
+    heading: '',
     rows: [
       {
         name: 'demo',
         summary: 'start a simulated node and an agent that monitors it',
         load: async () => (await import('../../simulator/commands/demo/command.ts')).demoCommand,
+      },
+      {
+        name: 'dashboards',
+        summary: 'write the Grafana dashboards with your links to runbooks, for files or Kubernetes',
+        load: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
+      },
+      {
+        name: 'replay',
+        summary: "show which alerts would have fired, from the node's journal or a recording",
+        load: async () => (await import('../commands/replay/command.ts')).replayCommand,
+      },
+      {
+        name: 'mcp',
+        summary: 'serve diagnosis, metrics, incidents, runbooks and duties to an assistant, read-only',
+        load: async () => (await import('../commands/mcp/command.ts')).mcpCommand(runCli),
+      },
+      {
+        name: 'start-guard',
+        summary: 'refuse the start of consensus while another host signs with its key',
+        load: async () => (await import('../commands/start-guard/command.ts')).startGuardCommand,
+      },
+      {
+        name: 'keys-report',
+        summary: "print the status of the node's key files and their backups as JSON",
+        load: async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
       },
       {
         name: 'simulate',
@@ -225,24 +216,16 @@ const GROUPS: readonly Group[] = [
       },
       {
         name: 'parse',
-        args: '<format> [file]',
         summary: 'parse a file or standard input with a parser of the agent, and print JSON',
         load: async () => (await import('../commands/parse/command.ts')).parseCommand,
       },
-    ],
-  },
-  {
-    heading: 'Help',
-    rows: [
       {
         name: 'help',
-        args: '[command...]',
         summary: 'show the usage of a command',
         load: async () => (await import('./help/commands.ts')).helpCommand,
       },
       {
         name: 'completion',
-        args: '<shell>',
         summary: 'print a completion script for the shell',
         load: async () => (await import('./help/commands.ts')).completionCommand,
       },
@@ -257,11 +240,8 @@ const GROUPS: readonly Group[] = [
 
 const NAMES = GROUPS.flatMap(({ rows }) => rows.map(({ name }) => name))
 
-/** Commands that describe the whole program. */
-const DESCRIBE_ALL = new Set(['help', 'completion', 'man'])
-
 /** The commands to load for a command line. The others are listed in the help by name and summary. */
-const toLoad = ([first = '']: readonly string[]): readonly string[] => (DESCRIBE_ALL.has(first) ? NAMES : [first])
+const toLoad = (argv: readonly string[]): readonly string[] => (argv[0] === 'man' ? NAMES : argv)
 
 /** Runs one command line; never throws. `argv` without the interpreter and the script. */
 export const runCli = async (argv: readonly string[], terminal: Io): Promise<ExitCode> => {
@@ -279,7 +259,7 @@ export const runCli = async (argv: readonly string[], terminal: Io): Promise<Exi
   }
 }
 
-/** The program, with the named commands loaded: help, manual and completion are rendered from it. */
+/** The program, with the named commands loaded: help and manual are rendered from it. */
 export const loadProgram = async (
   io: Io,
   exit: (code: ExitCode) => void,
@@ -295,7 +275,7 @@ export const loadProgram = async (
   for (const { heading, rows } of GROUPS) {
     for (const row of rows) {
       const command = names.includes(row.name) ? (await row.load())(row.name, io, exit) : listed(row)
-      program.addCommand(command.description(row.summary).helpGroup(`${heading}:`))
+      program.addCommand(command.description(row.summary).helpGroup(heading))
     }
   }
   applyHelpFormat(program, io)
@@ -308,7 +288,11 @@ const listed = ({ name, args }: Row): Command => {
   return args === undefined ? command : command.arguments(args)
 }
 
+const FURTHER = GROUPS.flatMap(({ heading, rows }) => (heading === '' ? rows.map(({ name }) => name) : []))
+
 const NOTES = `
+${wrap(`Further commands (chain-agent help COMMAND): ${FURTHER.join(', ')}.`, { plain: String, width: 80 }).join('\n')}
+
 Exit codes: check and monlog exit with 0 if the node is healthy, 1 if something
 needs attention, and 2 if the node does not work or its status is unknown. The
 other commands exit with 0 on success, 1 on failure, and 2 on a usage error; the
@@ -320,7 +304,8 @@ Examples:
   chain-agent monlog --watch               # the last minute of consensus, refreshed
   chain-agent logs bft -f                  # log of consensus, secrets redacted
   sudo chain-agent maintenance start 30m --reason upgrade
-  chain-agent help status                  # usage of a command`
+  chain-agent help status                  # usage of a command
+  chain-agent demo                         # a simulated node and its agent`
 
 const printError = (error: Error, io: Io): ExitCode => {
   // Commander has already printed the error. It also throws for --help and --version, with exit code 0.

@@ -14,7 +14,6 @@ export interface Change {
   /** Undefined for the first observation. */
   readonly from: string | undefined
   readonly to: string
-  /** The error, if the change is a failure. */
   readonly error?: Error
   /** Whether the collector reports the state as a problem. */
   readonly isWarning?: boolean
@@ -37,7 +36,6 @@ interface Entry {
   }
 }
 
-/** The status of a collector. */
 export interface CollectorStatus {
   readonly name: string
   readonly help: string

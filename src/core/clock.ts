@@ -60,7 +60,6 @@ export const linkAbort = (parent: AbortSignal): { readonly signal: AbortSignal; 
   return { signal: controller.signal, abort }
 }
 
-/** Resolves when the signal aborts. */
 export const waitForAbort = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })

@@ -51,6 +51,13 @@ export interface Collector<out Reading> {
   warnings?(reading: Reading): readonly string[]
 }
 
+/** What a collector has from its definition, and its timing. */
+export const metadataOf = ({ name, help }: Pick<Collector<unknown>, 'name' | 'help'>, timing: Timing) => ({
+  name,
+  help,
+  timing,
+})
+
 /** A reading older than this is no longer exported. Staleness is decided only here. */
 export const staleAfter = ({ interval, timeout }: Timing): number => 2 * interval + timeout
 

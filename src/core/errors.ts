@@ -9,7 +9,6 @@ interface ErrorDetails {
   readonly happened: string
   /** The output of the program or server; shortened in the message. */
   readonly evidence?: string | undefined
-  /** What to do. */
   readonly advice?: string | undefined
 }
 
@@ -25,7 +24,6 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** Failures that callers distinguish. */
 type SourceErrorCode =
   | 'journal not permitted'
   | 'journal position unusable'

@@ -97,7 +97,6 @@ export const createFileGate = (
 
 interface Mount {
   readonly point: string
-  /** The type of its file system. */
   readonly type: string
 }
 

@@ -64,7 +64,6 @@ export const parseJson = (what: string, text: string, limits: JsonLimits = LIMIT
 /** JSON can contain a negative zero; no format uses it. */
 export const withoutMinus = (value: number): number => value + 0
 
-/** Whether the value is a JSON object. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -98,47 +97,43 @@ const isSmall = (text: string, { depth, values }: JsonLimits): boolean => {
  * text take several times as long.
  */
 export const exceededLimit = (bytes: Uint8Array, limits: JsonLimits): keyof JsonLimits | undefined => {
-  const scanner = new JsonScanner(bytes, limits)
+  const scanner = new JsonScanner(viewOf(bytes), limits)
   try {
     scanner.readAll()
-    return undefined
   } catch (error) {
-    if (error instanceof LimitError) return error.limit
-    throw error
+    if (scanner.exceeded === undefined) throw error
   }
+  return scanner.exceeded
 }
 
-class LimitError extends Error {
-  override name = 'LimitError'
-  readonly limit: keyof JsonLimits
+const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength)
 
-  constructor(limit: keyof JsonLimits) {
-    super(`more ${limit} than allowed`)
-    this.limit = limit
-  }
+interface Span {
+  readonly from: number
+  readonly until: number
+  readonly level: number
 }
 
-/** Finds the ends of values before they are parsed, and counts them. */
+/** Finds the ends of values before they are parsed, and counts them. The methods throw at the first value or level too many. */
 class JsonScanner {
-  readonly #bytes: Uint8Array
-  readonly #view: DataView
+  exceeded: keyof JsonLimits | undefined
+  readonly #bytes: DataView
   readonly #limits: JsonLimits
   #values = 1
 
-  constructor(bytes: Uint8Array, limits: JsonLimits) {
+  constructor(bytes: DataView, limits: JsonLimits) {
     this.#bytes = bytes
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#limits = limits
   }
 
-  /** Throws a LimitError at the first value or level too many. */
   readAll(): void {
-    this.#read({ from: 0, until: this.#bytes.length, level: 0 }, false)
+    this.#read({ from: 0, until: this.#bytes.byteLength, level: 0 }, false)
   }
 
   /**
    * The position of the comma or closing bracket after the value that begins here, on a level; the end of the bytes
-   * without one. Undefined if it is not before `until`: then nothing of the value is counted. Throws a LimitError.
+   * without one. Undefined if it is not before `until`: then nothing of the value is counted.
    */
   endOf(span: Span): number | undefined {
     const before = this.#values
@@ -147,26 +142,32 @@ class JsonScanner {
     return end
   }
 
-  /** Counts a comma. */
   count(): void {
     this.#values += 1
-    if (this.#values > this.#limits.values) throw new LimitError('values')
+    if (this.#values > this.#limits.values) this.#fail('values')
   }
 
   /** Counts an opening bracket; `level` is that of what it contains. */
   enter(level: number): void {
-    if (level > this.#limits.depth) throw new LimitError('depth')
+    if (level > this.#limits.depth) this.#fail('depth')
     this.count()
   }
 
+  #fail(limit: keyof JsonLimits): never {
+    this.exceeded = limit
+    throw new RangeError(`more ${limit} than allowed`)
+  }
+
   #read({ from, until, level }: Span, isOne: boolean): number | undefined {
+    const { byteLength } = this.#bytes
+    const last = Math.min(until, byteLength)
     let depth = level
-    for (let at = from; at < until; at += 1) {
-      const code = this.#bytes[at] ?? 0
+    for (let at = from; at < last; at += 1) {
+      const code = this.#bytes.getUint8(at)
       if (SIGNS[code] === 0) continue
       if (code === QUOTE) {
-        at = this.endOfString(at)
-        if (at < 0) return this.#bytes.length
+        at = endOfString(this.#bytes, at)
+        if (at < 0) return byteLength
       } else if (code === BRACKET || code === BRACE) {
         depth += 1
         this.enter(depth)
@@ -174,24 +175,23 @@ class JsonScanner {
       else if (code === COMMA) this.count()
       else depth -= 1
     }
-    return until === this.#bytes.length ? until : undefined
-  }
-
-  /** The closing quote of the string that begins here; -1 without one. */
-  endOfString(begin: number): number {
-    let at = begin + 1
-    for (const last = this.#bytes.length - 4; at <= last; at += 4) {
-      const four = this.#view.getInt32(at)
-      if (hasZero(four ^ FOUR_QUOTES) || hasZero(four ^ FOUR_BACKSLASHES)) break
-    }
-    return endOfString(this.#bytes, at - 1)
+    return until >= byteLength ? byteLength : undefined
   }
 }
 
-interface Span {
-  readonly from: number
-  readonly until: number
-  readonly level: number
+/** The closing quote of the string that begins here; -1 without one. Compares four bytes at a time. */
+export const endOfString = (bytes: DataView, begin: number): number => {
+  let at = begin + 1
+  for (const last = bytes.byteLength - 4; at <= last; at += 4) {
+    const four = bytes.getInt32(at)
+    if (hasZero(four ^ FOUR_QUOTES) || hasZero(four ^ FOUR_BACKSLASHES)) break
+  }
+  for (; at < bytes.byteLength; at += 1) {
+    const code = bytes.getUint8(at)
+    if (code === QUOTE) return at
+    if (code === BACKSLASH) at += 1
+  }
+  return -1
 }
 
 /** Whether one of the four bytes is 0. May be true of others next to a 0. */
@@ -199,8 +199,6 @@ const hasZero = (four: number): boolean => ((four - 0x0101_0101) & ~four & 0x808
 
 /** Bytes that JSON.parse takes at once in `parseInSteps`: 25 ms if each object has other keys. */
 const STEP_LENGTH = 256 * 1024
-/** Members of an object that is longer than a step. */
-const MAX_LARGE_MEMBERS = 1000
 
 /**
  * The same as `tryJson`, for a text whose parse would block the event loop: the entries of long lists and objects are
@@ -225,6 +223,7 @@ export const parseInSteps = async (bytes: Buffer, limits: JsonLimits, length = S
 class StepParser {
   #at = 0
   readonly #bytes: Buffer
+  readonly #view: DataView
   readonly #scanner: JsonScanner
   /** The most bytes that one step parses, unless they are one string. */
   readonly #length: number
@@ -232,7 +231,8 @@ class StepParser {
 
   constructor(bytes: Buffer, limits: JsonLimits, length: number) {
     this.#bytes = bytes
-    this.#scanner = new JsonScanner(bytes, limits)
+    this.#view = viewOf(bytes)
+    this.#scanner = new JsonScanner(this.#view, limits)
     this.#length = length
     // Decoding ASCII as latin1 is three times as fast.
     this.#encoding = isAscii(bytes) ? 'latin1' : 'utf8'
@@ -246,62 +246,52 @@ class StepParser {
     const code = this.#skipSpace()
     const begin = this.#at
     const end = this.#scanner.endOf({ from: begin, until: begin + this.#length, level })
-    if (end === undefined && code === BRACKET) return yield* this.#list(level + 1)
-    if (end === undefined && code === BRACE) return yield* this.#object(level + 1)
-    this.#at = end ?? this.#scanner.endOf({ from: begin, until: this.#bytes.length, level }) ?? this.#bytes.length
+    if (end === undefined && (code === BRACKET || code === BRACE)) return yield* this.#entries(code, level + 1)
+    this.#at = end ?? this.#scanner.endOf({ from: begin, until: Infinity, level }) ?? this.#bytes.length
     const value = this.#parse(begin, this.#at)
     yield
     return value
   }
 
-  *#list(level: number): Generator<undefined, unknown> {
+  /** The entries of a list, or the members of an object. Short ones are parsed together. */
+  *#entries(open: number, level: number): Generator<undefined, unknown> {
     this.#scanner.enter(level)
     this.#at += 1
-    const entries: unknown[] = []
+    const isList = open === BRACKET
+    const parts: unknown[] = []
     /** Short entries that are not parsed yet. */
     let [start, stop] = [this.#at, this.#at]
     const parseShort = (): void => {
-      const some = start < stop ? this.#parse(start, stop, ['[', ']']) : []
-      if (Array.isArray(some)) for (const entry of some) entries.push(entry)
+      if (start < stop) parts.push(this.#parse(start, stop, isList ? ['[', ']'] : ['{', '}']))
     }
-    for (let isFirst = true; ; isFirst = false) {
+    for (let [isFirst, isLast] = [true, false]; !isLast; isFirst = false) {
       this.#skipSpace()
       const begin = this.#at
       const end = this.#scanner.endOf({ from: begin, until: begin + this.#length, level })
       if (end === undefined) {
         parseShort()
-        entries.push(yield* this.value(level))
+        parts.push(isList ? [yield* this.value(level)] : yield* this.#member(level))
       } else this.#at = stop = end
-      const isLast = this.#isLast(BRACKET)
+      isLast = this.#isLast(open)
       if (end === begin && !(isFirst && isLast)) throw new SyntaxError('there is no value')
       if (end !== undefined && !isLast && stop - start <= this.#length) continue
       if (end !== undefined) parseShort()
       yield
-      if (isLast) return entries
       start = stop = this.#at
     }
+    if (isList) return parts.flat()
+    // Creates a property even for `__proto__`.
+    return Object.fromEntries(parts.flatMap((part) => (isObject(part) ? Object.entries(part) : [])))
   }
 
-  *#object(level: number): Generator<undefined, unknown> {
-    this.#scanner.enter(level)
+  *#member(level: number): Generator<undefined, unknown> {
+    const isKey = this.#skipSpace() === QUOTE
+    const begin = this.#at
+    this.#at = endOfString(this.#view, begin) + 1
+    const key = isKey && this.#parse(begin, this.#at)
+    if (typeof key !== 'string' || this.#skipSpace() !== COLON) throw new SyntaxError('not a member of an object')
     this.#at += 1
-    if (this.#skipSpace() === BRACE + 2) {
-      this.#at += 1
-      return {}
-    }
-    const members: [string, unknown][] = []
-    do {
-      const isKey = this.#skipSpace() === QUOTE
-      const begin = this.#at
-      this.#at = this.#scanner.endOfString(begin) + 1
-      const key = isKey && this.#parse(begin, this.#at)
-      const isMember = this.#skipSpace() === COLON && typeof key === 'string'
-      if (!isMember || members.length === MAX_LARGE_MEMBERS) throw new SyntaxError('not a member of an object')
-      this.#at += 1
-      members.push([key, yield* this.value(level)])
-    } while (!this.#isLast(BRACE))
-    // Creates a property even for `__proto__`.
-    return Object.fromEntries(members)
+    return Object.fromEntries([[key, yield* this.value(level)]])
   }
 
   /** Whether the list or object that `open` opened ends here; otherwise there is a comma. */
@@ -338,13 +328,3 @@ const FOUR_BACKSLASHES = 0x5c5c_5c5c
 /** 1 for the characters that structure JSON. */
 const SIGNS = new Uint8Array(256)
 for (const sign of '"[]{},') SIGNS[sign.charCodeAt(0)] = 1
-
-/** The closing quote of the string that begins here; -1 without one. */
-export const endOfString = (bytes: Uint8Array, begin: number): number => {
-  for (let at = begin + 1; at < bytes.length; at += 1) {
-    const code = bytes[at]
-    if (code === QUOTE) return at
-    if (code === BACKSLASH) at += 1
-  }
-  return -1
-}

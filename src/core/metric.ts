@@ -53,7 +53,6 @@ type NamesOf<Type extends MetricDefinition['type']> = {
 
 /** Metrics that are exported by value, from a reading. */
 export type ReadingName = NamesOf<'gauge' | 'external counter'>
-/** Counters that the agent increments. */
 export type CounterName = NamesOf<'counter'>
 export type HistogramName = NamesOf<'histogram'>
 
@@ -99,7 +98,6 @@ export const sampleIfKnown = <Name extends ReadingName>(
 /** The samples at one time, by name and labels; undefined is unknown. */
 export interface SampleIndex {
   value<Name extends ReadingName>(name: Name, ...labels: LabelArgument<Name>): number | undefined
-  /** Every series of a metric. */
   series(name: ReadingName): readonly Sample[]
 }
 

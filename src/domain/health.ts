@@ -85,3 +85,12 @@ export type Tone = (typeof TONES)[number]
 
 /** The state of a node in one word. */
 export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
+
+export const STATUS_TONES: Readonly<Record<HealthStatus, Tone>> = {
+  OK: 'good',
+  MAINTENANCE: 'notice',
+  WARNING: 'notice',
+  CRITICAL: 'bad',
+  UNKNOWN: 'unknown',
+}
+export const SEVERITY_TONES = { critical: 'bad', unknown: 'unknown', warning: 'notice', info: 'quiet' } as const

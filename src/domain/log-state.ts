@@ -1,3 +1,6 @@
+/** What became of a line of a stream or report that the agent read. */
+export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
+
 export const LOG_STATES = ['read', 'no entries', 'other output'] as const
 
 /**

@@ -1,3 +1,4 @@
+import type { SampleIndex } from '../core/metric.ts'
 import type { NodeSource } from './node-source.ts'
 
 /** A number of the node's source on which an advice, a rule or a check relies. */
@@ -18,9 +19,10 @@ export interface NodeFact {
     | 'used'
   readonly states: string
   readonly source: NodeSource
-  /** A line of that function has this identifier, and the numbers and identifiers of the value. */
-  readonly identifier: string
-  readonly written: readonly string[]
+  /** A line of that function has this identifier, by default the name of the function, and the words of `written`. */
+  readonly identifier?: string
+  /** The numbers and identifiers of the value, by default its digits. */
+  readonly written?: readonly string[]
 }
 
 const own = (file: string, name: string): NodeSource => ({ file, function: name, cause: 'own' })
@@ -38,8 +40,6 @@ export const NODE_FACTS = {
     states:
       '`statesync_threshold` in node.toml has no default in the code; the configuration that comes with the source has this value.',
     source: own('monad-bft/docker/devnet/monad/config/node.toml', 'statesync_threshold'),
-    identifier: 'statesync_threshold',
-    written: ['600'],
   },
   statesyncToLive: {
     value: 1,
@@ -75,8 +75,6 @@ export const NODE_FACTS = {
       function: 'BLOCKSYNC_MAX_NUM_HEADERS',
       cause: 'received',
     },
-    identifier: 'BLOCKSYNC_MAX_NUM_HEADERS',
-    written: ['800'],
   },
   ledgerCachedBlocks: {
     value: 1000,
@@ -84,7 +82,6 @@ export const NODE_FACTS = {
     states: 'Peers serve the blocks of their cache; once it is full they refuse older ones, although the files exist.',
     source: { file: 'monad-bft/monad-ledger/src/lib.rs', function: 'new', cause: 'received' },
     identifier: 'block_cache_size',
-    written: ['1000'],
   },
   executionDelay: {
     value: 3,
@@ -92,8 +89,6 @@ export const NODE_FACTS = {
     states:
       'A block has the result of the block this number before it; a node without that result does not vote for it.',
     source: own(MAIN, 'EXECUTION_DELAY'),
-    identifier: 'EXECUTION_DELAY',
-    written: ['3'],
   },
   rootBlocks: {
     value: 2,
@@ -109,16 +104,12 @@ export const NODE_FACTS = {
     states:
       'At the start of a statesync the log advises to restore a snapshot first if the local tip is older than this.',
     source: own('monad-bft/monad-state/src/lib.rs', 'STATESYNC_BLOCK_THRESHOLD'),
-    identifier: 'STATESYNC_BLOCK_THRESHOLD',
-    written: ['30000'],
   },
   statesyncPrefixes: {
     value: 256,
     unit: 'prefixes',
     states: 'The progress of statesync is the mean over this number of prefixes.',
     source: own(PROGRESS, 'NUM_PREFIXES'),
-    identifier: 'NUM_PREFIXES',
-    written: ['256'],
   },
   statesyncServersSince: {
     value: 10_000,
@@ -126,14 +117,12 @@ export const NODE_FACTS = {
     states: 'The estimate of the progress assumes that the serving nodes have been up for this number of blocks.',
     source: own(PROGRESS, 'update_target'),
     identifier: 'min_until_guess',
-    written: ['10000'],
   },
   latestRevision: {
     value: 300,
     unit: 'ms',
     states: 'Vote pace of the newest revision of the chain.',
     source: own(REVISION, 'CHAIN_PARAMS_LATEST'),
-    identifier: 'CHAIN_PARAMS_LATEST',
     written: ['CHAIN_PARAMS_V_0_12_0'],
   },
   votePace: {
@@ -142,7 +131,6 @@ export const NODE_FACTS = {
     states: 'Time between two votes; a block cannot come faster.',
     source: own(REVISION, 'CHAIN_PARAMS_V_0_12_0'),
     identifier: 'vote_pace',
-    written: ['300'],
   },
   delta: {
     value: 100,
@@ -150,7 +138,6 @@ export const NODE_FACTS = {
     states: 'The bound of the network delay that consensus is configured with.',
     source: own(MAIN, 'run'),
     identifier: 'delta',
-    written: ['100'],
   },
   timestampDeltas: {
     value: 5,
@@ -159,7 +146,6 @@ export const NODE_FACTS = {
       'A receiver does not vote for a block whose timestamp differs from its own clock by more than this plus the vote pace (800 ms).',
     source: { file: 'monad-bft/monad-state/src/lib.rs', function: 'build', cause: 'received' },
     identifier: 'delta',
-    written: ['5'],
   },
   diskPage: {
     value: 512,
@@ -167,7 +153,6 @@ export const NODE_FACTS = {
     states:
       'The database addresses its device in pages of this size, and discards at their bounds: 2 to the power of DISK_PAGE_BITS.',
     source: own('monad/category/async/config.hpp', 'DISK_PAGE_BITS'),
-    identifier: 'DISK_PAGE_BITS',
     written: ['9'],
   },
   minimumHistory: {
@@ -175,8 +160,6 @@ export const NODE_FACTS = {
     unit: 'blocks',
     states: 'Execution does not shorten the history of the database below this.',
     source: own('monad/category/mpt/util.hpp', 'MIN_HISTORY_LENGTH'),
-    identifier: 'MIN_HISTORY_LENGTH',
-    written: ['300'],
   },
   compactionStart: {
     value: 0.8,
@@ -184,7 +167,6 @@ export const NODE_FACTS = {
     states: 'Execution shortens the history of the database while more of its chunks than this ratio are in use.',
     source: own('monad/category/mpt/update_aux.cpp', 'adjust_history_length_based_on_disk_usage'),
     identifier: 'upper_bound',
-    written: ['0.8'],
   },
   sessionTimeout: {
     value: 10,
@@ -192,31 +174,24 @@ export const NODE_FACTS = {
     states: 'A session of the authenticated transport ends after this time without a packet.',
     source: { file: 'monad-bft/monad-wireauth/src/config/mod.rs', function: 'default', cause: 'received' },
     identifier: 'session_timeout',
-    written: ['10'],
   },
   ledgerRetention: {
     value: 600,
     unit: 'min',
     states: 'The clean-up deletes headers and bodies of the ledger that are older.',
     source: own(CLEANUP, 'RETENTION_LEDGER'),
-    identifier: 'RETENTION_LEDGER',
-    written: ['600'],
   },
   forkpointRetention: {
     value: 300,
     unit: 'min',
     states: 'The clean-up deletes earlier forkpoint files that are older.',
     source: own(CLEANUP, 'RETENTION_FORKPOINT'),
-    identifier: 'RETENTION_FORKPOINT',
-    written: ['300'],
   },
   walChunks: {
     value: 8,
     unit: 'chunks',
     states: 'Chunks of the write-ahead log that are kept by default; 0 turns it off. The node never reads it.',
     source: own('monad-bft/monad-node/src/cli.rs', 'DEFAULT_WAL_CHUNKS'),
-    identifier: 'DEFAULT_WAL_CHUNKS',
-    written: ['8'],
   },
 } satisfies Readonly<Record<string, NodeFact>>
 
@@ -227,3 +202,28 @@ export const blocksOf = (factor: NodeFact, statesyncThreshold: number): number =
 /** Largest difference between the timestamp of a block and the clock of a node that votes for it, in milliseconds. */
 export const TIMESTAMP_TOLERANCE_MS =
   NODE_FACTS.timestampDeltas.value * NODE_FACTS.delta.value + NODE_FACTS.votePace.value
+
+/** `statesync_threshold` in the node's configuration; undefined if the agent could not read it. */
+const settingOf = (known: SampleIndex): number | undefined => known.value('chain_node_statesync_threshold_blocks')
+
+/** `statesync_threshold`, or the value of the configuration that comes with the source. */
+export const statesyncThreshold = (known: SampleIndex): number =>
+  settingOf(known) ?? NODE_FACTS.statesyncThreshold.value
+
+/**
+ * Blocks that a node can be behind and still catch up block by block: one request covers the whole gap, peers serve it
+ * from their cache, and a live node that is too far behind panics.
+ */
+export const blocksyncWindowOf = (threshold: number): number =>
+  Math.min(
+    NODE_FACTS.blocksyncRequestHeaders.value,
+    NODE_FACTS.ledgerCachedBlocks.value,
+    blocksOf(NODE_FACTS.liveToStatesync, threshold),
+  )
+
+/** Size of the blocksync window in blocks, as the collector `derived` reports it, or else by the setting. */
+export const blocksyncWindow = (known: SampleIndex): number =>
+  known.value('chain_blocksync_window_blocks') ?? blocksyncWindowOf(statesyncThreshold(known))
+
+/** The reservation of a distance that depends on the setting: empty if the setting is known. */
+export const byDefault = (known: SampleIndex): string => (settingOf(known) === undefined ? ' by default' : '')

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { packageFile } from '../core/package.ts'
-import { createFairQueue } from './fair-queue.ts'
 
 /** `busy`: too many passwords are being compared; the client may repeat the request. */
 export type Login = 'accepted' | 'rejected' | 'busy'
@@ -67,7 +66,7 @@ export const createBasicAuth = ({ users, compare = compareInWorker }: BasicAuthO
   const accepted = new Map<string, Buffer>()
   /** Comparisons in progress, by the digest of the credentials: equal ones share the result. */
   const pending = new Map<string, Promise<boolean | undefined>>()
-  const queue = createFairQueue({ most: MAX_WAITING })
+  const queue = createFairQueue(MAX_WAITING)
   const seen = createSeen()
   // Compared for unknown users too, so that the duration does not reveal which users exist.
   const [costliest = ''] = [...users.values()].toSorted((a, b) => costOf(b) - costOf(a))
@@ -132,3 +131,67 @@ const compareInWorker: ComparePassword = (password, hash) =>
       reject(new Error('the thread that compares passwords ended without a result'))
     })
   })
+
+interface Task {
+  readonly client: string
+  /** Among the tasks of one client, and of clients with one task each, those with more are done first. */
+  readonly weight: number
+}
+
+interface Waiting extends Task {
+  readonly start: () => Promise<void>
+  readonly leave: () => void
+}
+
+/**
+ * Does one task at a time, in turn by client. A task for which a full queue has no room leaves it without a result: that
+ * of the client with the most waiting tasks, of these one with the least weight, of these the newest.
+ */
+const createFairQueue = (most: number) => {
+  /** By client, in the order of their turns. None is empty. */
+  const waiting = new Map<string, readonly Waiting[]>()
+  let isRunning = false
+
+  const remove = (task: Waiting): void => {
+    const rest = waiting.get(task.client)?.filter((other) => other !== task) ?? []
+    if (rest.length === 0) waiting.delete(task.client)
+    else waiting.set(task.client, rest)
+  }
+
+  const startNext = async (): Promise<void> => {
+    isRunning = true
+    for (let [tasks] = waiting.values(); tasks; [tasks] = waiting.values()) {
+      const next = tasks.reduce((best, task) => (task.weight > best.weight ? task : best))
+      remove(next)
+      const rest = waiting.get(next.client)
+      if (rest) {
+        waiting.delete(next.client)
+        waiting.set(next.client, rest)
+      }
+      await next.start()
+    }
+    isRunning = false
+  }
+
+  const makeRoom = (): void => {
+    const lists = [...waiting.values()]
+    if (lists.flat().length <= most) return
+    const longest = Math.max(...lists.map((tasks) => tasks.length))
+    const candidates = lists.filter((tasks) => tasks.length === longest).flat()
+    const leaving = candidates.reduce((least, task) => (task.weight <= least.weight ? task : least))
+    remove(leaving)
+    leaving.leave()
+  }
+
+  /** The result of the work; undefined if there was no room. */
+  return <T>({ client, weight }: Task, work: () => Promise<T>): Promise<T | undefined> =>
+    new Promise((resolve, reject) => {
+      const start = (): Promise<void> => work().then(resolve, reject)
+      const leave = (): void => {
+        resolve(undefined)
+      }
+      waiting.set(client, [...(waiting.get(client) ?? []), { client, weight, start, leave }])
+      if (isRunning) makeRoom()
+      else void startNext()
+    })
+}

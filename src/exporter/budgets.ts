@@ -6,7 +6,7 @@ interface Budget {
 
 /**
  * Of each path, for a validator with 950 series, two hours of history and 1,000 state changes. All responses are computed
- * on the event loop: what costs more is computed once for all clients (`shared`), or in turn by client (`shareChanges`).
+ * on the event loop: what costs more is computed once for all clients (`shared`).
  */
 export const ROUTE_BUDGETS: Readonly<Record<string, Budget>> = {
   '/': { cpuMs: 60, kib: 128 },
@@ -23,7 +23,6 @@ export const ROUTE_BUDGETS: Readonly<Record<string, Budget>> = {
   '/api/v1/status': { cpuMs: 20, kib: 256 },
   '/api/v1/health': { cpuMs: 25, kib: 64 },
   '/api/v1/events': { cpuMs: 40, kib: 512 },
-  '/api/v1/changes': { cpuMs: 400, kib: 256 },
   '/api/v1/heartbeat': { cpuMs: 5, kib: 1 },
   '/api/v1/metrics-help': { cpuMs: 10, kib: 128 },
   '/api/v1/runbooks': { cpuMs: 5, kib: 16 },

@@ -56,6 +56,7 @@ export const createExposition = (
   if (ownsProcess) for (const register of OF_PROCESS) register(registry)
 
   const heads = new Map<string, string>()
+  const recordedHeads = new Map<string, string>()
   const counters = new Map<string, Counter>()
   const histograms = new Map<string, Histogram>()
   for (const [name, definition] of Object.entries(catalogue)) {
@@ -76,6 +77,21 @@ export const createExposition = (
     return found
   }
 
+  /** Every series with its metric. Synchronous up to the collection, so that concurrent scrapes each see a consistent state. */
+  const collect = async (samples: Iterable<Sample>): Promise<ReadonlyMap<string, CollectedSeries>> => {
+    const all = new Map<string, CollectedSeries>()
+    bySeries(samples).forEach(({ name, labels, value }, series) => {
+      if (heads.has(name)) all.set(series, { metric: name, name, labels, value })
+    })
+    // Not by its `metrics`, which takes as long as all samples.
+    for (const metric of await registry.getMetricsAsJSON()) {
+      recordedHeads.set(metric.name, headOf(metric.name, metric.help, String(metric.type)))
+      for (const { metricName: name = metric.name, labels, value } of valuesOf(metric))
+        all.set(seriesOf({ name, labels }), { metric: metric.name, name, labels, value })
+    }
+    return all
+  }
+
   /** By series. */
   let exposed: ReadonlyMap<string, ExposedValue> = new Map()
 
@@ -88,33 +104,16 @@ export const createExposition = (
       },
       observe: (name, seconds, ...labels) => histograms.get(name)?.observe({ ...labels[0] }, seconds),
     },
-    // Synchronous up to the collection, so that concurrent scrapes each see a consistent state.
     render: async (samples) => {
-      const texts = new Map(heads)
-      bySeries(samples).forEach(({ name, value }, series) => {
-        const text = texts.get(name)
-        if (text !== undefined) texts.set(name, `${text}${series} ${value}\n`)
-      })
-      // Not by its `metrics`, which takes as long as all samples.
-      for (const metric of await registry.getMetricsAsJSON()) {
-        let text = headOf(metric.name, metric.help, String(metric.type))
-        for (const { metricName: name = metric.name, labels, value } of valuesOf(metric))
-          text += `${seriesOf({ name, labels })} ${value}\n`
-        texts.set(metric.name, text)
-      }
+      const all = await collect(samples)
+      const texts = new Map([...heads, ...recordedHeads])
+      all.forEach(({ metric, value }, series) => texts.set(metric, `${texts.get(metric) ?? ''}${series} ${value}\n`))
       return [...texts.values()].join('\n')
     },
     values: async (samples) => {
       const values = new Map<string, ExposedValue>()
-      bySeries(samples).forEach(({ name, labels, value }, series) => {
-        if (heads.has(name)) values.set(series, { name, labels: exposed.get(series)?.labels ?? labels, value })
-      })
-      for (const metric of await registry.getMetricsAsJSON()) {
-        for (const { metricName: name = metric.name, labels, value } of valuesOf(metric)) {
-          const series = seriesOf({ name, labels })
-          values.set(series, { name, labels: exposed.get(series)?.labels ?? textsOf(labels), value })
-        }
-      }
+      for (const [series, { name, labels, value }] of await collect(samples))
+        values.set(series, { name, labels: exposed.get(series)?.labels ?? textsOf(labels), value })
       exposed = values
       return [...values.values()]
     },
@@ -140,6 +139,12 @@ interface CollectedValue {
   readonly metricName?: string
   readonly labels: Readonly<Partial<Record<string, string | number>>>
   readonly value: number
+}
+
+interface CollectedSeries extends Omit<CollectedValue, 'metricName'> {
+  /** The metric of which it is a series; of a histogram the name of the series has a suffix. */
+  readonly metric: string
+  readonly name: string
 }
 
 const valuesOf = ({ values }: CollectedMetric): readonly CollectedValue[] => values

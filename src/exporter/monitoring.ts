@@ -124,7 +124,7 @@ export const rejectAsText: Reject = ({ status, message, headers }, _request, res
 const RENDERED_FOR_MS = 250
 
 /** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-export const shared = <Given extends readonly unknown[], T>(
+const shared = <Given extends readonly unknown[], T>(
   make: (...given: Given) => Promise<T>,
   clock: Clock,
   keptMs: number,

@@ -1,21 +1,17 @@
 import { createServer } from 'node:http'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
-import type { WhatChanged } from '../health/changes/what-changed.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
-import { type ChangesWindow, readChangesQuery, shareChanges } from './changes.ts'
 import { addHeartbeats, type HeartbeatReceiver } from './heartbeats.ts'
-import { type Handler, networkOf, oneAtATime } from './connections.ts'
+import { type Handler, oneAtATime } from './connections.ts'
 import { listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
 import { createRoutes, limited, type MonitoringView, OPTIONS, rejectAsText, type Routes } from './monitoring.ts'
 import { addPages, type PagesView } from './page/routes.ts'
 import type { Address, Web } from './web.ts'
 
-/** What the agent's server exports. */
 export interface AgentView extends MonitoringView, PagesView {
   status(): StatusResponse
   health(): Promise<HealthResponse>
   readonly heartbeats: HeartbeatReceiver
-  changes(range: ChangesWindow): WhatChanged
 }
 
 const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the configuration'
@@ -64,16 +60,4 @@ export const addAgentRoutes = (add: Routes['add'], view: AgentView): void => {
     else response.json(renderEvents(await view.events(), query))
   })
   addHeartbeats(add, view.heartbeats)
-  const changes = shareChanges(view.changes, view.clock)
-  add('/api/v1/changes', async (request, response) => {
-    const query = readChangesQuery(new URL(request.url, 'http://agent').searchParams, view.clock.now())
-    if (typeof query === 'string') {
-      response.status(400).type('text').send(`${query}\n`)
-      return
-    }
-    const result = await changes(query, networkOf(request.socket.remoteAddress ?? ''))
-    if (result) response.json(result)
-    else
-      response.status(503).set('Retry-After', '5').type('text').send('Other changes are being computed; try again.\n')
-  })
 }

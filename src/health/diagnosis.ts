@@ -1,14 +1,5 @@
 import type { HealthState, HealthStatus } from '../domain/health.ts'
-import {
-  isWatcher,
-  maintenanceWindow,
-  type MaintenanceWindow,
-  NO_ANSWER,
-  NO_NODE,
-  RPC_SILENT,
-  systemdFailure,
-  watchedText,
-} from './facts.ts'
+import { isWatcher, maintenanceWindow, NO_ANSWER, NO_NODE, RPC_SILENT, systemdFailure, watchedText } from './facts.ts'
 import { findingsOf, type HealthFinding, RULES_FAILED, underCauses, weightOf } from './finding.ts'
 import { OUTSIDE_MAINTENANCE } from './monitor.ts'
 import { adviseRecovery, type RecoveryAdvice } from './recovery.ts'
@@ -64,11 +55,11 @@ export const diagnose = (snapshot: DiagnosisInput): Diagnosis => {
   const ordered = withRecoveryFirst(all, recovery)
   const causes = isRecovering ? ordered.map((cause, index) => (index === 0 ? recoveredFirst(cause) : cause)) : ordered
   const [word, exitCode] = STATUSES[state]
-  const maintenance = maintenanceWindow(snapshot)
   // In a maintenance window only these decide about a word other than MAINTENANCE.
   const outside = ofRules.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
-  const deciding = maintenance && word !== 'MAINTENANCE' ? underCauses(findingsOf(outside, context)) : causes
-  const sentence = sentenceOf({ word, deciding, maintenance, snapshot })
+  const isOutside = maintenanceWindow(snapshot) !== undefined && word !== 'MAINTENANCE'
+  const deciding = isOutside ? underCauses(findingsOf(outside, context)) : causes
+  const sentence = sentenceOf(word, deciding, snapshot)
   const incident = ofRules.find((one) => one.incident !== undefined)?.incident ?? null
   return { at, word, since, exitCode, causes, sentence: `${sentence}.`, recovery, incident }
 }
@@ -97,15 +88,8 @@ const recoveredFirst = (cause: HealthFinding): HealthFinding => ({
   ],
 })
 
-interface Parts {
-  readonly word: HealthStatus
-  /** The findings that decide about the word, worst first. */
-  readonly deciding: readonly HealthFinding[]
-  readonly maintenance: MaintenanceWindow | undefined
-  readonly snapshot: DiagnosisInput
-}
-
-const sentenceOf = ({ word, deciding, maintenance, snapshot }: Parts): string => {
+/** `deciding`: the findings that decide about the word, worst first. */
+const sentenceOf = (word: HealthStatus, deciding: readonly HealthFinding[], snapshot: DiagnosisInput): string => {
   const { known, health } = snapshot
   const worst = deciding.find((finding) => weightOf(finding) !== 'info')
   if (health.unknownBecause === 'no heartbeat' || (word === 'OK' && isWatcher(known))) return watchedText(snapshot)
@@ -115,6 +99,7 @@ const sentenceOf = ({ word, deciding, maintenance, snapshot }: Parts): string =>
       : 'the node keeps up with the chain'
   }
   if (word === 'MAINTENANCE') {
+    const maintenance = maintenanceWindow(snapshot)
     const window = maintenance ? `${maintenance.reason}, ${maintenance.left} left` : 'a maintenance window is set'
     return worst ? `${window}; ${worst.summary}` : window
   }
@@ -134,7 +119,7 @@ export const countedCauses = ({ causes }: Diagnosis): readonly string[] =>
 const PLANNED: readonly Path[] = ['none', 'upgrade', 'migrate']
 
 /** Whether the node does not do its work, or needs a recovery that does not wait for a convenient time. */
-export const isFault = ({ word, recovery: { path, runbook } }: Pick<Diagnosis, 'word' | 'recovery'>): boolean =>
+const isFault = ({ word, recovery: { path, runbook } }: Pick<Diagnosis, 'word' | 'recovery'>): boolean =>
   word === 'CRITICAL' || word === 'UNKNOWN' || !(PLANNED.includes(path) || runbook === 'ChainPartialRestart')
 
 /** In the place of a window for a restart, during a fault. */
@@ -160,42 +145,40 @@ export const recoveryLine = ({ summary, left }: Pick<RecoveryAdvice, 'summary' |
 export const evidenceLines = ({ incident }: Pick<Diagnosis, 'incident'>): readonly string[] =>
   incident === null ? [] : [`EVIDENCE: chain-agent incident ${incident}`]
 
+const OF_NO_RULE = { timing: null, explainedBy: [], consequences: [] } as const
+
 const unevaluated = (failures: readonly string[]): readonly HealthFinding[] =>
   failures.length === 0
     ? []
     : [
         {
+          ...OF_NO_RULE,
           name: RULES_FAILED,
           severity: 'warning',
           summary: 'some health rules could not be evaluated: their conditions are unknown',
-          timing: null,
           evidence: failures,
           advice: ['Report it with the output of `chain-agent bundle`.'],
-          explainedBy: [],
-          consequences: [],
         },
       ]
 
 const noAnswer = (snapshot: DiagnosisInput): HealthFinding => ({
+  ...OF_NO_RULE,
   name: 'ChainBlind',
   severity: 'unknown',
   summary: NO_ANSWER,
-  timing: null,
   evidence: [`${systemdFailure(snapshot)}.`, RPC_SILENT],
   advice: [
     'See whether systemd answers: `systemctl is-system-running`.',
     'If the host is overloaded, see what uses it: `chain-agent status host`.',
     "On another host, run it on the node's own host, where systemd is process 1.",
   ],
-  explainedBy: [],
-  consequences: [],
 })
 
 const noNode = ({ prefix }: Pick<NodeSnapshot, 'prefix'>): HealthFinding => ({
+  ...OF_NO_RULE,
   name: 'ChainServiceDown.missing',
   severity: 'unknown',
   summary: NO_NODE,
-  timing: null,
   evidence: [
     `systemd reports none of the units ${['bft', 'execution', 'rpc'].map((one) => `${prefix ?? 'chain'}-${one}`).join(', ')}.`,
     RPC_SILENT,
@@ -204,6 +187,4 @@ const noNode = ({ prefix }: Pick<NodeSnapshot, 'prefix'>): HealthFinding => ({
     "Run it on the node's own host, where systemd is process 1.",
     'If the names of the units have another prefix, set it: `--prefix PREFIX`.',
   ],
-  explainedBy: [],
-  consequences: [],
 })

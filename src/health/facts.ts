@@ -236,19 +236,8 @@ export const databaseEvidence = (known: SampleIndex): string => {
   return `The database: ${facts.join(', ')}.`
 }
 
-export interface MaintenanceWindow {
-  readonly reason: string
-  /** Milliseconds since the epoch. */
-  readonly until: number
-  /** Time left, as text. */
-  readonly left: string
-}
-
-/** The maintenance window that is set now; undefined if none is. */
-export const maintenanceWindow = ({
-  readings: { maintenance },
-  at,
-}: Pick<HealthInput, 'readings' | 'at'>): MaintenanceWindow | undefined => {
+/** The maintenance window that is set now, with its end and the time that is left as text; undefined if none is. */
+export const maintenanceWindow = ({ readings: { maintenance }, at }: Pick<HealthInput, 'readings' | 'at'>) => {
   const { reason = null, until: end = null } = maintenance ?? {}
   const until = end === null ? 0 : Date.parse(end)
   return reason === null || until <= at ? undefined : { reason, until, left: shortDuration(until - at) }

@@ -6,7 +6,7 @@ import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import { isNotified } from './notifications.ts'
 import { RULE_FILES } from './rules/index.ts'
-import { addressOf, splitAddress } from './rules/rule.ts'
+import { addressOf, alertsOf, splitAddress } from './rules/rule.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
@@ -72,9 +72,9 @@ const isOfAgent = ({ name }: Pick<Finding, 'name'>): boolean => name === RULES_F
 /** The name of the finding that rules could not be evaluated. */
 export const RULES_FAILED = 'rules'
 const AGENT_ALERTS: ReadonlySet<string> = new Set(
-  RULE_FILES.flatMap(({ groups }) => groups)
-    .flatMap(({ rules }) => rules)
-    .flatMap((rule) => ('alert' in rule && rule.component === 'agent' ? [addressOf(rule)] : [])),
+  alertsOf(RULE_FILES)
+    .filter(({ component }) => component === 'agent')
+    .map(addressOf),
 )
 
 /**
@@ -135,11 +135,11 @@ const findingOf = (
     name: alert,
     severity: countsAs,
     summary: joinPhrases([...new Set(all.map((one) => one.summary))]),
-    timing: timingOf({
-      verb: isNotified({ origin, readings }) ? VERBS[severity] : 'fires',
+    timing: timingOf(
+      isNotified({ origin, readings }) ? VERBS[severity] : 'fires',
       lasted,
-      firesIn: isPending ? Math.max(second, since + pendingFor - at) : null,
-    }),
+      isPending ? Math.max(second, since + pendingFor - at) : null,
+    ),
     evidence: [
       // It is in the tense of an alert that fires: "has not been active for one minute".
       ...(isPending ? [] : limited(all.map(({ description }) => capital(description)))),
@@ -161,17 +161,8 @@ const findingOf = (
 /** With an Alertmanager that accepts alerts. Without one an alert fires, and no one is notified. */
 const VERBS: Readonly<Record<FindingSeverity, string>> = { critical: 'pages', warning: 'warns', info: 'is listed' }
 
-const timingOf = ({
-  verb,
-  lasted,
-  firesIn,
-}: {
-  readonly verb: string
-  /** In milliseconds; null if it is unknown. */
-  readonly lasted: number | null
-  /** When the alert fires if the condition still holds, in milliseconds from now; null if it fires. */
-  readonly firesIn: number | null
-}): string | null => {
+/** `lasted` is null if it is unknown, and `firesIn`, the time until the alert fires, if it fires; both in milliseconds. */
+const timingOf = (verb: string, lasted: number | null, firesIn: number | null): string | null => {
   const duration = lasted === null ? SINGLE_READING : lasted < SHORTEST ? 'Now' : `For ${shortDuration(lasted)}`
   if (firesIn !== null) {
     return `${duration}; ${verb} ${lasted === null ? 'after' : 'in'} ${shortDuration(firesIn)}.`

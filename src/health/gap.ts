@@ -1,7 +1,7 @@
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import { isSyncing, networkHead } from '../domain/agreement.ts'
-import { blocksyncWindow } from '../domain/node-distances.ts'
+import { blocksyncWindow } from '../domain/node-facts.ts'
 import { count, duration } from '../core/format.ts'
 import { assumedRateText, BEHIND_BLOCKS, blockAge, blockRate, FRESH_S, isNodeDown } from './facts.ts'
 import type { HealthInput } from './snapshot.ts'

@@ -15,8 +15,7 @@ import { duration } from '../core/format.ts'
 import { minute, second } from '../core/units.ts'
 import { type ActiveAlert, type AlertRule, createRuleEvaluator, type RuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, perLabels, type StoredSample } from './promql/series.ts'
-import { ruleSet } from './rules/index.ts'
-import { DEFAULT_TUNING } from './rules/tuning.ts'
+import { DEFAULT_TUNING, ruleSet } from './rules/index.ts'
 import { renderTemplate } from './promql/template.ts'
 import { annotationsOf, descriptionOf } from './rules/render.ts'
 import { addressOf, type AlertRow } from './rules/rule.ts'
@@ -217,10 +216,8 @@ const assess = (
   )
   const findings = findingsOf(active, isContinuous)
   const isInMaintenance = active.some(({ rule: { alert } }) => alert === MAINTENANCE)
-  const { state, unknownBecause = null } = stateOf(findings, {
+  const { state, unknownBecause = null } = stateOf(findings, samples, {
     isInMaintenance,
-    node: nodePresence(samples),
-    isWithoutHeartbeat: isWatcherWithoutHeartbeat(samples),
     hasFailures: failures.length > 0,
   })
   return { state, unknownBecause, findings, failures }
@@ -324,18 +321,12 @@ const causesOf = (row: AlertRow, active: readonly Alert[]): readonly string[] =>
   ),
 ]
 
-interface Circumstances {
-  readonly isInMaintenance: boolean
-  readonly node: NodePresence
-  /** A watcher that has received no heartbeat knows nothing about its node. */
-  readonly isWithoutHeartbeat: boolean
-  readonly hasFailures: boolean
-}
-
 const stateOf = (
   findings: readonly RuleFinding[],
-  { isInMaintenance, node, isWithoutHeartbeat, hasFailures }: Circumstances,
+  samples: readonly StoredSample[],
+  { isInMaintenance, hasFailures }: { readonly isInMaintenance: boolean; readonly hasFailures: boolean },
 ): Pick<Health, 'state'> & Partial<Pick<Health, 'unknownBecause'>> => {
+  const node = nodePresence(samples)
   if (node === 'absent') return { state: 'unknown', unknownBecause: 'no node' }
   const counted = isInMaintenance
     ? findings.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
@@ -346,7 +337,7 @@ const stateOf = (
   if (!isInMaintenance && findings.some(isNoBlock)) {
     return { state: 'unknown', unknownBecause: 'no block' }
   }
-  if (isWithoutHeartbeat) return { state: 'unknown', unknownBecause: 'no heartbeat' }
+  if (isWatcherWithoutHeartbeat(samples)) return { state: 'unknown', unknownBecause: 'no heartbeat' }
   if (hasFailures || counted.some(({ countsAs }) => countsAs === 'warning')) return { state: 'warning' }
   return { state: isInMaintenance ? 'maintenance' : 'healthy' }
 }
@@ -376,6 +367,7 @@ const nodePresence = (samples: readonly StoredSample[]): NodePresence => {
   return failed.includes('services') ? 'unanswered' : 'present'
 }
 
+/** A watcher that has received no heartbeat knows nothing about its node. */
 const isWatcherWithoutHeartbeat = (samples: readonly StoredSample[]): boolean =>
   samples.some(({ name, labels }) => name === 'chain_agent_build_info' && labels['profile'] === 'watcher') &&
   samples.every(({ name }) => name !== 'chain_watched_heartbeat_timestamp_seconds')

@@ -2,8 +2,15 @@ import { capital, duration } from '../core/format.ts'
 import type { RecoveryAction } from '../domain/health.ts'
 import { isWatcher, NO_ANSWER, NO_NODE, RPC_SILENT } from './facts.ts'
 import { citedIn } from '../domain/node-documentation.ts'
-import { fullDatabase, oldDatabase } from './recovery/database.ts'
-import { comingFork, hostNotReady, lostKeys, missedFork, noSpace } from './recovery/preconditions.ts'
+import {
+  comingFork,
+  fullDatabase,
+  hostNotReady,
+  lostKeys,
+  missedFork,
+  noSpace,
+  oldDatabase,
+} from './recovery/preconditions.ts'
 import {
   behind,
   executionStalled,

@@ -4,8 +4,7 @@ import { backupOf, KEY_TYPES, type KeyType } from '../domain/key-paths.ts'
 import { SourceError } from '../core/errors.ts'
 import { Secret } from '../core/redaction/secret.ts'
 import { copiesOf, findTemporaryFiles, keep, regularFileAt, replaceFile, tryRemove } from './rotation.ts'
-import { folderRiskOf } from './folder-risk.ts'
-import { type KeyContext, readNodePassword, recoverKey } from './key-context.ts'
+import { folderRiskOf, type KeyContext, readNodePassword, recoverKey } from './key-context.ts'
 
 /** The result of `keys backup` for one file: paths and public keys, no secrets. */
 export interface BackupResult {
@@ -16,7 +15,6 @@ export interface BackupResult {
   readonly isLegacy: boolean
   /** The path of the previous backup; null if there was none. */
   readonly kept: string | null
-  /** Whether other users can read the previous backup. */
   readonly isKeptExposed: boolean
   /** The number of earlier backups in the folder. */
   readonly copies: number

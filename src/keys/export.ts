@@ -7,7 +7,6 @@ import type { Encrypt } from './age.ts'
 import { assertSameKey, type KeyContext, type KnownKeys, parseKey } from './key-context.ts'
 import { temporaryName } from './rotation.ts'
 
-/** An encrypted copy that was written. */
 export interface ExportResult {
   readonly key: KeyType | 'password'
   readonly from: string

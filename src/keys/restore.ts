@@ -23,7 +23,6 @@ export interface RestorePlan {
   readonly before: KeyFileInfo | undefined
   /** The key of the existing keystore; null if there is no keystore or it cannot be opened. */
   readonly held: { readonly isSame: boolean; readonly publicKey: string | null } | null
-  /** Why the existing keystore cannot be opened. */
   readonly whyUnknown: string | null
 }
 
@@ -39,7 +38,6 @@ export interface PreparedKeystore {
   readonly publicKey: string | null
 }
 
-/** The result of a restore. */
 export interface RestoreResult {
   readonly type: KeyType
   readonly keystore: string

@@ -4,8 +4,15 @@ import { Secret } from '../core/redaction/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'
 import { type OffNode, parseOffNode } from '../parsers/off-node.ts'
 import { copiesOf, findStagingDirectories, findTemporaryFiles, replaceFile } from './rotation.ts'
-import { folderRiskOf } from './folder-risk.ts'
-import { isSameKey, type Key, type KeyContext, parseKey, readNodePassword, recoverKey } from './key-context.ts'
+import {
+  folderRiskOf,
+  isSameKey,
+  type Key,
+  type KeyContext,
+  parseKey,
+  readNodePassword,
+  recoverKey,
+} from './key-context.ts'
 
 /** The status of the backup of one key. Contains no secret. */
 export type VerifyResult = Awaited<ReturnType<typeof verify>>

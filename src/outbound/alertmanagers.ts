@@ -1,5 +1,5 @@
 import type { Context } from '../core/clock.ts'
-import { type Collector, poll, type Subscribe } from '../core/collector.ts'
+import { type Collector, metadataOf, poll, type Subscribe } from '../core/collector.ts'
 import { sample } from '../core/metric.ts'
 import { minute } from '../core/units.ts'
 import type { AlertState, TargetAlert } from '../domain/health.ts'
@@ -78,9 +78,7 @@ export const alertmanagers = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       const saved = await createSavedAlerts(checkpoint, clock, readBootTime)
       const before = await saved.read()

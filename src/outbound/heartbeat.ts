@@ -1,5 +1,5 @@
 import type { Context } from '../core/clock.ts'
-import { type Collector, poll } from '../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../core/collector.ts'
 import type { HealthState } from '../domain/health.ts'
 import type { Heartbeat } from '../domain/heartbeat.ts'
 import { newestBlock } from '../domain/agreement.ts'
@@ -7,7 +7,7 @@ import { createSampleIndex, sampleIfKnown } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import { MAINTENANCE_REASONS } from '../domain/maintenance.ts'
 import type { SendHeartbeat } from '../sources/endpoints.ts'
-import { ownHeight } from '../collectors/derived/blocks.ts'
+import { ownHeight } from '../collectors/derived/estimates.ts'
 import type { OfferCollector, Uses } from '../collectors/dependencies.ts'
 import { heartbeat as definition } from './definitions.ts'
 import { requestTimeout } from '../collectors/shared/request.ts'
@@ -65,9 +65,7 @@ export const heartbeat = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       // Before the first evaluation the health is unknown: every start of the agent would cause an alarm.
       await context.clock.sleep(Math.min(FIRST_AFTER_MS, timing.interval), context.signal)

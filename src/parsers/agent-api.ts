@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { TONES } from '../domain/health.ts'
 import { ROUND_STATES } from '../domain/round.ts'
 import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from './agent-status.ts'
-import { changesResponse, seriesChangeResponse } from './changes.ts'
 import { eventResponse, eventsResponse } from './event.ts'
 
 /**
@@ -204,8 +203,6 @@ export const API_SCHEMAS = {
   RuleFinding: ruleFindingResponse,
   Events: eventsResponse,
   Event: eventResponse,
-  Changes: changesResponse,
-  SeriesChange: seriesChangeResponse,
   StreamChange: streamChangeMessage,
   StreamAlive: streamAliveMessage,
   Runbooks: runbooksResponse,

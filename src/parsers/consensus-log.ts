@@ -1,7 +1,6 @@
 import { ParseError } from '../core/errors.ts'
 import { isObject, tryJson } from '../core/json.ts'
-import type { ConsensusEventBody } from './consensus-event.ts'
-import { MESSAGES, VARIABLE_MESSAGES } from './consensus-messages.ts'
+import { type ConsensusEventBody, MESSAGES, VARIABLE_MESSAGES } from './consensus-messages.ts'
 
 /** A parsed line of the consensus log. */
 export type ConsensusEvent = { readonly level: Level | null } & ConsensusEventBody

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pastTime, withinBounds } from '../core/bounds.ts'
 import { ParseError } from '../core/errors.ts'
-import { isObject, tryJson } from '../core/json.ts'
+import { tryJson } from '../core/json.ts'
 import { parseU64 } from '../core/units.ts'
 
 /** A parsed line of the ledger stream, for every version since v0.9. Null is a field that the version does not have. */
@@ -55,13 +55,13 @@ const u64 = z.union([z.string(), z.number().int().nonnegative()]).transform((val
 const milliseconds = u64
   .transform(Number)
   .refine((value) => withinBounds('unixMilliseconds', value) !== null, 'expected milliseconds since 1970')
+const digits = z.union([z.string().regex(/^\d{1,20}$/), z.number().int().nonnegative()])
 /** Null for a sentinel. */
-const DIGITS = /^\d{1,20}$/
-const digits = z.union([z.string().regex(DIGITS), z.number().int().nonnegative()])
 const u64OrNull = digits.transform((value) => parseU64(String(value)) ?? null)
-const PUBLIC_KEY = /^(?:0x)?[0-9a-fA-F]{66}$/
-const withoutPrefix = (key: string): string => key.replace(/^0x/, '').toLowerCase()
-const publicKey = z.string().regex(PUBLIC_KEY).transform(withoutPrefix)
+const publicKey = z
+  .string()
+  .regex(/^(?:0x)?[0-9a-fA-F]{66}$/)
+  .transform((key) => key.replace(/^0x/, '').toLowerCase())
 const orNull = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? null)
 
 const optionalText = z.string().nullish().catch(null)
@@ -108,8 +108,6 @@ export const parseLedgerLine = (text: string): LedgerEvent | null => {
   if (!text.startsWith('{')) return null
   const raw = tryJson(text)
   if (raw === undefined) throw new ParseError(WHAT, 'a whole JSON object', text)
-  const usual = usualEvent(raw)
-  if (usual) return usual
   const { data: head } = line.safeParse(raw)
   if (!head?.target.endsWith('ledger_tail')) return null
   if (OTHER_LEVELS.includes(head.level) && !MESSAGES.includes(head.fields.message)) return null
@@ -117,39 +115,6 @@ export const parseLedgerLine = (text: string): LedgerEvent | null => {
   if (!data) throw new ParseError(WHAT, expectation(error), text)
   return eventOf(data.fields, head)
 }
-
-/**
- * The event of a line as the node has written it since v0.10.4, with texts alone. Undefined for any other, which the schema
- * reads; it needs 3 µs more for each line.
- */
-const usualEvent = (raw: unknown): LedgerEvent | undefined => {
-  if (!isObject(raw) || !isObject(raw['fields'])) return undefined
-  const { timestamp, level, target } = raw
-  if (typeof timestamp !== 'string' || typeof level !== 'string' || typeof target !== 'string') return undefined
-  const read = target.endsWith('ledger_tail') ? usualFields(raw['fields']) : undefined
-  return read && eventOf(read, { timestamp, level })
-}
-
-const usualFields = (found: Readonly<Record<string, unknown>>): z.output<typeof fields> | undefined => {
-  const { message, author, author_address, author_dns, parent_round, epoch, block_ts_ms } = found
-  const [round, written] = [u64Of(found['round']), u64Of(found['now_ts_ms'])]
-  const now_ts_ms = withinBounds('unixMilliseconds', Number(written))
-  if (round === undefined || now_ts_ms === null || !isText(author, PUBLIC_KEY)) return undefined
-  if (!isText(author_address) || author_dns !== undefined) return undefined
-  const ofLine = { round, author: withoutPrefix(author), now_ts_ms, author_address, author_dns }
-  if (message === 'timeout') return { message, ...ofLine }
-  const seq_num = u64Of(found['seq_num'])
-  if (seq_num === undefined || !isText(parent_round, DIGITS) || !isText(epoch, DIGITS)) return undefined
-  if (!isText(block_ts_ms, DIGITS)) return undefined
-  const heights = { parent_round: parseU64(parent_round) ?? null, epoch: parseU64(epoch) ?? null, seq_num }
-  if (message === 'finalized_block') return { message, ...ofLine, ...heights, block_ts_ms }
-  const num_tx = u64Of(found['num_tx'])
-  if (message !== 'proposed_block' || num_tx === undefined) return undefined
-  return { message, ...ofLine, ...heights, block_ts_ms, num_tx }
-}
-
-const isText = (value: unknown, pattern = /^/): value is string => typeof value === 'string' && pattern.test(value)
-const u64Of = (value: unknown): bigint | undefined => (isText(value) ? parseU64(value) : undefined)
 
 const eventOf = (
   read: z.output<typeof fields>,

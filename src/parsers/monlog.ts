@@ -4,7 +4,7 @@ import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redaction/redact.ts'
 import { parseU64 } from '../core/units.ts'
 import { packageVersionIn } from './version.ts'
-import { plainLines } from './mpt-sentences.ts'
+import { plainLines } from './mpt.ts'
 
 /**
  * Parses a report of the consensus log analyzer on the last 60 seconds, in either layout. Null is a value that the report

@@ -45,44 +45,41 @@ const quantity = z
   .transform(BigInt)
   .refine(isWithin('u64'))
 
-/** A JSON-RPC quantity (`"0x1b4"`) as an integer, from a complete response. Throws a ParseError. */
-export const parseRpcQuantity = (text: string): bigint => {
-  const { data } = quantity.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'a hex quantity like "0x1b4"', text)
-  return data
-}
+/** A parser of responses with such a result. It throws an RpcErrorResponse or a ParseError. */
+const resultParser =
+  <T>(schema: z.ZodType<T>, expected: string) =>
+  (text: string): T => {
+    const { success, data } = schema.safeParse(parseRpcResult(text))
+    if (!success) throw new ParseError(WHAT, expected, text)
+    return data
+  }
+
+/** A JSON-RPC quantity (`"0x1b4"`) as an integer, from a complete response. */
+export const parseRpcQuantity = resultParser(quantity, 'a hex quantity like "0x1b4"')
 
 /** 0x and up to 64 hex digits: 256 bits. */
 const word = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,64}$/)
   .transform(BigInt)
-const amount = word.refine(isWithin('wei'))
 
-/** An amount in wei, as returned by eth_getBalance. Throws a ParseError. */
-export const parseRpcAmount = (text: string): bigint => {
-  const { data } = amount.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'an amount like "0x1b4"', text)
-  return data
-}
+/** An amount in wei, as returned by eth_getBalance. */
+export const parseRpcAmount = resultParser(word.refine(isWithin('wei')), 'an amount like "0x1b4"')
 
-const string = z.string()
+/** A string result, as returned by web3_clientVersion and net_version. */
+export const parseRpcText = resultParser(
+  z.string().transform((text) => plainText(text, LIMITS.text.label)),
+  'a string',
+)
 
-/** A string result, as returned by web3_clientVersion and net_version. Throws a ParseError. */
-export const parseRpcText = (text: string): string => {
-  const { data } = string.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'a string', text)
-  return plainText(data, LIMITS.text.label)
-}
-
-const hexBytes = z.string().regex(/^0x(?:[0-9a-fA-F]{2})*$/)
-
-/** The return value of a contract call, as hex digits without 0x. Throws a ParseError. */
-export const parseRpcBytes = (text: string): string => {
-  const { data } = hexBytes.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'bytes as hex digits', text)
-  return data.slice(2).toLowerCase()
-}
+/** The return value of a contract call, as hex digits without 0x. */
+export const parseRpcBytes = resultParser(
+  z
+    .string()
+    .regex(/^0x(?:[0-9a-fA-F]{2})*$/)
+    .transform((text) => text.slice(2).toLowerCase()),
+  'bytes as hex digits',
+)
 
 export interface Block {
   readonly number: bigint
@@ -97,62 +94,51 @@ const block = z.object({
   timestamp: word.transform((value) => withinBounds('unixSeconds', value)),
   baseFeePerGas: word.transform((value) => withinBounds('u64', value)).nullish(),
 })
-const blockOrNull = block.nullable()
 
-/** Height, timestamp and base fee of a block; null if the node does not have it. Throws a ParseError. */
-export const parseRpcBlock = (text: string): Block | null => {
-  const { data } = blockOrNull.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'a block with number and timestamp', text)
-  return data
-}
+/** Height, timestamp and base fee of a block; null if the node does not have it. */
+export const parseRpcBlock = resultParser<Block | null>(block.nullable(), 'a block with number and timestamp')
 
-const hash = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/)
-  .transform((text) => text.toLowerCase())
+/** 0x and this number of hex digits, in lower case. */
+const hexDigits = (count: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^0x[0-9a-fA-F]{${count}}$`))
+    .transform((text) => text.toLowerCase())
+const hash = hexDigits(64)
 
-const header = z.object({ number: quantity, hash, parentHash: hash, stateRoot: hash.nullish() }).nullable()
+/** Hash, hash of the parent and state root of a block, in lower case; null if the node does not have it. */
+export const parseRpcHeader = resultParser(
+  z.object({ number: quantity, hash, parentHash: hash, stateRoot: hash.nullish() }).nullable(),
+  'a block with number, hash and parentHash',
+)
 
-/** Hash, hash of the parent and state root of a block, in lower case; null if the node does not have it. Throws a ParseError. */
-export const parseRpcHeader = (text: string): z.output<typeof header> => {
-  const { data } = header.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'a block with number, hash and parentHash', text)
-  return data
-}
+/** The blocks of the logs that eth_getLogs returns. */
+export const parseLogBlocks = resultParser(
+  z.array(
+    z
+      .object({ blockNumber: quantity, blockHash: hash })
+      .transform(({ blockNumber, blockHash }) => ({ number: blockNumber, hash: blockHash })),
+  ),
+  'logs with blockNumber and blockHash',
+)
 
-const logs = z.array(z.object({ blockNumber: quantity, blockHash: hash }))
+/** The hash of a block in lower case; null if the node does not have the block. */
+export const parseRpcBlockHash = resultParser(
+  z
+    .object({ hash })
+    .nullable()
+    .transform((found) => found?.hash ?? null),
+  'a block with a hash',
+)
 
-/** The blocks of the logs that eth_getLogs returns. Throws a ParseError. */
-export const parseLogBlocks = (text: string): readonly { readonly number: bigint; readonly hash: string }[] => {
-  const { data } = logs.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'logs with blockNumber and blockHash', text)
-  return data.map(({ blockNumber, blockHash }) => ({ number: blockNumber, hash: blockHash }))
-}
-
-const hashed = z.object({ hash }).nullable()
-
-/** The hash of a block in lower case; null if the node does not have the block. Throws a ParseError. */
-export const parseRpcBlockHash = (text: string): string | null => {
-  const { data } = hashed.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'a block with a hash', text)
-  return data?.hash ?? null
-}
-
-const proposed = z
-  .object({
-    miner: z
-      .string()
-      .regex(/^0x[0-9a-fA-F]{40}$/)
-      .transform((text) => text.toLowerCase()),
-  })
-  .nullable()
-
-/** The beneficiary of a block in lower case; null if the node does not have the block. Throws a ParseError. */
-export const parseRpcBeneficiary = (text: string): string | null => {
-  const { data } = proposed.safeParse(parseRpcResult(text))
-  if (data === undefined) throw new ParseError(WHAT, 'a block with a miner', text)
-  return data?.miner ?? null
-}
+/** The beneficiary of a block in lower case; null if the node does not have the block. */
+export const parseRpcBeneficiary = resultParser(
+  z
+    .object({ miner: hexDigits(40) })
+    .nullable()
+    .transform((found) => found?.miner ?? null),
+  'a block with a miner',
+)
 
 const errorResponse = z.object({
   error: z.object({

@@ -2,7 +2,7 @@ import { ParseError } from '../core/errors.ts'
 import { withinBounds } from '../core/bounds.ts'
 import { parseTimeSpan, parseU64 } from '../core/units.ts'
 import { unknownValue } from '../core/unknown-values.ts'
-import { parseSize, plainLines } from './mpt-sentences.ts'
+import { parseSize, plainLines } from './mpt.ts'
 
 /** The node's own status report. Null is a value that is missing, empty or malformed. */
 export type StatusReport = ReturnType<typeof parseStatusReport>

@@ -57,7 +57,17 @@ export const parseEpochStarts = (text: string): ReadonlyMap<bigint, bigint> => {
   )
 }
 
-export const parseToml = (what: string, text: string): unknown => {
+/** The node reads the setting as u16, and does not start without it. */
+const configSchema = z.object({ statesync_threshold: z.bigint().min(0n).max(65_535n).transform(Number) })
+
+/** Parses `statesync_threshold` of the configuration of consensus, `node.toml`. Throws a ParseError. */
+export const parseStatesyncThreshold = (text: string): number => {
+  const { data, error } = configSchema.safeParse(parseToml('node.toml', text))
+  if (!data) throw new ParseError('node.toml', expectation(error), text)
+  return data.statesync_threshold
+}
+
+const parseToml = (what: string, text: string): unknown => {
   const { length, depth } = LIMITS.set
   if (text.length > length) throw new ParseError(what, `at most ${length} characters`, text)
   try {
@@ -67,7 +77,7 @@ export const parseToml = (what: string, text: string): unknown => {
   }
 }
 
-export const expectation = (error: z.ZodError): string => {
+const expectation = (error: z.ZodError): string => {
   const [issue] = error.issues
   return issue ? `a good ${issue.path.join('.')} (${issue.message})` : 'the known keys'
 }

@@ -1,19 +1,18 @@
-import { access, constants, link, lstat, open, rename, unlink } from 'node:fs/promises'
+import { access, constants, lstat, open, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { describeFileError, errorCode, SourceError } from '../core/errors.ts'
 import { redact } from '../core/redaction/redact.ts'
+import { linkOrCopy } from './durable.ts'
 
 interface ArchiveMember {
-  /** The path in the archive. */
   readonly name: string
   readonly text: string
 }
 
 const compress = promisify(gzip)
-/** Readable and writable only by the owner. */
 const MODE = 0o600
 
 /** Creates a .tar.gz archive of texts. `at` is their modification time in milliseconds since the epoch. */
@@ -50,23 +49,12 @@ export const writeNewFile = async (file: string, bytes: Uint8Array): Promise<voi
     throw cannotWrite(errorCode(error) === 'EEXIST' ? partial : file, error)
   }
   try {
-    await place(partial, file)
+    // Unlike a rename, fails if the name is taken.
+    await linkOrCopy(partial, file)
+    await unlink(partial)
   } catch (error) {
     await unlink(partial).catch(() => undefined)
     throw cannotWrite(file, error)
-  }
-}
-
-/** Unlike a rename, fails if the name is taken. */
-const place = async (partial: string, file: string): Promise<void> => {
-  try {
-    await link(partial, file)
-    await unlink(partial)
-  } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(errorCode(error))) throw error
-    // A file system without hard links: create the name first, then rename over it.
-    await (await open(file, 'wx', MODE)).close()
-    await rename(partial, file)
   }
 }
 

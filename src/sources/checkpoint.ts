@@ -26,7 +26,6 @@ export interface Checkpoints {
   open(name: string): Checkpoint
   /** Whether the last attempt to save succeeded; null before the first. */
   isSaved(): boolean | null
-  /** Waits until all saved values are written. */
   flush(): Promise<void>
 }
 

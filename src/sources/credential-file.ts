@@ -3,7 +3,6 @@ import { readText } from '../core/files.ts'
 
 const MAX_BYTES = 8192
 
-/** The size limit of a file with API keys. */
 const MAX_BYTES_OF_KEYS = 1_000_000
 
 /** The file exists and is empty. */

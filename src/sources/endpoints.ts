@@ -256,7 +256,6 @@ const AGENT_TIMEOUT_MS = 10_000
 /** A listener on a wildcard address answers on IPv4, also on a host without IPv6. */
 const connectTo = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host)
 
-/** How the commands on this host reach the agent. */
 export interface AgentAddress {
   readonly listen: { readonly host: string; readonly port: number }
   readonly web: { readonly configFile: string | null }

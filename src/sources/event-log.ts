@@ -19,7 +19,6 @@ export interface EventLog {
 
 interface EventLogOptions {
   readonly directory: string
-  /** The maximum number of stored events. */
   readonly keep: number
   /** Throws if the line is not an event. */
   readonly parse: (line: string) => Event

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Clock, type Context, linkAbort, withDeadline } from '../core/clock.ts'
-import { errorCode, SourceError, startLimit } from '../core/errors.ts'
+import { asError, errorCode, SourceError, startLimit } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { renderDuration } from '../core/units.ts'
 
@@ -45,7 +45,6 @@ interface ExecOptions {
   readonly clock: Clock
   /** The search path for programs. Children inherit nothing else of the environment. */
   readonly path: string
-  /** Further variables for the children. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
@@ -353,4 +352,42 @@ const withTimeoutError = async <T>({ command }: Program, limit: number, wait: ()
     const advice = `check that \`${command}\` works, or request a shorter time range`
     throw new SourceError({ doing: `run ${command}`, happened, advice }, { timeout: true, cause: error })
   }
+}
+
+/** What a tool printed last, or why it failed. Not redacted. */
+export interface LastOutput {
+  readonly command: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly output: string
+}
+
+const MAX_TOOLS = 16
+const MAX_LENGTH = 32 * 1024
+/** Their output is read as the journals, and as the states of services and packages. */
+const LEFT_OUT = ['journalctl', 'systemctl', 'dpkg-query']
+
+/** An Exec that keeps the last output of each tool. */
+export const keepLastOutputs = (exec: Exec, clock: Clock) => {
+  const outputs = new Map<string, LastOutput>()
+  const keep = (name: string, output: string): void => {
+    const command = name.slice(name.lastIndexOf('/') + 1)
+    if (LEFT_OUT.includes(command) || (!outputs.has(command) && outputs.size >= MAX_TOOLS)) return
+    outputs.set(command, { command, at: clock.now(), output: output.slice(0, MAX_LENGTH) })
+  }
+  const kept: Exec = {
+    ...exec,
+    run: async (program, signal) => {
+      try {
+        const output = await exec.run(program, signal)
+        // What a version prints is no state.
+        if (!program.args.includes('--version')) keep(program.command, output.stdout)
+        return output
+      } catch (error) {
+        keep(program.command, asError(error).message)
+        throw error
+      }
+    },
+  }
+  return { exec: kept, outputs: (): readonly LastOutput[] => [...outputs.values()] }
 }

@@ -1,11 +1,9 @@
 import { mem } from 'systeminformation/lib/memory.js'
 import { createDiskUsage, createFileTree, type DiskUsage, type FileTree } from './file-tree.ts'
 
-/** The sources of host readings. */
 export interface HostSources {
   readonly procfs: FileTree
   readonly sysfs: FileTree
-  /** The directory with the kernel images. */
   readonly boot: FileTree
   /** Drive reports written by a privileged unit; null if not configured. */
   readonly health: { readonly directory: string; readonly tree: FileTree } | null

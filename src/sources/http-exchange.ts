@@ -13,7 +13,6 @@ interface OutgoingRequest {
   readonly url: URL
   /** Default: that of Node.js, which keeps an unused connection for five seconds. */
   readonly agent?: HttpAgent
-  /** Connects to this Unix socket. */
   readonly socketPath?: string
   /** In lower case; these take precedence over those of every request. */
   readonly headers: Readonly<Record<string, string>>
@@ -113,7 +112,6 @@ export const isRedirect = ({ statusCode = 0 }: IncomingMessage): boolean => stat
 export interface BodyLimits {
   /** The most bytes, both as received and after decompression. */
   readonly bytes: number
-  /** What happens to a larger body. */
   readonly beyond: 'fail' | 'truncate'
 }
 

@@ -29,7 +29,6 @@ export interface HttpResponse {
   readonly firstBytes?: Uint8Array
 }
 
-/** A request without a response. */
 export class NoResponseError extends SourceError {
   readonly silence: NoResponseReason
   /** The system error code of a failed connection, if there is one. */
@@ -104,7 +103,6 @@ const FIRST_BYTES = 8
 
 const isTooLarge = (error: Error): boolean => error instanceof BodyError && error.problem === 'too large'
 
-/** Redirects are not followed. */
 class RedirectError extends Error {}
 
 /** Of the form that HTTP servers send; another one could be a time that no Date has. */

@@ -13,7 +13,6 @@ export interface InstalledFiles {
 interface InstalledFilesOptions {
   /** The directory that has `var/lib/dpkg/status`. */
   readonly root: string
-  /** The search path for programs. */
   readonly path: string
 }
 

@@ -29,9 +29,7 @@ const sequenceOf = (cursor: string) => {
 
 /** A step of the host's clock between two entries. Times are milliseconds since the epoch. */
 export interface ClockStep {
-  /** The time of the entry before. */
   readonly from: number
-  /** The time of the entry after. */
   readonly to: number
   /** How far the clock was moved: negative if it went back. */
   readonly by: number
@@ -49,7 +47,6 @@ export interface PlacedEntry {
   readonly elapsed: number
   /** What the clock of the host shows in addition to `elapsed`. */
   readonly offset: number
-  /** The step of the clock before this entry. */
   readonly step: ClockStep | undefined
 }
 

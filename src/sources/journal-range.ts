@@ -164,7 +164,6 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(
 interface LaterPart<Entry> {
   readonly begin: Entry
   readonly last: Entry
-  /** The step of the clock before it. */
   readonly steps: readonly ClockStep[]
 }
 

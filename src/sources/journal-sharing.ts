@@ -210,7 +210,6 @@ type Fields = ReadonlyMap<string, ReadonlySet<string>>
 
 /** What a match selects. */
 interface Selection {
-  /** The match as text. */
   readonly text: string
   /** Selections of one kind can be selected together. */
   readonly kind: string

@@ -290,7 +290,6 @@ export const JOURNAL_OUTPUT_OPTIONS = ['--all', '-o', 'json', `--output-fields=$
 /** A time for journalctl, with microseconds; from milliseconds since the epoch. */
 export const journalTime = (ms: number): string => `@${(ms / second).toFixed(6)}`
 
-/** The position of an entry in the journal. */
 export interface JournalPosition {
   readonly cursor: string
   /** Milliseconds since the epoch. */

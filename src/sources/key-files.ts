@@ -33,7 +33,6 @@ export interface KeyFiles {
     path: string,
     judge: (text: string) => T,
   ): Promise<{ readonly verdict: T } | FileProblem>
-  /** The names in a directory. */
   list(path: string): Promise<readonly string[] | FileProblem>
 }
 
@@ -125,7 +124,6 @@ const readBeginning = async <T>(path: string, judge: (text: string) => T): Promi
   }
 }
 
-/** The type of tmpfs in statfs(2). */
 const NOTHING_THERE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP'])
 const NOT_ALLOWED = new Set<unknown>(['EACCES', 'EPERM'])
 

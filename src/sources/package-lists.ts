@@ -10,7 +10,6 @@ export interface PackageListing {
   readonly stanzas: readonly string[]
   /** The number of lists that are compressed and were not read. */
   readonly compressed: number
-  /** The texts of the preferences. */
   readonly preferences: readonly string[]
 }
 

@@ -13,7 +13,6 @@ export type ReadPrefix = (signal: AbortSignal) => Promise<Prefix>
 
 interface PrefixOptions {
   readonly exec: Exec
-  /** The search path for programs. */
   readonly path: string
   /** `auto`, or the prefix. */
   readonly configured: string

@@ -18,7 +18,6 @@ export interface Access {
   resolve(path: string): Promise<string | null>
   /** Whether other users of the host can read the arguments of processes; null if unknown. */
   isProcessListPublic(): Promise<boolean | null>
-  /** The user of this process. */
   readonly user: User
 }
 

@@ -24,7 +24,6 @@ export const createStorageTool =
     return (await exec.run({ command: await command(signal), args }, signal)).stdout
   }
 
-/** The text of the node's own status report. */
 export type ReadStatus = (signal: AbortSignal) => Promise<string>
 
 /** The tool uses the node's control socket and decrypts a key: give it time to exit cleanly. */

@@ -34,10 +34,10 @@ export const withOnly = (why: string, page: string): string =>
 /** `OOM kill` is `oom-kill`. */
 const whyOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-')
 
-export const createRunbooks = (directory = DIRECTORY): Runbooks => {
+export const createRunbooks = (): Runbooks => {
   const list = async (): Promise<readonly string[]> => {
     try {
-      const files = await readdir(directory)
+      const files = await readdir(DIRECTORY)
       return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
     } catch (error) {
       throw new SourceError({
@@ -49,6 +49,6 @@ export const createRunbooks = (directory = DIRECTORY): Runbooks => {
   }
   return {
     list,
-    read: async (name, prefix) => withPrefix(await readFile(join(directory, `${name}.md`), 'utf8'), prefix),
+    read: async (name, prefix) => withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
   }
 }

@@ -14,7 +14,6 @@ export interface KeyFileInfo {
   readonly gid: number
   /** Equal for two names of the same file. */
   readonly inode: bigint
-  /** The number of hard links. */
   readonly names: number
 }
 
@@ -44,7 +43,6 @@ export interface SecretFiles {
   replace(from: string, to: string, inode: bigint): Promise<void>
   /** Creates a directory accessible only by its owner, and missing parent directories. */
   createFolder(path: string): Promise<void>
-  /** Removes a file or an empty directory. */
   remove(path: string): Promise<void>
   /** The path without symbolic links; undefined if it does not exist. */
   resolve(path: string): Promise<string | undefined>

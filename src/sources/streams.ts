@@ -46,7 +46,6 @@ export interface Mailbox<T> {
   end(): void
   /** Throws the error at the reader after the items that wait. */
   fail(error: unknown): void
-  /** For one reader. */
   items(): AsyncGenerator<T>
 }
 

@@ -30,7 +30,6 @@ export interface UnitWatch {
    * be. If a unit or its control group is new, `wake` is called: it may have changed before it was watched.
    */
   cover(units: readonly ShownUnit[]): string | null
-  /** What a control group uses now. */
   usage(controlGroup: string): GroupUsage
   close(): void
 }

@@ -1,27 +1,13 @@
-import { type Finding, type HealthFinding, type Severity, weightOf } from '../health/finding.ts'
+import { type Finding, type HealthFinding, weightOf } from '../health/finding.ts'
 import type { Fact } from '../health/summary.ts'
 import { type Diagnosis, evidenceLines, firstLine, recoveryLine } from '../health/diagnosis.ts'
-import type { HealthStatus, Tone } from '../domain/health.ts'
+import { SEVERITY_TONES, STATUS_TONES } from '../domain/health.ts'
 import { pairs, wrap, type Style } from './style.ts'
-
-const TONES: Readonly<Record<HealthStatus, Tone>> = {
-  OK: 'good',
-  MAINTENANCE: 'notice',
-  WARNING: 'notice',
-  CRITICAL: 'bad',
-  UNKNOWN: 'unknown',
-}
-const SEVERITIES: Readonly<Record<Severity, Tone>> = {
-  critical: 'bad',
-  unknown: 'unknown',
-  warning: 'notice',
-  info: 'quiet',
-}
 
 /** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
 export const verdictLine = (verdict: Pick<Diagnosis, 'word' | 'sentence'>, style: Style): string => {
   const line = firstLine(verdict)
-  return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
+  return style.paint(STATUS_TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
 interface Head extends Pick<Diagnosis, 'word' | 'sentence' | 'incident'> {
@@ -64,7 +50,7 @@ const linesOf = (
   { name, severity, summary, timing = null, evidence, advice, consequences = [] }: Shown,
   style: Style,
 ): readonly string[] => {
-  const tone = SEVERITIES[weightOf({ severity, consequences })]
+  const tone = SEVERITY_TONES[weightOf({ severity, consequences })]
   const [first = '', ...rest] = wrap(`${capital(summary)}.`, style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),

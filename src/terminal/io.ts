@@ -54,13 +54,11 @@ export interface CommandContext<Options> extends ActionContext<Options> {
   readonly command: Command
 }
 
-/** The search path for programs. */
 export const searchPath = ({ env }: Pick<Io, 'env'>): string => env['PATH'] ?? '/usr/bin:/bin'
 
 /** What a command needs to read the host. */
 export interface SourceContext extends SourceOverrides {
   readonly clock: Clock
-  /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
 }

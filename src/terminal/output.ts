@@ -8,7 +8,6 @@ export interface OutputOptions {
 }
 
 interface Result {
-  /** The JSON that `--json` prints. */
   readonly document: () => unknown
   readonly lines: (style: Style) => readonly string[]
 }

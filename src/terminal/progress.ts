@@ -4,7 +4,6 @@ import { controlSequence, type Io } from './io.ts'
 export interface Progress {
   /** Shows the current step; only on a terminal, and only after the first second. */
   show(text: string): void
-  /** Removes the line. */
   end(): void
 }
 

@@ -46,7 +46,6 @@ export const confirm = async (io: Io, question: string, option: string): Promise
 
 export const isTerminal = ({ stdin }: Io): boolean => 'isTTY' in stdin && stdin.isTTY === true
 
-/** Throws a UsageError if stdin is not a terminal. */
 export const requireTerminal = (io: Io, option: string): void => {
   if (isTerminal(io)) return
   throw new UsageError(

@@ -8,7 +8,6 @@ import { linesText } from './output.ts'
 interface WatchOptions {
   /** Renders the page, or one line of it. */
   readonly render: () => Promise<WatchedPage>
-  /** The interval, in seconds. */
   readonly seconds: number
 }
 

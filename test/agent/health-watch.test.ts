@@ -121,11 +121,11 @@ test('a failed evaluation leaves no recovery', async () => {
     log: logLines().log,
     settings: settings.parse({}),
     record: () => undefined,
-    recovery: () => ({ action: 'Restart the services together, now', deadline: 240_000 }),
   })
+  const recovery = () => ({ action: 'Restart the services together, now', deadline: 240_000 })
   const values = () => (isFailing ? Promise.reject(new Error('no samples')) : Promise.resolve([]))
   const recovered = async () => {
-    await watch.evaluateNow({ exposition: { values }, samples: () => [] })
+    await watch.evaluateNow({ exposition: { values }, samples: () => [], recovery })
     return watch.samples().filter(({ name }) => name.startsWith('chain_node_recovery_'))
   }
   expect(await recovered()).toMatchObject([

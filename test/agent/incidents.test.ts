@@ -32,6 +32,9 @@ const finding = (alert: string, more: Partial<RuleFinding> = {}): RuleFinding =>
   ...more,
 })
 
+const CRASH = finding('ChainLogTrouble.aborted')
+const DOWN = finding('ChainServiceDown')
+
 /** A journal of one unit with a line each second, which names its second of the day. */
 const journal: Exec = {
   run: () => Promise.resolve({ exitCode: 0, stdout: entry(FIRED), stderr: '' }),
@@ -73,6 +76,10 @@ const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } =
     directory: join(directory, 'incidents'),
     clock,
     exec,
+    announce: (id, alerts) => announced.push(`${id} ${alerts.join(' ')}`),
+    complain: ({ message }) => complaints.push(message),
+  })
+  const running = incidents.run(ending.signal, {
     evidence: () => ({
       snapshot: {
         at: clock.now(),
@@ -92,10 +99,7 @@ const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } =
       changes: ['chain_rpc_up: 1 → 0'],
     }),
     units: () => ['chain-bft.service'],
-    announce: (id, alerts) => announced.push(`${id} ${alerts.join(' ')}`),
-    complain: ({ message }) => complaints.push(message),
   })
-  const running = incidents.run(ending.signal)
   await inFlight.settled()
   const to = async (time: number): Promise<void> => {
     await clock.advance(time - clock.now())
@@ -120,6 +124,21 @@ const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } =
   }
 }
 
+/** An agent that sees one alert. */
+const openFired = async (directory: string) => {
+  const agent = await open(directory)
+  await agent.observe(FIRED, [CRASH])
+  return agent
+}
+
+/** An incident each hour. */
+const observeHourly = async ({ observe }: Awaited<ReturnType<typeof open>>, hours: number): Promise<void> => {
+  for (let hour = 0; hour < hours; hour += 1) {
+    await observe(FIRED + hour * 60 * MINUTE, [CRASH])
+    await observe(FIRED + hour * 60 * MINUTE + MINUTE, [])
+  }
+}
+
 const stored = async (directory: string, id = ID) =>
   parseIncident(await readFile(join(directory, 'incidents', `${id}.json`), 'utf8'))
 
@@ -133,8 +152,7 @@ const seconds = (from: number, to: number): readonly string[] =>
   Array.from({ length: (to - from) / SECOND + 1 }, (_, index) => clockTime(from + index * SECOND))
 
 it('the journals reach from 60 s before the alert to 30 s after it', async ({ directory }) => {
-  const agent = await open(directory)
-  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  const agent = await openFired(directory)
   expect(await stored(directory)).toMatchObject({
     agent: '1.2.3',
     firedAt: '2026-03-01T12:59:30.000Z',
@@ -152,7 +170,6 @@ it('the journals reach from 60 s before the alert to 30 s after it', async ({ di
   expect(complete.completedAt).toBe('2026-03-01T13:00:02.000Z')
   expect(messagesOf(complete)).toEqual([seconds(FIRED - MINUTE, FIRED), seconds(FIRED + SECOND, FIRED + 30 * SECOND)])
   expect(agent.announced).toEqual([`${ID} ChainLogTrouble.aborted`])
-  await agent.close()
 })
 
 it('of a rule that waits the journals begin before its condition became true', async ({ directory }) => {
@@ -160,7 +177,6 @@ it('of a rule that waits the journals begin before its condition became true', a
   await agent.observe(FIRED, [finding('ChainServiceDown', { since: FIRED - MINUTE })])
   await agent.to(FIRED + 32 * SECOND)
   expect(messagesOf(await stored(directory))[0]).toEqual(seconds(FIRED - 2 * MINUTE, FIRED))
-  await agent.close()
 })
 
 it('of a condition that began long ago the journals around its beginning are kept, too', async ({ directory }) => {
@@ -174,7 +190,6 @@ it('of a condition that began long ago the journals around its beginning are kep
     seconds(FIRED - MINUTE, FIRED),
     seconds(FIRED + SECOND, FIRED + 30 * SECOND),
   ])
-  await agent.close()
 })
 
 it('only a critical alert that fires begins an incident', async ({ directory }) => {
@@ -184,33 +199,28 @@ it('only a critical alert that fires begins an incident', async ({ directory }) 
     finding('ChainCollectorDown', { severity: 'warning' }),
   ])
   expect(agent.announced).toEqual([])
-  await agent.close()
 })
 
 it('alerts within ten minutes, and one that comes and goes, are one incident', async ({ directory }) => {
-  const agent = await open(directory)
-  const [crash, down] = [finding('ChainLogTrouble.aborted'), finding('ChainServiceDown')]
-  await agent.observe(FIRED, [crash])
-  await agent.observe(FIRED + MINUTE, [crash, down])
-  await agent.observe(FIRED + 2 * MINUTE, [down])
+  const agent = await openFired(directory)
+  await agent.observe(FIRED + MINUTE, [CRASH, DOWN])
+  await agent.observe(FIRED + 2 * MINUTE, [DOWN])
   expect((await stored(directory)).alerts.map(({ alert, endedAt }) => [alert, endedAt])).toEqual([
     ['ChainLogTrouble.aborted', '2026-03-01T13:01:30.000Z'],
     ['ChainServiceDown', null],
   ])
-  await agent.observe(FIRED + 3 * MINUTE, [crash, down])
+  await agent.observe(FIRED + 3 * MINUTE, [CRASH, DOWN])
   expect((await stored(directory)).alerts.map(({ endedAt }) => endedAt)).toEqual([null, null])
-  expect(agent.incidents.idOf(crash)).toBe(ID)
+  expect(agent.incidents.idOf(CRASH)).toBe(ID)
   // The last one fired at 3 min: what fires 10 min and a second later is another incident, what still fires is not.
   const later = finding('ChainBehind')
-  await agent.observe(FIRED + 13 * MINUTE + SECOND, [crash, down, later])
+  await agent.observe(FIRED + 13 * MINUTE + SECOND, [CRASH, DOWN, later])
   expect(agent.announced).toEqual([`${ID} ChainLogTrouble.aborted`, '20260301-131231 ChainBehind'])
-  expect([crash, down, later].map(agent.incidents.idOf)).toEqual([ID, ID, '20260301-131231'])
-  await agent.close()
+  expect([CRASH, DOWN, later].map(agent.incidents.idOf)).toEqual([ID, ID, '20260301-131231'])
 })
 
 it('an agent that was killed between the two halves: the next one completes the incident', async ({ directory }) => {
-  const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  const killed = await openFired(directory)
   await killed.to(FIRED + 10 * SECOND)
   expect(messagesOf(await stored(directory))).toEqual([seconds(FIRED - MINUTE, FIRED), null])
   // What it was about to write.
@@ -222,55 +232,46 @@ it('an agent that was killed between the two halves: the next one completes the 
   // The condition still holds: the rule waits again, and fires. It is the same incident, an hour later too.
   await next.observe(FIRED + 9 * MINUTE, [])
   await next.observe(FIRED + 10 * MINUTE, [finding('ChainLogTrouble.aborted', { state: 'pending' })])
-  await next.observe(FIRED + 70 * MINUTE, [finding('ChainLogTrouble.aborted')])
+  await next.observe(FIRED + 70 * MINUTE, [CRASH])
   expect(next.announced).toEqual([])
   expect((await stored(directory)).alerts).toMatchObject([{ alert: 'ChainLogTrouble.aborted', endedAt: null }])
-  await next.close()
 })
 
 it('an agent that was killed before the journals were read: the next one reads both halves', async ({ directory }) => {
-  const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
-  const next = await open(directory, { at: FIRED + MINUTE })
+  await openFired(directory)
+  await open(directory, { at: FIRED + MINUTE })
   expect(messagesOf(await stored(directory)).map((lines) => lines?.length)).toEqual([61, 30])
-  await next.close()
 })
 
 it('a file that is not complete is reported and does not stop the agent', async ({ directory }) => {
-  const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  await openFired(directory)
   await truncate(join(directory, 'incidents', `${ID}.json`), 100)
   const next = await open(directory, { at: FIRED + MINUTE })
   expect(next.complaints).toEqual([expect.stringMatching(/^Could not parse the incident: expected the complete JSON/)])
-  await next.observe(FIRED + 2 * MINUTE, [finding('ChainLogTrouble.aborted')])
+  await next.observe(FIRED + 2 * MINUTE, [CRASH])
   expect(next.announced).toEqual(['20260301-130130 ChainLogTrouble.aborted'])
-  await next.close()
 })
 
 it('an alert of an incident that began more than an hour before the start has another incident', async ({
   directory,
 }) => {
-  const killed = await open(directory)
-  const [crash, down] = [finding('ChainLogTrouble.aborted'), finding('ChainServiceDown')]
-  await killed.observe(FIRED, [crash])
-  await killed.observe(FIRED + MINUTE, [crash, down])
-  await killed.observe(FIRED + 2 * MINUTE, [crash])
+  const killed = await openFired(directory)
+  await killed.observe(FIRED + MINUTE, [CRASH, DOWN])
+  await killed.observe(FIRED + 2 * MINUTE, [CRASH])
   const at = FIRED + 72 * 60 * MINUTE
   const next = await open(directory, { at })
-  await next.observe(at, [crash])
+  await next.observe(at, [CRASH])
   expect(next.announced).toEqual(['20260304-125930 ChainLogTrouble.aborted'])
-  expect(next.incidents.idOf(crash)).toBe('20260304-125930')
+  expect(next.incidents.idOf(CRASH)).toBe('20260304-125930')
   // The end of the other alert is the last that the agent had recorded.
   expect((await stored(directory)).alerts.map(({ endedAt }) => endedAt)).toEqual([
     '2026-03-01T13:01:30.000Z',
     '2026-03-01T13:01:30.000Z',
   ])
-  await next.close()
 })
 
 it('an incident that cannot be completed does not stop the next one', async ({ directory }) => {
-  const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  await openFired(directory)
   // The file cannot be written under this name.
   await mkdir(join(directory, 'incidents', `${ID}.json.new`))
   const at = FIRED + 11 * MINUTE
@@ -279,13 +280,12 @@ it('an incident that cannot be completed does not stop the next one', async ({ d
   const next = await open(directory, { at: at + MINUTE })
   expect(next.complaints).toHaveLength(1)
   expect(messagesOf(await stored(directory, '20260301-131030')).map((lines) => lines?.length)).toEqual([61, 30])
-  await next.close()
 })
 
 it('an agent that has ended writes no incident', async ({ directory }) => {
   const agent = await open(directory)
   await agent.close()
-  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  await agent.observe(FIRED, [CRASH])
   expect(agent.announced).toEqual([])
 })
 
@@ -293,28 +293,22 @@ it('an incident that cannot be written is reported, not named, and tried again a
   directory,
 }) => {
   await writeFile(join(directory, 'incidents'), '')
-  const agent = await open(directory)
-  const [crash, down] = [finding('ChainLogTrouble.aborted'), finding('ChainServiceDown')]
-  await agent.observe(FIRED, [crash])
-  await agent.observe(FIRED + 15 * SECOND, [crash, down])
+  const agent = await openFired(directory)
+  await agent.observe(FIRED + 15 * SECOND, [CRASH, DOWN])
   expect(agent.complaints).toHaveLength(1)
   expect(agent.announced).toEqual([])
-  expect(agent.incidents.idOf(crash)).toBeUndefined()
+  expect(agent.incidents.idOf(CRASH)).toBeUndefined()
   await rm(join(directory, 'incidents'))
-  await agent.observe(FIRED + 59 * SECOND, [crash, down])
+  await agent.observe(FIRED + 59 * SECOND, [CRASH, DOWN])
   expect(agent.announced).toEqual([])
-  await agent.observe(FIRED + 60 * SECOND, [crash, down])
+  await agent.observe(FIRED + 60 * SECOND, [CRASH, DOWN])
   expect(agent.announced).toEqual(['20260301-130030 ChainLogTrouble.aborted ChainServiceDown'])
-  expect([crash, down].map(agent.incidents.idOf)).toEqual(['20260301-130030', '20260301-130030'])
-  await agent.close()
+  expect([CRASH, DOWN].map(agent.incidents.idOf)).toEqual(['20260301-130030', '20260301-130030'])
 })
 
 it('the newest 20 are kept', async ({ directory }) => {
   const agent = await open(directory)
-  for (let hour = 0; hour < 22; hour += 1) {
-    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainLogTrouble.aborted')])
-    await agent.observe(FIRED + hour * 60 * MINUTE + MINUTE, [])
-  }
+  await observeHourly(agent, 22)
   const names = await readdir(join(directory, 'incidents'))
   expect(names.toSorted()).toEqual(
     Array.from({ length: 20 }, (_, index) => {
@@ -322,7 +316,6 @@ it('the newest 20 are kept', async ({ directory }) => {
       return `${at.slice(0, 10).replaceAll('-', '')}-${at.slice(11, 19).replaceAll(':', '')}.json`
     }),
   )
-  await agent.close()
 })
 
 it('only files that the agent wrote are removed, and damaged ones are reported once', async ({ directory }) => {
@@ -335,38 +328,30 @@ it('only files that the agent wrote are removed, and damaged ones are reported o
   expect(agent.complaints).toEqual([
     expect.stringMatching(/^100 files in \S+\/incidents cannot be read as incidents; the first: Could not parse/),
   ])
-  for (let hour = 0; hour < 21; hour += 1) {
-    await agent.observe(FIRED + hour * 60 * MINUTE, [finding('ChainLogTrouble.aborted')])
-    await agent.observe(FIRED + hour * 60 * MINUTE + MINUTE, [])
-  }
+  await observeHourly(agent, 21)
   const left = await readdir(incidents)
   expect(left).toEqual(expect.arrayContaining([...names, 'a.json.new']))
   expect(left).toHaveLength(names.length + 1 + 20)
   expect(left).not.toContain(`${ID}.json`)
-  await agent.close()
 })
 
 it('a symbolic link in place of the directory is not followed', async ({ directory }) => {
   const other = join(directory, 'other')
   await mkdir(other)
   await symlink(other, join(directory, 'incidents'))
-  const agent = await open(directory)
-  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  const agent = await openFired(directory)
   expect(agent.complaints).toEqual([
     expect.stringMatching(/it is not a directory, .* symbolic links, '\S+\/incidents'$/),
   ])
   expect(await readdir(other)).toEqual([])
-  await agent.close()
 })
 
 it('an incident whose id is not the name of its file is none', async ({ directory }) => {
-  const killed = await open(directory)
-  await killed.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  await openFired(directory)
   const file = join(directory, 'incidents', `${ID}.json`)
   await writeFile(file, (await readFile(file, 'utf8')).replace(`"id":"${ID}"`, '"id":"../../20260301-125931"'))
   const next = await open(directory, { at: FIRED + MINUTE })
   expect(next.complaints).toEqual([expect.stringMatching(/20260301-125930\.json in \S+ is the incident \.\.\/\.\./)])
-  await next.close()
 })
 
 it('no planted secret of the journals is kept', async ({ directory }) => {
@@ -379,10 +364,9 @@ it('no planted secret of the journals is kept', async ({ directory }) => {
     },
   }
   const agent = await open(directory, { exec })
-  await agent.observe(FIRED, [finding('ChainLogTrouble.aborted')])
+  await agent.observe(FIRED, [CRASH])
   await agent.to(FIRED + 32 * SECOND)
   const text = await readFile(join(directory, 'incidents', `${ID}.json`), 'utf8')
   expect(text).toContain('LOG_ERROR MonadException: password=(redacted)')
   expect(leaksOf(PLANTED)(text)).toEqual([])
-  await agent.close()
 })

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { createServer as createTls } from 'node:https'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,6 +11,7 @@ import { z } from 'zod'
 import { makeCertificate } from '../support/certificates.ts'
 import { cli } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { openHost } from '../support/host.ts'
 import { listening } from '../support/http.ts'
 import { runPolls } from '../collectors/run-collector.ts'
@@ -32,26 +34,9 @@ const HEARTBEAT = {
 }
 
 const openPort = async (): Promise<number> => {
-  const server = createServer((socket) => socket.on('error', () => undefined))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-  })
-  const address = server.address()
-  return isAddress(address) ? address.port : 0
-}
-
-const isAddress = (address: string | AddressInfo | null): address is AddressInfo => typeof address === 'object'
-
-const closedPort = async (): Promise<number> => {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return isAddress(address) ? address.port : 0
+  const { port, close } = await listening(createServer())
+  onTestFinished(close)
+  return port
 }
 
 const openWatcher = async (port: number | null) =>
@@ -80,10 +65,7 @@ const post = async (
 const withPort = async (watcher: Watcher, state: string): Promise<void> => {
   const line = new RegExp(String.raw`\nchain_watched_port\{node="node-a",state="${state}"\} 1\n`)
   const isShown = async (): Promise<boolean> => line.test(await watcher.page('/metrics'))
-  await eventually(
-    async () => (await isShown()) || (await watcher.second(), isShown()),
-    (shown) => shown,
-  )
+  await eventually(async () => (await isShown()) || (await watcher.second(), isShown()), Boolean)
 }
 
 const checkSchema = z.object({
@@ -120,7 +102,7 @@ test.each([
   },
   {
     state: 'refused',
-    choosePort: closedPort,
+    choosePort: freePort,
     severity: 'critical',
     sees: 'consensus does not listen',
     why: /refuses connections to the public port/,
@@ -242,23 +224,25 @@ test('a heartbeat that no agent sends is rejected, and changes nothing', async (
   expect(await watcher.page('/metrics')).not.toContain('chain_watched_heartbeat_timestamp_seconds{')
 })
 
+/** Clients that send the beginning of a heartbeat only, until the end of the test. Returns how many were disconnected. */
+const sendSlowly = (watcher: Watcher, clients: number, length: number): (() => number) => {
+  const head = `POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${length}\r\n\r\n{`
+  const sockets = Array.from({ length: clients }, () => {
+    const socket = connect({ host: '127.0.0.1', port: watcher.port })
+    socket.on('error', () => undefined).resume()
+    socket.write(head)
+    return socket
+  })
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  return () => sockets.filter(({ closed }) => closed).length
+}
+
 test('clients that send a body slowly keep neither Prometheus nor the agent of the node out', async () => {
   const watcher = await openWatcher(null)
   await watcher.pass(1)
-  const head = 'POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{'
-  const slow = Array.from({ length: 64 }, () =>
-    connect({ host: '127.0.0.1', port: watcher.port })
-      .on('error', () => undefined)
-      .resume(),
-  )
-  onTestFinished(() => {
-    for (const socket of slow) socket.destroy()
-  })
-  for (const socket of slow) socket.write(head)
-  await eventually(
-    () => slow.filter(({ closed }) => closed).length,
-    (ended) => ended === 64,
-  )
+  await eventually(sendSlowly(watcher, 64, 100), 64)
   expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
   expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
 })
@@ -266,22 +250,8 @@ test('clients that send a body slowly keep neither Prometheus nor the agent of t
 test('a heartbeat is received while 60 clients send theirs byte by byte', async () => {
   const watcher = await openWatcher(null)
   await watcher.pass(1)
-  const head = 'POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\n{'
-  const sockets = new Set<Socket>()
-  const send = (): void => {
-    const socket = connect({ host: '127.0.0.1', port: watcher.port }, () => socket.write(head))
-    sockets.add(socket)
-    socket.on('error', () => undefined).resume()
-  }
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-  })
-  for (let index = 0; index < 60; index += 1) send()
-  await eventually(
-    () => [...sockets].filter(({ closed }) => closed).length,
-    // Bodies beyond 16 end the oldest ones.
-    (ended) => ended >= 44,
-  )
+  // Bodies beyond 16 end the oldest ones.
+  await eventually(sendSlowly(watcher, 60, 60_000), (ended) => ended >= 44)
   for (let index = 0; index < 16; index += 1)
     expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
 })

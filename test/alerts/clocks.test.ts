@@ -17,7 +17,7 @@ import {
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { createDocument } from '../collectors/alertmanagers-run.ts'
+import { memoryCheckpoint } from '../collectors/recording.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const listedSchema = z.array(
@@ -50,7 +50,7 @@ const start = async (version: AlertmanagerVersion, directory: string) => {
 }
 
 /** Its clock is ahead of that of Alertmanager, which is the clock of this machine. */
-const startAgent = (url: string, isAhead: number, checkpoint = createDocument()) => {
+const startAgent = (url: string, isAhead: number, checkpoint = memoryCheckpoint()) => {
   let ahead = isAhead
   const clock = { ...systemClock, now: () => Date.now() + ahead }
   const firing = new Map<string, TargetAlert>()
@@ -127,7 +127,7 @@ for (const version of ALERTMANAGERS) {
 
     it.for([-hour, hour])('the clock of the agent is set by %i ms', async (by, { directory }) => {
       const { url, list } = await start(version, directory)
-      const checkpoint = createDocument()
+      const checkpoint = memoryCheckpoint()
       const agent = startAgent(url, 0, checkpoint)
       await agent.sent(1)
       await agent.fire('A', 'B')

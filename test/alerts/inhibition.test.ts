@@ -6,6 +6,25 @@ import { type Labels, labelsOf, type Listeners, startListeners } from './listene
 
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
 
+type Case = readonly [address: string, severity: string, labels?: Labels]
+
+/** An alert that has fired before the others. */
+interface InhibitionCase {
+  readonly name: string
+  readonly source: Case
+  readonly others: readonly Case[]
+  readonly heard: readonly string[]
+}
+
+const SYNC: Labels = { component: 'sync' }
+const SERVICES: Labels = { component: 'services' }
+const WAL: Labels = { component: 'host', directory: 'wal' }
+const QUERY_SERVICE: readonly Case[] = [
+  ['ChainQueryServiceBehind.stalled', 'warning', SERVICES],
+  ['ChainQueryServiceBehind', 'warning', SERVICES],
+  ['ChainQueryServiceSlow.errors', 'warning', SERVICES],
+]
+
 describe('a real Alertmanager with the committed configuration', () => {
   let listeners: Listeners
   let node = 0
@@ -28,10 +47,6 @@ describe('a real Alertmanager with the committed configuration', () => {
 
   const on = (alertname: string, severity: string, others: Labels = {}): Labels =>
     labelsOf(alertname, severity, { instance, job, ...others })
-  const queryServiceAlerts = (): readonly Labels[] =>
-    ['ChainQueryServiceBehind.stalled', 'ChainQueryServiceBehind', 'ChainQueryServiceSlow.errors'].map((alertname) =>
-      on(alertname, 'warning', { component: 'services' }),
-    )
   /** The receivers and alerts of this test. */
   const hear = async (posted: readonly Labels[]): Promise<readonly string[]> => {
     const told = (await listeners.hear(posted))
@@ -128,27 +143,6 @@ describe('a real Alertmanager with the committed configuration', () => {
     )
   })
 
-  it('does not inhibit a critical alert by a warning whose critical level would explain it', async () => {
-    const source = on('ChainBlockStalled', 'warning')
-    await listeners.post(source)
-    expect(await hear([source, on('ChainBehind', 'critical', { component: 'sync' })])).toEqual([
-      `chat ChainBlockStalled ${instance}`,
-      `pager ChainBehind ${instance}`,
-    ])
-  })
-
-  it('inhibits by one reading that is unknown, and not by another', async () => {
-    const source = on('ChainRpcDown', 'critical', { component: 'sync' })
-    await listeners.post(source)
-    expect(
-      await hear([
-        source,
-        on('ChainBlind', 'warning', { why: 'block' }),
-        on('ChainBlind', 'warning', { why: 'storage', component: 'storage' }),
-      ]),
-    ).toEqual([`chat ChainBlind.storage ${instance}`, `pager ChainRpcDown ${instance}`])
-  })
-
   it('sends what a watcher and Prometheus see of a node as one page, and what the watcher only repeats not at all', async () => {
     const down = on('ChainAgentDown', 'critical', { component: 'agent' })
     const watcher = { component: 'services', node: instance, watcher: 'w' }
@@ -222,91 +216,84 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(await hear([on('ChainAgentDown', 'critical', { component: 'agent' })])).toEqual([])
   })
 
-  it('inhibits consequences of consensus being down', async () => {
-    const source = on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' })
-    await listeners.post(source)
-    expect(
-      await hear([
-        source,
-        on('ChainBlockStalled', 'critical'),
-        on('ChainBehind', 'warning', { component: 'sync' }),
-        on('ChainRpcDown', 'critical', { component: 'sync' }),
-        on('ChainDiskFull', 'critical', { component: 'host', directory: 'wal' }),
-      ]),
-    ).toEqual([`pager ChainDiskFull wal ${instance}`, `pager ChainServiceDown ${instance}`])
-  })
-
-  it('sends that the chain is stalled if only the RPC is down', async () => {
-    const source = on('ChainServiceDown', 'critical', { component: 'services', service: 'rpc' })
-    await listeners.post(source)
-    expect(
-      await hear([source, on('ChainBlockStalled', 'critical'), on('ChainRpcDown', 'critical', { component: 'sync' })]),
-    ).toEqual([`pager ChainBlockStalled ${instance}`, `pager ChainServiceDown ${instance}`])
-  })
-
-  it('does not send RPC alerts during statesync', async () => {
-    const source = on('ChainStatesync', 'info', { component: 'sync' })
-    await listeners.post(source)
-    expect(await hear([source, on('ChainRpcDown', 'critical', { component: 'sync' })])).toEqual([
-      `info ChainStatesync ${instance}`,
-    ])
-  })
-
-  it('sends the higher severity of one subject, and the lower one of another', async () => {
-    const wal = { component: 'host', directory: 'wal' }
-    const ledger = { component: 'host', directory: 'ledger' }
-    const source = on('ChainOfTwoLevels', 'critical', wal)
-    await listeners.post(source)
-    expect(
-      await hear([
-        source,
-        on('ChainOfTwoLevels', 'warning', wal),
-        on('ChainOfTwoLevels', 'warning', ledger),
-        on('ChainClockDrift', 'warning', wal),
-      ]),
-    ).toEqual([
-      `chat ChainClockDrift wal ${instance}`,
-      `chat ChainOfTwoLevels ledger ${instance}`,
-      `pager ChainOfTwoLevels wal ${instance}`,
-    ])
-  })
-
-  it('does not send that the query service waits for a node that is behind, but its other alerts', async () => {
-    const source = on('ChainBehind', 'warning', { component: 'sync' })
-    await listeners.post(source)
-    expect(
-      await hear([
-        source,
-        ...queryServiceAlerts(),
-        on('ChainQueryServiceBehind.stalled', 'warning', {
-          component: 'services',
-          instance: `other-${instance}`,
-        }),
-      ]),
-    ).toEqual([
-      `chat ChainBehind ${instance}`,
-      `chat ChainQueryServiceBehind.stalled other-${instance}`,
-      `chat ChainQueryServiceSlow.errors ${instance}`,
-    ])
-  })
-
-  it('sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well', async () => {
-    const source = on('ChainQueryServiceDown.stopped', 'warning', { phase: 'stopped' })
-    await listeners.post(source)
-    expect(await hear([source, ...queryServiceAlerts()])).toEqual([`chat ChainQueryServiceDown.stopped ${instance}`])
-  })
-
-  it('sends one alert for an incomplete block, not that the service is stalled, behind and failing as well', async () => {
-    const source = on('ChainQueryServiceDown.incomplete', 'warning', { phase: 'incomplete' })
-    await listeners.post(source)
-    const others = [
-      'ChainQueryServiceBehind.stalled',
-      'ChainQueryServiceBehind',
-      'ChainQueryServiceBehind.ingest-failing',
-    ]
-    expect(await hear([source, ...others.map((name) => on(name, 'warning'))])).toEqual([
-      `chat ChainQueryServiceDown.incomplete ${instance}`,
-    ])
+  it.each<InhibitionCase>([
+    {
+      name: 'does not inhibit a critical alert by a warning whose critical level would explain it',
+      source: ['ChainBlockStalled', 'warning'],
+      others: [['ChainBehind', 'critical', SYNC]],
+      heard: ['chat ChainBlockStalled', 'pager ChainBehind'],
+    },
+    {
+      name: 'inhibits by one reading that is unknown, and not by another',
+      source: ['ChainRpcDown', 'critical', SYNC],
+      others: [
+        ['ChainBlind.block', 'warning'],
+        ['ChainBlind.storage', 'warning', { component: 'storage' }],
+      ],
+      heard: ['chat ChainBlind.storage', 'pager ChainRpcDown'],
+    },
+    {
+      name: 'inhibits consequences of consensus being down',
+      source: ['ChainServiceDown', 'critical', { ...SERVICES, service: 'bft' }],
+      others: [
+        ['ChainBlockStalled', 'critical'],
+        ['ChainBehind', 'warning', SYNC],
+        ['ChainRpcDown', 'critical', SYNC],
+        ['ChainDiskFull', 'critical', WAL],
+      ],
+      heard: ['pager ChainDiskFull wal', 'pager ChainServiceDown'],
+    },
+    {
+      name: 'sends that the chain is stalled if only the RPC is down',
+      source: ['ChainServiceDown', 'critical', { ...SERVICES, service: 'rpc' }],
+      others: [
+        ['ChainBlockStalled', 'critical'],
+        ['ChainRpcDown', 'critical', SYNC],
+      ],
+      heard: ['pager ChainBlockStalled', 'pager ChainServiceDown'],
+    },
+    {
+      name: 'does not send RPC alerts during statesync',
+      source: ['ChainStatesync', 'info', SYNC],
+      others: [['ChainRpcDown', 'critical', SYNC]],
+      heard: ['info ChainStatesync'],
+    },
+    {
+      name: 'sends the higher severity of one subject, and the lower one of another',
+      source: ['ChainOfTwoLevels', 'critical', WAL],
+      others: [
+        ['ChainOfTwoLevels', 'warning', WAL],
+        ['ChainOfTwoLevels', 'warning', { component: 'host', directory: 'ledger' }],
+        ['ChainClockDrift', 'warning', WAL],
+      ],
+      heard: ['chat ChainClockDrift wal', 'chat ChainOfTwoLevels ledger', 'pager ChainOfTwoLevels wal'],
+    },
+    {
+      name: 'does not send that the query service waits for a node that is behind, but its other alerts',
+      source: ['ChainBehind', 'warning', SYNC],
+      others: QUERY_SERVICE,
+      heard: ['chat ChainBehind', 'chat ChainQueryServiceSlow.errors'],
+    },
+    {
+      name: 'sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well',
+      source: ['ChainQueryServiceDown.stopped', 'warning', { phase: 'stopped' }],
+      others: QUERY_SERVICE,
+      heard: ['chat ChainQueryServiceDown.stopped'],
+    },
+    {
+      name: 'sends one alert for an incomplete block, not that the service is stalled, behind and failing as well',
+      source: ['ChainQueryServiceDown.incomplete', 'warning', { phase: 'incomplete' }],
+      others: [
+        ['ChainQueryServiceBehind.stalled', 'warning'],
+        ['ChainQueryServiceBehind', 'warning'],
+        ['ChainQueryServiceBehind.ingest-failing', 'warning'],
+      ],
+      heard: ['chat ChainQueryServiceDown.incomplete'],
+    },
+  ])('$name', async ({ source, others, heard }) => {
+    await listeners.post(on(...source))
+    const told = await hear([source, ...others].map((one) => on(...one)))
+    expect(told).toEqual(heard.map((one) => `${one} ${instance}`))
   })
 
   it('does not inhibit an alert without an instance by another without one', async () => {

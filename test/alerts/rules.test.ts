@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { metrics } from '../../src/metrics.ts'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
+import { lintSelectors } from '../dashboards/lint/expressions.ts'
+import { knownLabels } from '../dashboards/lint/metric-labels.ts'
 import { run } from '../support/programs.ts'
 import { probePrometheus, promtool } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
@@ -129,47 +130,15 @@ describe('the rules', () => {
   })
 })
 
-/** Exported by prom-client. */
-const OF_PROCESS = ['process_resident_memory_bytes', 'process_start_time_seconds']
-
 describe('the catalogue and the rules', () => {
-  const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [record]))
-  const selected = rules.flatMap(({ expr }) => readPromql(expr).selected)
-  const base = (metric: string): string => (metric in metrics ? metric : metric.replace(/_(?:bucket|sum|count)$/, ''))
-  const definitionOf = (metric: string) => Object.entries(metrics).find(([name]) => name === base(metric))?.[1]
-
-  it('every metric in a rule is exposed or recorded', () => {
-    const known = [...Object.keys(metrics), ...recorded, ...OF_PROCESS, 'up', 'scrape_samples_post_metric_relabeling']
-    const exposed = selected
-      .map(({ metric }) => base(metric))
-      .filter((one) => !/^(?:prometheus|alertmanager)_/.test(one))
-    expect(exposed.filter((one) => !known.includes(one))).toEqual([])
-  })
-
-  it('every label in a rule exists, with that value', () => {
-    for (const { metric, labels } of selected) {
-      const definition = definitionOf(metric)
-      if (!definition) continue
-      for (const [label, value] of Object.entries(labels)) {
-        if (label === 'instance' || label === 'job') continue
-        if (label === 'le') {
-          expect(definition.buckets?.map(String)).toContain(value)
-          continue
-        }
-        const values = definition.labels?.[label]
-        expect(values, `${metric}{${label}}`).toBeDefined()
-        if (typeof values === 'object' && value !== '') expect(values).toContain(value)
-      }
-    }
+  it('every metric in a rule is exposed or recorded, with these labels and values', () => {
+    const found = rules.flatMap(({ expr }) => lintSelectors(expr)).map(({ what }) => what)
+    expect(found.filter((what) => !/ records (?:prometheus|alertmanager)_/.test(what))).toEqual([])
   })
 
   it('every grouping is by existing labels', () => {
-    const labels = new Set(Object.values(metrics).flatMap((definition) => Object.keys(definition.labels ?? {})))
-    for (const { expr } of rules) {
-      for (const label of readPromql(expr).groupings) {
-        expect([...labels, 'instance', 'job', 'cluster', 'le', 'integration']).toContain(label)
-      }
-    }
+    const grouped = rules.flatMap(({ expr }) => readPromql(expr).groupings)
+    expect(grouped.filter((label) => label !== 'integration' && !knownLabels.has(label))).toEqual([])
   })
 
   it('every trouble pattern has a rule, and every pattern in a rule exists', () => {

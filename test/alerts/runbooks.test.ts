@@ -76,21 +76,6 @@ const finds = (wanted: string): boolean => {
 const pages = readdirSync(RUNBOOKS).filter((file) => file !== 'index.md')
 
 describe('the commands of the runbooks', () => {
-  it('are parsed: groups, options, alternatives, both kinds of expression', () => {
-    expect(lookedFor("curl localhost:9843/metrics | grep -E '^a_(b_)?c|^d(e|f)'")).toEqual([
-      '^a_b_c',
-      '^a_c',
-      '^de',
-      '^df',
-    ])
-    expect(lookedFor(String.raw`curl localhost:9843/metrics | grep 'a\(b\|c\)'`)).toEqual(['ab', 'ac'])
-  })
-
-  it('match existing metrics and no others', () => {
-    expect(['^chain_rpc_u', 'chain_block_diff', 'wal_stop', '^chain_rpc_up.*'].filter(finds)).toHaveLength(4)
-    expect(['^chain_rpcs', 'chain_nothing', 'wal_gone', '^wal_stopped'].filter(finds)).toEqual([])
-  })
-
   it.each(pages)('%s searches only existing metrics', (file) => {
     const wanted = lookedFor(readFileSync(join(RUNBOOKS, file), 'utf8'))
     expect(wanted.filter((one) => !finds(one))).toEqual([])
@@ -190,19 +175,8 @@ const withoutSudo = (page: string): readonly string[] =>
     .flatMap(([, block = '', inline = '']) => `${block}\n${inline}`.split(/\n|&&|\|\||[|;]/))
     .filter((command) => ROOT_ONLY.test(command) && !/\bsudo\b/.test(command))
 
-describe('commands that need root', () => {
-  it('are detected', () => {
-    expect(withoutSudo('`systemctl restart a`, `sudo systemctl stop b`, `systemctl status c`')).toEqual([
-      'systemctl restart a',
-    ])
-    expect(
-      withoutSudo('```promql\nup\n```\n\n```sh\nsudo apt-get update && apt-get install d\n```\n`reboot -f`'),
-    ).toEqual([' apt-get install d', 'reboot -f'])
-  })
-
-  it.each(pages)('%s has them with sudo', (file) => {
-    expect(withoutSudo(readFileSync(join(RUNBOOKS, file), 'utf8'))).toEqual([])
-  })
+it.each(pages)('%s has sudo with the commands that need root', (file) => {
+  expect(withoutSudo(readFileSync(join(RUNBOOKS, file), 'utf8'))).toEqual([])
 })
 
 /** The mitigation of a page up to its first restart of consensus; undefined without one. */
@@ -211,73 +185,10 @@ const beforeRestart = (page: string): string | undefined => {
   return rest.length === 0 ? undefined : before
 }
 
-describe('a mitigation that restarts the node', () => {
-  it('is found', () => {
-    const found = pages.filter((file) => beforeRestart(readFileSync(join(RUNBOOKS, file), 'utf8')) !== undefined)
-    expect(found).toEqual(expect.arrayContaining(['ChainBlockStalled.md', 'ChainUpgradeDue.md']))
-    expect(found).not.toContain('ChainRpcDown.md')
-  })
-
-  it.each(pages)('%s: the agent is asked first whether a restart is right', (file) => {
-    const before = beforeRestart(readFileSync(join(RUNBOOKS, file), 'utf8')) ?? 'chain-agent recover'
-    expect(before).toMatch(/chain-agent (?:recover|restart-window)/)
-  })
-})
-
-/** Statements that the source of the node contradicts, in lower case, and what is right. */
-const CONTRADICTED: Readonly<Record<string, string>> = {
-  'statesync of hours': 'a newer forkpoint and a statesync, minutes for a node that is hours behind',
-  'and the node needs statesync':
-    'the local forkpoint leads to no statesync: a newer one is needed (monad-consensus-state, maybe_statesync)',
-  'expect statesync': 'as above',
-  'prepare for statesync': 'as above',
-  'only by statesync': 'as above',
-  'until statesync"': 'as above',
-  "until statesync'": 'as above',
-  'three or four minutes': '800 blocks, about four minutes (monad-ledger, ledger_fetch_headers)',
-  'three to four minutes without blocks': 'as above',
-  'root is never normal': 'one wrong leader makes every node reject blocks (monad-consensus-state)',
-  'serves no rpc': 'an RPC that starts meanwhile does not listen; one that was up answers with old heights',
-  'node serves nothing': 'as above',
-  'answers no requests': 'as above',
-  'exits with code 0, a success': 'a panic is SIGABRT; only a returned error ends with 0 (monad-node, main)',
-  'if clocks differ': 'only a clock that was set back prevents sessions (monad-wireauth, api.rs)',
-  'check the clock, and that its udp ports': 'as above',
-  'firewall, udp, clock': 'as above',
-  'statesync has stalled and may not':
-    'the estimate may not change while data arrives (monad-statesync-executor, progress.rs)',
-  'votes cast': 'computed votes are counted, also those that do not leave the host',
-  'casts too few votes': 'as above',
-  'the cause on this node is fixed': 'votes may not reach the next leader: the cause may be the connection',
-}
-
-const textFiles = ['docs', 'src', 'query', 'simulator', 'dashboards/build'].flatMap((directory) =>
-  readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(?:md|ts)$/.test(file))
-    .map((file) => join(directory, file)),
-)
-
-/** The statements in a text, which may be broken over lines of prose, of a comment or of a quotation. */
-const contradictedIn = (text: string): readonly string[] => {
-  const words = text.replaceAll(/\s+(?:(?:\*|\/\/|>) )?/g, ' ').toLowerCase()
-  return Object.keys(CONTRADICTED).filter((statement) => words.includes(statement))
-}
-
-describe('statements that the source of the node contradicts', () => {
-  it('are found, also over two lines', () => {
-    expect(contradictedIn('A restart becomes a Statesync\n   of hours.')).toEqual(['statesync of hours'])
-    expect(contradictedIn(' * Votes\n * cast for each round')).toEqual(['votes cast'])
-    expect(textFiles.length).toBeGreaterThan(500)
-  })
-
-  it('are in no page, no source and no dashboard', () => {
-    const found = textFiles.flatMap((file) =>
-      contradictedIn(readFileSync(file, 'utf8')).map(
-        (statement) => `${file}: "${statement}": ${CONTRADICTED[statement]}`,
-      ),
-    )
-    expect(found).toEqual([])
-  })
+it('before a mitigation restarts the node, the agent is asked whether a restart is right', () => {
+  const restarting = pages.flatMap((file) => beforeRestart(readFileSync(join(RUNBOOKS, file), 'utf8')) ?? [])
+  expect(restarting.length).toBeGreaterThan(1)
+  for (const before of restarting) expect(before).toMatch(/chain-agent (?:recover|restart-window)/)
 })
 
 describe('the index', () => {

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
-import { FILES, rulesIn, seriesOf, testsOf, valuesOf } from '../health/rule-tests.ts'
-import { rowOf } from './files.ts'
+import { rowOf, rulesIn, seriesOf, testFiles, testsOf, valuesOf } from './files.ts'
 
 /** The rules of a file that fire in its tests if each series is scraped at this interval, in milliseconds. */
 const firingAt = (file: string, scrapeInterval: number | undefined): readonly string[] => {
@@ -55,11 +54,11 @@ const SILENT: Readonly<Record<number, readonly string[]>> = { 60: ['ChainLogsInc
 
 const expected = new Map<string, ReadonlySet<string>>()
 beforeAll(() => {
-  for (const file of FILES) expected.set(file, new Set(firingAt(file, undefined)))
+  for (const file of testFiles) expected.set(file, new Set(firingAt(file, undefined)))
 })
 
 test.each([5, 15, 30, 60])('each rule that fires in its tests fires at a scrape interval of %i s, too', (seconds) => {
-  const silent = FILES.flatMap((file) => {
+  const silent = testFiles.flatMap((file) => {
     const found = new Set(firingAt(file, seconds * 1000))
     return [...(expected.get(file) ?? [])].filter((rule) => !found.has(rule))
   })

@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import type { NodePlaces } from '../../simulator/keystore/key-files.ts'
 import { createSimulator } from '../../simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
-import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
-import { serveMetricsWithSecrets } from './metrics-server.ts'
 import { temporaryFolder } from '../support/directory.ts'
+import { listening } from '../support/http.ts'
+import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret, SECRET_METRICS } from '../support/secrets.ts'
 
 /**
  * Secrets are planted wherever the agent could read one, and all of its output is searched for them: metrics, status,
@@ -71,6 +72,19 @@ const plantKeys = async (places: NodePlaces): Promise<void> => {
     [join(places.backupDirectory, 'keystore-password-backup')]: `${secret('KeyFile')}\n`,
   }
   for (const [file, text] of Object.entries(files)) await writeFile(file, text)
+}
+
+/** The node's metrics with secrets in them, and the authorization header of the request. */
+const serveMetricsWithSecrets = async (behind: string) => {
+  const server = createServer((request, response) => {
+    const more = `${request.headers.authorization}\n${SECRET_METRICS}`
+    void fetch(`${behind}/metrics`)
+      .then((answer) => answer.text())
+      .then((text) => response.end(`${text.replaceAll(/^chain_node_info.*$/gm, '')}${more}`))
+      .catch(() => response.end(more))
+  })
+  const { url, close } = await listening(server)
+  return { url: `${url}/${secret('MetricsPath')}`, close }
 }
 
 const everythingOf = async (agent: Watched, state: string): Promise<string> => {
@@ -144,45 +158,35 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
     },
     { PATH: bin, KEYSTORE_PASSWORD: secret('Environment') },
   )
-  try {
-    // Every tool has worked and has failed by then.
-    await agent.see(
-      ({ value }) =>
-        ['services', 'storage', 'status'].map((collector) =>
-          value('chain_agent_collector_failures_total', { collector }),
-        ),
-      (failures) => failures.every((count) => (count ?? 0) >= 1),
-    )
-    // The planted lines have been read and not parsed.
-    await agent.see(
-      ({ value }) =>
-        ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus'].map((format) =>
-          value('chain_agent_lines_total', { format, result: 'unparsed' }),
-        ),
-      (lines) => lines.every((count) => (count ?? 0) >= 1),
-    )
-    // The planted key files have been read: one is complete, one is not.
-    await agent.see(
-      ({ value }) =>
-        ['ok', 'invalid'].map((state) =>
-          value('chain_key_file_state', {
-            key: state === 'ok' ? 'secp' : 'bls',
-            kind: 'backup',
-            state,
-          }),
-        ),
-      (seen) => seen.every((one) => one === 1),
-    )
-    const state = join(agent.directory, 'state')
-    const all = await everythingOf(agent, state)
-    const found = leaks(all)
-    const at = Math.max(0, all.indexOf(found[0] ?? all))
-    expect(found, all.slice(Math.max(0, at - 500), at + 200)).toEqual([])
-  } finally {
+  onTestFinished(async () => {
     await agent.stop()
     await simulator.close()
-    metrics.close()
-  }
+    await metrics.close()
+  })
+  const seeEach = (metric: string, labels: readonly Readonly<Record<string, string>>[]) =>
+    agent.see(
+      ({ value }) => labels.map((one) => value(metric, one)),
+      (all) => all.every((number) => (number ?? 0) >= 1),
+    )
+  // Every tool has worked and has failed by then.
+  const collectors = ['services', 'storage', 'status'].map((collector) => ({ collector }))
+  await seeEach('chain_agent_collector_failures_total', collectors)
+  // The planted lines have been read and not parsed.
+  const formats = ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus']
+  await seeEach(
+    'chain_agent_lines_total',
+    formats.map((format) => ({ format, result: 'unparsed' })),
+  )
+  // The planted key files have been read: one is complete, one is not.
+  await seeEach('chain_key_file_state', [
+    { key: 'secp', kind: 'backup', state: 'ok' },
+    { key: 'bls', kind: 'backup', state: 'invalid' },
+  ])
+  const state = join(agent.directory, 'state')
+  const all = await everythingOf(agent, state)
+  const found = leaks(all)
+  const at = Math.max(0, all.indexOf(found[0] ?? all))
+  expect(found, all.slice(Math.max(0, at - 500), at + 200)).toEqual([])
 })
 
 test('no planted secret is printed by the commands', async () => {

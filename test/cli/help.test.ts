@@ -3,48 +3,33 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { describeCommand, withSubcommands } from '../../src/cli/help/completion-model.ts'
 import { captureHelp, commandLineOf } from '../../src/cli/help/help.ts'
 import { SECTIONS } from '../../src/health/sections/sections.ts'
 import { cli } from '../support/cli.ts'
-import { completeProgram, namesIn } from '../support/words.ts'
+import { completeProgram, flagsOf, pathOf, withSubcommands } from '../support/words.ts'
 
-const complete = await completeProgram()
-const program = describeCommand(complete)
+const program = await completeProgram()
 const all = withSubcommands(program)
-
-const commandsOf = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(commandsOf)]
+const names = program.commands.map((command) => command.name())
 /** The help of each command. */
-const HELPS = new Map(commandsOf(complete).map((command) => [commandLineOf(command), captureHelp(command)]))
+const HELPS = new Map(all.map((command) => [commandLineOf(command), captureHelp(command)]))
 
 describe('the program', () => {
-  it('lists every command under the heading of its group, the most urgent first', async () => {
+  it('lists at most 24 commands by the question that they answer, and names the others', async () => {
     const { code, out, err } = await cli(['--help'])
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    const headings = out.split('\n').filter((line) => /^[A-Z][a-z]+:(?:.*:)?$/.test(line))
-    expect(headings.map((line) => line.split(':')[0])).toEqual([
-      'Options',
-      'Diagnose',
-      'Inspect',
-      'Query',
-      'Operate',
-      'Run',
-      'Simulate',
-      'Help',
-      'Examples',
-    ])
-    for (const { name } of program.commands) expect(out).toMatch(new RegExp(`\n  ${name} `))
-    expect(program.commands[0]?.name).toBe('check')
+    const headings = [...out.matchAll(/^([A-Z][a-z ]+):(?: .*\?)?$/gm)].map(([, heading]) => heading)
+    expect(headings).toEqual(['Options', 'Diagnose', 'Look back', 'Operate', 'Set up', 'Query', 'Examples'])
+    const listed = names.filter((name) => new RegExp(`\n  ${name} `).test(out))
+    expect(listed.length).toBeLessThanOrEqual(24)
+    expect(listed[0]).toBe('check')
+    const [, others = ''] = /\nFurther commands \(.*\): ([^.]*)\./.exec(out) ?? []
+    expect([...listed, ...others.split(/,\s/)]).toEqual(names)
   })
 
   // The table has the arguments of commands that are not loaded.
   it('lists the same when no command is loaded as when all are', async () => {
     expect((await cli(['--help'])).out).toBe(HELPS.get('chain-agent'))
-  })
-
-  it('has no command without a group', () => {
-    const lost = complete.commands.filter((command) => command.helpGroup() === '')
-    expect(lost.map((command) => command.name())).toEqual([])
   })
 
   // `chain-agent $COMMAND && echo ok` with COMMAND unset must not print ok.
@@ -62,7 +47,7 @@ describe('the program', () => {
   })
 })
 
-describe.each(all.filter(({ path }) => path !== '').map(({ path }) => [path]))('%s', (path) => {
+describe.each(all.slice(1).map((command) => [pathOf(command)]))('%s', (path) => {
   it('prints the same for help and --help', async () => {
     const asked = await cli(['help', ...path.split(' ')])
     expect(asked).toEqual(await cli([...path.split(' '), '--help']))
@@ -72,18 +57,19 @@ describe.each(all.filter(({ path }) => path !== '').map(({ path }) => [path]))('
 })
 
 it('every command, option and argument has a description', () => {
-  const silent = all.flatMap(({ path, summary, options, arguments: taken }) => [
-    ...(summary === '' ? [path] : []),
-    ...[...options, ...taken].filter((item) => item.description === '').map(({ term }) => `${path} ${term}`),
-  ])
+  const silent = all.flatMap((command) =>
+    [command.description(), ...[...command.options, ...command.registeredArguments].map((item) => item.description)]
+      .filter((description) => description === '')
+      .map(() => pathOf(command)),
+  )
   expect(silent).toEqual([])
 })
 
 it.each(['\nExamples:\n', '\nExit codes: '])('every command has %j, itself or in a parent command', (text) => {
   const hasText = (command: Command): boolean =>
     HELPS.get(commandLineOf(command))?.includes(text) === true ||
-    (command.parent !== null && command.parent !== complete && hasText(command.parent))
-  const without = commandsOf(complete).filter((command) => !hasText(command))
+    (command.parent !== null && command.parent !== program && hasText(command.parent))
+  const without = all.filter((command) => !hasText(command))
   expect(without.map(commandLineOf)).toEqual([])
 })
 
@@ -103,7 +89,7 @@ it('the help of status lists every section', () => {
 })
 
 it('examples are valid command lines', () => {
-  const options = new Set(all.flatMap((words) => words.options.flatMap(({ names }) => names)))
+  const options = new Set(all.flatMap(flagsOf))
   const lines = [...HELPS.values()].flatMap((help) => /\nExamples:\n([^]*)$/.exec(help)?.[1]?.split('\n') ?? [])
   const calls = lines.flatMap((line) =>
     [...line.matchAll(/(?<!-u )chain-agent ([^|#>)]+)/g)].map(([, call = '']) => call.trim()),
@@ -111,10 +97,7 @@ it('examples are valid command lines', () => {
   expect(calls.length).toBeGreaterThan(30)
   for (const call of calls) {
     const words = call.split(' ')
-    expect(
-      program.commands.map(({ name }) => name),
-      call,
-    ).toContain(words[0])
+    expect(names, call).toContain(words[0])
     expect(
       words
         .filter((word) => word.startsWith('-') && word !== '-')
@@ -143,6 +126,9 @@ describe('a misspelt word', () => {
     [['parse', 'ledger-tial'], 'Did you mean ledger-tail?'],
     [['maintenance', 'start', '1h', '--reason', 'upgrad'], 'Did you mean upgrade?'],
     [['completion', 'bsh'], 'Did you mean bash?'],
+    // Commands of earlier versions.
+    [['what-changed', '--for', '2m'], "error: unknown command 'what-changed'\n(Use chain-agent incident: "],
+    [['help', 'what-changed'], '(Use chain-agent incident: '],
   ])('%j is an error with a suggestion', async (argv, expected) => {
     const { code, out, err } = await cli(argv)
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -153,8 +139,8 @@ describe('a misspelt word', () => {
 
 describe('the width of the help', () => {
   const widthAt = async (columns: number): Promise<number> => {
-    const { out } = await cli(['check', '--help'], { env: { COLUMNS: String(columns) } })
-    const options = out.slice(0, out.indexOf('\nPrints the state'))
+    const { out } = await cli(['help', 'configuration'], { env: { COLUMNS: String(columns) } })
+    const options = out.slice(0, out.indexOf('\nEnvironment:'))
     return Math.max(...options.split('\n').map(({ length }) => length))
   }
 
@@ -191,13 +177,11 @@ const loadedWith = async (file: string, seen = new Set<string>()): Promise<Reado
 }
 
 it('is in ASCII where the locale is not UTF-8', async () => {
-  for (const { path } of all) expect((await cli([...path.split(' '), '--help'])).out).not.toMatch(/[^\n -~]/)
+  for (const command of all) expect((await cli([...pathOf(command).split(' '), '--help'])).out).not.toMatch(/[^\n -~]/)
 })
 
 describe('the help of a command loads no work', () => {
-  it.each(
-    program.commands.filter(({ name }) => !['help', 'completion', 'man'].includes(name)).map(({ name }) => [name]),
-  )('%s', async (name) => {
+  it.each(names.filter((name) => !['help', 'completion', 'man'].includes(name)))('%s', async (name) => {
     const [file = ''] = ['src', 'query', 'simulator']
       .map((folder) => `${folder}/commands/${name}/command.ts`)
       .filter(existsSync)
@@ -213,10 +197,21 @@ describe('the help of a command loads no work', () => {
   })
 })
 
-it('docs/reference/cli.md contains every command and every option', async () => {
-  const page = await readFile('docs/reference/cli.md', 'utf8')
-  expect(namesIn(program).filter((name) => !page.includes(name))).toEqual([])
-  const anchors = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor)
-  const headings = [...page.matchAll(/^##+ (.*)$/gm)].map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'))
-  expect(anchors.filter((anchor) => !headings.includes(anchor ?? ''))).toEqual([])
+it('the manual page has every command and every option', async () => {
+  const page = (await cli(['man'])).out.replaceAll(String.raw`\-`, '-')
+  const wanted = all.flatMap((command) => [commandLineOf(command), ...flagsOf(command)])
+  expect(wanted.filter((name) => !page.includes(name))).toEqual([])
+})
+
+it('the help of a command has one option of the configuration, and `help configuration` all', async () => {
+  const { code, out } = await cli(['help', 'configuration'])
+  const shared = all.flatMap(({ options }) =>
+    options.flatMap(({ helpGroupHeading, flags }) => (helpGroupHeading === 'Configuration:' ? [flags] : [])),
+  )
+  expect(code).toBe(0)
+  expect(new Set(shared).size).toBeGreaterThan(5)
+  expect(shared.filter((flags) => !out.includes(`\n  ${flags} `))).toEqual([])
+  const own = HELPS.get('chain-agent check') ?? ''
+  expect(shared.filter((flags) => own.includes(flags)).every((flags) => flags.startsWith('-c, --config '))).toBe(true)
+  expect(own).toContain('\nConfiguration (all options: chain-agent help configuration):\n  -c, --config <file>')
 })

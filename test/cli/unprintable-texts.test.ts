@@ -9,7 +9,6 @@ import { COLLECTORS } from '../../src/collectors/index.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { version } from '../../src/core/package.ts'
 import { collectorResponse, healthResponse } from '../../src/parsers/agent-status.ts'
-import { changesResponse } from '../../src/parsers/changes.ts'
 import { eventsResponse } from '../../src/parsers/event.ts'
 import { incidentSchema } from '../../src/parsers/incident.ts'
 import type { HttpRequest } from '../../src/sources/http.ts'
@@ -106,7 +105,6 @@ const documents = (fill: Fill, prefix: string): Readonly<Record<string, unknown>
   return {
     '/api/v1/status': { agent, collectors },
     '/api/v1/health': valueOf(healthResponse, fill),
-    '/api/v1/changes': valueOf(changesResponse, fill),
     '/api/v1/events': valueOf(eventsResponse, fill),
   }
 }
@@ -133,7 +131,6 @@ describe.each(fills)('of an agent whose answers are %s', (fill) => {
     ['recover'],
     ['restart-window'],
     ['standby', 'check', '--primary', 'http://primary.example:9843'],
-    ['what-changed'],
     ['duties'],
     ['report'],
     ['maintenance', 'show'],
@@ -180,7 +177,7 @@ test('of a query service, and on the command line', async () => {
   const { url, close } = await listening(server)
   onTestFinished(close)
   for (const argv of [
-    ['height', '--url', url],
+    ['query', '--height', '--url', url],
     ['query', '--url', url, '--to-block', '5'],
     ['balances', '--url', url, '--contract', `0x${'1'.repeat(40)}`],
     [HOSTILE],

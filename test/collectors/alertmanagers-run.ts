@@ -1,17 +1,15 @@
 import { z } from 'zod'
 import { alertmanagers } from '../../src/outbound/alertmanagers.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import { toJson } from '../../src/core/json.ts'
 import type { TargetAlert } from '../../src/domain/health.ts'
 import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { memoryCheckpoint } from './recording.ts'
 
 export const AT = Date.UTC(2026, 2, 1, 13)
-export const alertOf = (alertname: string, now: number): TargetAlert => ({
-  labels: { alertname },
-  annotations: {},
-  startsAt: now - 5000,
-})
+export const alertOf = (alertname: string, now: number): TargetAlert => {
+  return { labels: { alertname }, annotations: {}, startsAt: now - 5000 }
+}
 
 const sentSchema = z.array(
   z.object({
@@ -24,18 +22,6 @@ const sentSchema = z.array(
 /** Sent without an end. */
 export const FIRING = 'firing'
 type SentTimes = Readonly<Record<string, number | typeof FIRING>>
-
-/** A document, instead of a file. */
-export const createDocument = (): Checkpoint => {
-  let value: unknown
-  return {
-    read: () => Promise.resolve(value === undefined ? { state: 'none' } : { state: 'saved', value }),
-    save: (next) => {
-      value = JSON.parse(JSON.stringify(toJson(next)))
-      return Promise.resolve()
-    },
-  }
-}
 
 export const HOUR = 3600
 export const BOOT = { id: 'boot-1', since: 500_000 }
@@ -60,7 +46,7 @@ export const start = async ({
   ahead = 0,
   boot = BOOT.id,
   hasDate = true,
-  checkpoint = createDocument(),
+  checkpoint = memoryCheckpoint(),
 }: AgentStart = {}) => {
   const clock = manualClock(AT + after * 1000)
   clock.setOffset(ahead * 1000)
@@ -76,9 +62,7 @@ export const start = async ({
   const answerWith = (status: number, text: string): void => {
     answer = () => Promise.resolve({ status, text, date: hasDate ? Math.floor(remoteNow() / 1000) * 1000 : null })
   }
-  const accept = (body = ''): void => {
-    answerWith(200, body)
-  }
+  const accept = (body = ''): void => answerWith(200, body)
   const seconds = (time: string | undefined): number | undefined =>
     time === undefined ? undefined : (Date.parse(time) - AT) / 1000
   accept()
@@ -129,9 +113,7 @@ export const start = async ({
     wait: (...names: readonly string[]): void => {
       pending = names.map((name) => alertOf(name, clock.now()))
     },
-    evaluate: (): void => {
-      evaluated()
-    },
+    evaluate: (): void => evaluated(),
     /** Sets the clock of the agent, so that it is ahead by this. The start of what fires moves with it. */
     setClock: (to: number, { isEvaluated = true } = {}): void => {
       const before = clock.now()

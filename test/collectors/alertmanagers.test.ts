@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { TargetAlert } from '../../src/domain/health.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { alertmanagers } from '../../src/outbound/alertmanagers.ts'
-import { AT, alertOf, FIRING, createDocument, HOUR, BOOT, start } from './alertmanagers-run.ts'
+import { AT, alertOf, FIRING, HOUR, BOOT, start } from './alertmanagers-run.ts'
+import { memoryCheckpoint } from './recording.ts'
 
 test('firing alerts are sent at every poll, without an end', async () => {
   const { sent, fire, next } = await start()
@@ -60,7 +61,7 @@ test('an end is dropped once Alertmanager has ended the alert by itself', async 
 })
 
 test('what fired before a restart is sent until it fires again, or is neither firing nor pending after three minutes', async () => {
-  const checkpoint = createDocument()
+  const checkpoint = memoryCheckpoint()
   const before = await start({ checkpoint })
   before.fire('A', 'B', 'C')
   await before.next()
@@ -84,7 +85,7 @@ test('what fired before a restart is sent until it fires again, or is neither fi
 })
 
 test('an alert that Alertmanager has ended by itself while no agent ran does not fire again', async () => {
-  const checkpoint = createDocument()
+  const checkpoint = memoryCheckpoint()
   const before = await start({ checkpoint })
   before.fire('A')
   await before.next()
@@ -99,7 +100,7 @@ test.for([
   // The clock was set back by as long as no agent ran.
   { boot: BOOT.id, after: HOUR, ahead: 15 - HOUR, alerts: {} },
 ])('the age of the saved state: %o', async ({ alerts, ...options }) => {
-  const checkpoint = createDocument()
+  const checkpoint = memoryCheckpoint()
   const before = await start({ checkpoint })
   before.fire('A')
   await before.next()
@@ -107,12 +108,7 @@ test.for([
   expect(await next(1)).toEqual(Object.keys(alerts).length === 0 ? {} : alerts)
 })
 
-const savedAlert = (changes: object) => ({
-  labels: { alertname: 'Bad' },
-  annotations: {},
-  startsAt: AT - 5000,
-  ...changes,
-})
+const savedAlert = (changes: object) => ({ ...alertOf('Bad', AT), ...changes })
 
 test.for([
   ['startsAt beyond the times of a Date', savedAlert({ startsAt: 1e300 })],
@@ -128,7 +124,7 @@ test.for([
   ],
   ['null', null],
 ] as const)('a saved alert is dropped, and no other: %s', async ([, bad]) => {
-  const checkpoint = createDocument()
+  const checkpoint = memoryCheckpoint()
   await checkpoint.save({ at: AT, alerts: [savedAlert({ labels: { alertname: 'Good' } }), bad] })
   const { sent, fire, next } = await start({ checkpoint })
   fire('Now')
@@ -139,7 +135,7 @@ test.for([
 test.for([{ at: 1e300 }, { at: 'now' }, { alerts: 'none' }, []])(
   'a saved state that is damaged: %o',
   async (changes) => {
-    const checkpoint = createDocument()
+    const checkpoint = memoryCheckpoint()
     await checkpoint.save(Array.isArray(changes) ? changes : { at: AT, alerts: [savedAlert({})], ...changes })
     const { fire, next } = await start({ checkpoint })
     fire('Now')
@@ -148,7 +144,7 @@ test.for([{ at: 1e300 }, { at: 'now' }, { alerts: 'none' }, []])(
 )
 
 test('a start in the future is the time of the restart', async () => {
-  const checkpoint = createDocument()
+  const checkpoint = memoryCheckpoint()
   await checkpoint.save({ at: AT, alerts: [savedAlert({ startsAt: AT + 3_600_000 })] })
   const { starts, next } = await start({ checkpoint })
   await next()
@@ -156,7 +152,7 @@ test('a start in the future is the time of the restart', async () => {
 })
 
 test('at most 1,000 saved alerts are sent', async () => {
-  const checkpoint = createDocument()
+  const checkpoint = memoryCheckpoint()
   const alerts = Array.from({ length: 2000 }, (_, index) => savedAlert({ labels: { alertname: `A${index}` } }))
   await checkpoint.save({ at: AT, alerts })
   const { next } = await start({ checkpoint })
@@ -210,7 +206,7 @@ test('an Alertmanager that fails is sent what fires every 15 s, not after each e
 })
 
 test('the time of the last accepted alert, over a restart', async () => {
-  const checkpoint = createDocument()
+  const checkpoint = memoryCheckpoint()
   const { readings, fire, next } = await start({ checkpoint })
   expect(readings.at(-1)).toMatchObject({ lastAlertAt: {} })
   fire('A')
@@ -238,9 +234,7 @@ test.for([
   fire('A')
   await next()
   expect(states.at(-1)).toEqual({ 'Alertmanager here:9093': state })
-  expect(readings.at(-1)).toMatchObject({
-    lastAlertAt: state === 'accepted' ? { 'here:9093': AT + 15_000 } : {},
-  })
+  expect(readings.at(-1)).toMatchObject({ lastAlertAt: state === 'accepted' ? { 'here:9093': AT + 15_000 } : {} })
 })
 
 test('an Alertmanager that hangs delays no other', async () => {
@@ -266,7 +260,7 @@ test('an Alertmanager that hangs delays no other', async () => {
       evaluated.add(listener)
       return () => void evaluated.delete(listener)
     },
-    checkpoint: createDocument(),
+    checkpoint: memoryCheckpoint(),
     readBootTime: () => Promise.resolve(null),
     clock,
     timing: { interval: 15_000, timeout: 10_000 },
@@ -283,3 +277,101 @@ test('an Alertmanager that hangs delays no other', async () => {
   await running
   expect(evaluated.size).toBe(0)
 })
+
+test.for([HOUR, -HOUR])('a clock of the agent that is %i s ahead ends nothing and keeps nothing', async (ahead) => {
+  const { sent, starts, fire, next } = await start({ ahead })
+  fire('A')
+  expect(await next()).toEqual({ A: FIRING })
+  expect(starts.at(-1)).toEqual({ A: -5 })
+  fire()
+  expect(await next()).toEqual({ A: 30 })
+  expect(await next()).toEqual({})
+  expect(sent).toHaveLength(4)
+})
+
+test.for([HOUR, -HOUR])(
+  'the clock of the agent is set by %i s while an alert fires, and when it is over',
+  async (by) => {
+    const { starts, fire, setClock, next } = await start()
+    fire('A', 'B')
+    await next()
+    setClock(by)
+    expect(await next()).toEqual({ A: FIRING, B: FIRING })
+    fire('B')
+    setClock(0)
+    expect(await next()).toEqual({ A: 45, B: FIRING })
+    expect(starts.slice(1)).toEqual(Array.from({ length: 3 }, () => ({ A: -5, B: -5 })))
+  },
+)
+
+test('the clock of the agent is set back between the evaluation and the post: no alert ends before it starts', async () => {
+  const { starts, fire, setClock, next } = await start()
+  fire('A')
+  setClock(-HOUR, { isEvaluated: false })
+  expect(await next()).toEqual({ A: FIRING })
+  expect(starts.at(-1)).toEqual({ A: 15 })
+  await next()
+  expect(starts.at(-1)).toEqual({ A: 15 })
+})
+
+test.for([HOUR, -HOUR])('an alert that Alertmanager has keeps its start if the clock is set by %i s', async (by) => {
+  const { starts, fire, setClock, next } = await start()
+  fire('A')
+  await next()
+  setClock(by, { isEvaluated: false })
+  await next()
+  expect(starts.at(-1)).toEqual({ A: -5 })
+})
+
+test('the end is sent again if the clock of Alertmanager was set back before it', async () => {
+  const { starts, fire, setRemoteClock, next } = await start()
+  fire('A')
+  await next()
+  fire()
+  setRemoteClock(-HOUR)
+  // The clock of Alertmanager shows 12:00:30 then.
+  expect(await next()).toEqual({ A: 30 })
+  expect(await next()).toEqual({ A: 30 - HOUR })
+  expect(starts.at(-1)).toEqual({ A: 30 - HOUR })
+  expect(await next()).toEqual({})
+})
+
+test('the clock of Alertmanager is set back while an alert fires: its start follows the rejection', async () => {
+  const { starts, fire, setRemoteClock, answerWith, accept, next } = await start()
+  fire('A')
+  await next()
+  setRemoteClock(-HOUR)
+  answerWith(400, '"start time must be before end time"')
+  await next()
+  expect(starts.at(-1)).toEqual({ A: -5 })
+  accept()
+  expect(await next()).toEqual({ A: FIRING })
+  expect(starts.at(-1)).toEqual({ A: 45 - HOUR })
+})
+
+test.for([HOUR, -HOUR])('responses without a Date, an agent that is %i s ahead: no start is sent', async (ahead) => {
+  const { starts, fire, next } = await start({ ahead, hasDate: false })
+  fire('A')
+  expect(await next()).toEqual({ A: FIRING })
+  expect(starts.at(-1)).toEqual({})
+  fire()
+  // On the clock of the agent: there is no other.
+  expect(await next()).toEqual({ A: 30 + ahead })
+  expect(await next()).toEqual({})
+})
+
+test.for([HOUR, -HOUR])(
+  'a restart after the clock of the host was set by %i s: what fires is no end',
+  async (ahead) => {
+    const checkpoint = memoryCheckpoint()
+    const before = await start({ checkpoint })
+    before.fire('A')
+    await before.next()
+    const { starts, next } = await start({ after: 75, ahead, checkpoint })
+    expect(await next()).toEqual({ A: FIRING })
+    expect(starts).toEqual([{}, { A: -5 }])
+    for (let at = 105; at < 255; at += 15) expect(await next()).toEqual({ A: FIRING })
+    // It is over: no rule has found it again.
+    expect(await next()).toEqual({ A: 255 })
+  },
+)

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createConsensusWindow, kindsOf } from '../../src/collectors/consensus/window.ts'
-import { createRecentlySeen } from '../../src/collectors/consensus/sliding-window.ts'
+import { createConsensusWindow, createRecentlySeen, kindsOf } from '../../src/collectors/consensus/window.ts'
 import { CONSENSUS_KINDS } from '../../src/collectors/consensus/definition.ts'
 import { type ConsensusEvent, parseConsensusLine } from '../../src/parsers/consensus-log.ts'
 import { closed, committed, line, newQc, T0, timedOut, undecryptable, vote } from './consensus-log.ts'

@@ -1,7 +1,79 @@
 import { describe, expect, test } from 'vitest'
-import { ownHeight } from '../../src/collectors/derived/blocks.ts'
+import { derived } from '../../src/collectors/derived/collector.ts'
+import { createDuties, createRoundCounter } from '../../src/collectors/derived/duties.ts'
+import { ownHeight } from '../../src/collectors/derived/estimates.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import type { Outcome } from '../../src/core/collector.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
-import { BOOT, KEY, node, NOW, start } from './run-derived.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { memoryCheckpoint } from './recording.ts'
+import { readingOf } from './run-collector.ts'
+
+const KEY = `03${'7d'.repeat(32)}`
+const BOOT = '5f0c6a52-0b1e-4bb6-9d0e-0a3f8f1f7c11'
+const NOW = Date.UTC(2026, 2, 1, 12)
+
+interface Node {
+  readonly blocksyncWindow?: number | null
+  readonly bootId?: string | null
+  readonly at?: number
+  /** What an earlier agent has saved. */
+  readonly saved?: unknown
+}
+
+/** Runs the derived collector over published samples. */
+const start = async (publishedKey: string | null = KEY, node: Node = {}) => {
+  const { blocksyncWindow = 600, bootId = BOOT, at = NOW } = node
+  const clock = manualClock(at)
+  const stopping = new AbortController()
+  let published: readonly Sample[] = []
+  const checkpoint = memoryCheckpoint(node.saved)
+  const rounds = createRoundCounter()
+  const collector = derived({
+    published: () => published,
+    roundCounter: rounds,
+    duties: createDuties(),
+    ownKey: createOwnKey(publishedKey),
+    blocksyncWindow,
+    readBootId: () => Promise.resolve(bootId === null ? null : `${bootId}\n`),
+    checkpoint,
+    timing: { interval: 5000, timeout: 5000 },
+  })
+  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
+  void collector.run({ clock, signal: stopping.signal }, (outcome) => {
+    last = outcome
+  })
+  await clock.advance(0)
+  const series = (name: string): readonly Sample[] =>
+    collector.samples(readingOf(last)).filter((one) => one.name === name)
+  return {
+    rounds,
+    clock,
+    /** Publishes samples while N seconds pass in steps of the interval. */
+    run: async (seconds: number, publish: (second: number) => readonly Sample[]) => {
+      for (let passed = 0; passed < seconds; passed += 5) {
+        published = publish((clock.now() - NOW) / 1000)
+        await clock.advance(5000)
+        await clock.advance(0)
+      }
+    },
+    value: (name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
+      series(name).find((one) => Object.entries(labels).every(([label, value]) => one.labels[label] === value))?.value,
+    series,
+    /** Stops the collector, and returns what it has saved. */
+    stop: async (): Promise<unknown> => {
+      stopping.abort()
+      await clock.advance(0)
+      return checkpoint.saved()
+    },
+  }
+}
+
+/** A node at the head: block 1000 at the beginning, three blocks a second. */
+const atHead = (second: number): readonly Sample[] => [
+  sample('chain_ledger_seq_num', 1000 + 3 * second, { event: 'proposed' }),
+  sample('chain_ledger_block_timestamp_seconds', NOW / 1000 + second, { event: 'proposed' }),
+]
 
 const references = (heights: readonly number[], up = heights.length): readonly Sample[] => [
   ...heights.map((height, index) => sample('chain_reference_block_number', height, { reference: `r${index}` })),
@@ -13,65 +85,54 @@ const WINDOW = 'chain_blocksync_window_remaining_blocks'
 describe('the blocksync window', () => {
   test('a node at the head has the whole window, in blocks and in seconds at the measured rate', async () => {
     const { run, value } = await start()
-    await run(60, (second) => [...node(second), ...references([1000 + 3 * second, 1000 + 3 * second])])
+    await run(60, (second) => [...atHead(second), ...references([1000 + 3 * second, 1000 + 3 * second])])
     expect(value('chain_blocks_per_second')).toBeCloseTo(3, 6)
     expect(value(WINDOW)).toBe(600)
     expect(value('chain_blocksync_window_remaining_seconds')).toBeCloseTo(200, 3)
   })
-  test('a stalled node falls behind its references by three blocks a second', async () => {
+  type Phase = readonly [seconds: number, publish: (second: number) => readonly Sample[]]
+  const leftAfter = async (...phases: readonly Phase[]): Promise<number | undefined> => {
     const { run, value } = await start()
-    await run(60, node)
-    await run(100, (second) => [...node(55), ...references([1000 + 3 * second, 1000 + 3 * second])])
+    for (const [seconds, publish] of phases) await run(seconds, publish)
+    return value(WINDOW)
+  }
+  const headOf = (second: number): number => 1000 + 3 * second
+  const agreed = (second: number): readonly Sample[] => references([headOf(second), headOf(second)])
+
+  test('a stalled node falls behind its references by three blocks a second', async () => {
     // The last poll is at 160 s: it read the samples of 155 s, 100 seconds after block 1165.
-    expect(value(WINDOW)).toBe(300)
+    expect(await leftAfter([60, atHead], [100, (second) => [...atHead(55), ...agreed(second)]])).toBe(300)
   })
   test('a node that stops reporting keeps its last height', async () => {
-    const { run, value } = await start()
-    await run(60, node)
-    await run(100, (second) => references([1000 + 3 * second, 1000 + 3 * second]))
-    expect(value(WINDOW)).toBe(300)
+    expect(await leftAfter([60, atHead], [100, agreed])).toBe(300)
   })
   test('without references the lag is the age of the newest block at the measured rate', async () => {
-    const { run, value } = await start()
-    await run(60, node)
     // At 160 s the newest block is the one of the 55th second: 105 s at three a second.
-    await run(100, (second) => (second < 110 ? node(55) : []))
-    expect(value(WINDOW)).toBe(300)
-    const { run: again, value: other } = await start()
-    await again(60, node)
-    await again(100, () => node(55))
-    expect(other(WINDOW)).toBe(285)
+    expect(await leftAfter([60, atHead], [100, (second) => (second < 110 ? atHead(55) : [])])).toBe(300)
+    expect(await leftAfter([60, atHead], [100, () => atHead(55)])).toBe(285)
   })
   test('without references the lag of a slow node is the age of its blocks', async () => {
-    const { run, value } = await start()
-    await run(60, node)
     // Two thirds of the pace: at 360 s it has the block of the 257th second.
-    await run(300, (second) => node(55 + ((second - 55) * 2) / 3))
-    expect(value(WINDOW)).toBeCloseTo(600 - 3 * 105, -1)
+    const slow = (second: number): readonly Sample[] => atHead(55 + ((second - 55) * 2) / 3)
+    expect(await leftAfter([60, atHead], [300, slow])).toBeCloseTo(600 - 3 * 105, -1)
   })
   test('without references the difference in the status report is used, too', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => [...node(second), sample('chain_block_difference', 90)])
-    expect(value(WINDOW)).toBe(510)
+    const difference = sample('chain_block_difference', 90)
+    expect(await leftAfter([60, (second) => [...atHead(second), difference]])).toBe(510)
   })
-  test('a single reference that is wrong or of another chain is not the head', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => {
-      const head = 1000 + 3 * second
-      return [...node(second), ...references([head, 9_000_000, head + 2])]
-    })
-    expect(value(WINDOW)).toBe(598)
-  })
-  test('references that do not agree are not used', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => [...node(second), ...references([9_000_000], 3)])
-    expect(value(WINDOW)).toBe(600)
+  test('references that are wrong, of another chain or do not agree are not the head', async () => {
+    const wrong = (second: number) => [
+      ...atHead(second),
+      ...references([headOf(second), 9_000_000, headOf(second) + 2]),
+    ]
+    expect(await leftAfter([60, wrong])).toBe(598)
+    expect(await leftAfter([60, (second) => [...atHead(second), ...references([9_000_000], 3)]])).toBe(600)
   })
   test('unknown at first, and while statesync is running', async () => {
     const { run, value } = await start()
     await run(5, () => [])
     expect(value(WINDOW)).toBeUndefined()
-    await run(60, (second) => [...node(second), sample('chain_consensus_statesync_active', 1)])
+    await run(60, (second) => [...atHead(second), sample('chain_consensus_statesync_active', 1)])
     expect(value(WINDOW)).toBeUndefined()
   })
   test('its size: 800 by default, and of 800, 1,000 and 3/2 of the setting of the node the smallest', async () => {
@@ -90,9 +151,7 @@ describe('the blocksync window', () => {
     expect(await sizeOf(650, 301)).toBe(650)
   })
   test('it does not go below 0', async () => {
-    const { run, value } = await start()
-    await run(60, (second) => [...node(second), ...references([5000, 5000])])
-    expect(value(WINDOW)).toBe(0)
+    expect(await leftAfter([60, (second) => [...atHead(second), ...references([5000, 5000])]])).toBe(0)
   })
 })
 
@@ -154,15 +213,15 @@ test('unchanged metrics while the RPC advances are a zombie; while both are stal
 })
 
 describe('duties', () => {
+  const MEMBER = sample('chain_native_stake_ratio', 0.06)
+  const inLog = (votes: number) => sample('chain_consensus_window_messages', votes, { kind: 'vote_created' })
+  const counted = (votes: number) => sample('chain_native_events_total', votes, { event: 'vote_created' })
   test('rounds led are expected by the share of the stake at that time', async () => {
     const { run, rounds, value } = await start()
     for (let round = 0; round < 100; round += 1) {
       rounds.add({ isOwn: round % 20 === 0, isTimeout: round % 40 === 0 })
     }
-    await run(10, () => [
-      sample('chain_native_stake_ratio', 0.06),
-      sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
-    ])
+    await run(10, () => [MEMBER, inLog(3)])
     expect(value('chain_duty_expected_slots')).toBeCloseTo(6, 9)
     expect(value('chain_duty_slots', { result: 'block' })).toBe(2)
     expect(value('chain_duty_slots', { result: 'timeout' })).toBe(3)
@@ -173,10 +232,7 @@ describe('duties', () => {
   test('the ratio of no own rounds is unknown', async () => {
     const { run, rounds, value } = await start()
     rounds.add({ isOwn: false, isTimeout: false })
-    await run(10, () => [
-      sample('chain_native_stake_ratio', 0.06),
-      sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
-    ])
+    await run(10, () => [MEMBER, inLog(3)])
     expect(value('chain_duty_timeout_ratio', { scope: 'network' })).toBe(0)
     expect(value('chain_duty_slots', { result: 'block' })).toBe(0)
     expect(value('chain_duty_timeout_ratio', { scope: 'own' })).toBeUndefined()
@@ -190,65 +246,40 @@ describe('duties', () => {
   })
   test('without a source it is unknown, not inactive', async () => {
     const { run, value } = await start()
-    await run(10, () => [sample('chain_consensus_window_messages', 3, { kind: 'vote_created' })])
+    await run(10, () => [inLog(3)])
     await run(300, () => [])
     expect(value('chain_duty_identity_active')).toBeUndefined()
   })
   test('two agents without a boot ID count as two hosts', async () => {
-    const vote = () => [
-      sample('chain_native_stake_ratio', 0.06),
-      sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),
-    ]
-    const boots = [await start(KEY, { bootId: null }), await start(KEY, { bootId: null })].map(
-      async ({ run, series }) => {
-        await run(10, vote)
-        return series('chain_duty_identity_active').map(({ labels }) => labels['boot'])
-      },
-    )
-    const [one, other] = await Promise.all(boots)
+    const bootsOf = async () => {
+      const { run, series } = await start(KEY, { bootId: null })
+      await run(10, () => [MEMBER, inLog(3)])
+      return series('chain_duty_identity_active').map(({ labels }) => labels['boot'])
+    }
+    const one = await bootsOf()
     expect(one).toHaveLength(1)
-    expect(one).not.toEqual(other)
+    expect(one).not.toEqual(await bootsOf())
   })
   test('a node that stops voting is inactive after two minutes', async () => {
     const { run, value } = await start()
-    const votes = (count: number) => () => [
-      sample('chain_native_stake_ratio', 0.06),
-      sample('chain_consensus_window_messages', count, { kind: 'vote_created' }),
-    ]
-    await run(10, votes(9))
-    await run(115, votes(0))
+    await run(10, () => [MEMBER, inLog(9)])
+    await run(115, () => [MEMBER, inLog(0)])
     expect(value('chain_duty_identity_active')).toBe(1)
-    await run(20, votes(0))
+    await run(20, () => [MEMBER, inLog(0)])
     expect(value('chain_duty_identity_active')).toBe(0)
   })
   test('a counter of votes that begins again, as after a restart, is no vote', async () => {
     const { run, value } = await start()
-    const votes = (count: (second: number) => number) => (second: number) => [
-      sample('chain_native_stake_ratio', 0.06),
-      sample('chain_native_events_total', count(second), { event: 'vote_created' }),
-    ]
-    await run(
-      10,
-      votes((second) => 1000 + second),
-    )
-    await run(
-      60,
-      votes(() => 1010),
-    )
+    await run(10, (second) => [MEMBER, counted(1000 + second)])
+    await run(60, () => [MEMBER, counted(1010)])
     expect(value('chain_duty_identity_active')).toBe(1)
-    await run(
-      70,
-      votes(() => 0),
-    )
+    await run(70, () => [MEMBER, counted(0)])
     expect(value('chain_duty_identity_active')).toBe(0)
   })
   test('a full node computes a vote in every round and does not sign; own blocks do', async () => {
     const { run, rounds, value } = await start()
-    const votes = (second: number): readonly Sample[] => [
-      sample('chain_native_stake_ratio', 0),
-      sample('chain_native_events_total', 1000 + 3 * second, { event: 'vote_created' }),
-      sample('chain_consensus_window_messages', 180, { kind: 'vote_created' }),
-    ]
+    const outside = sample('chain_native_stake_ratio', 0)
+    const votes = (second: number): readonly Sample[] => [outside, counted(1000 + 3 * second), inLog(180)]
     await run(130, votes)
     expect(value('chain_duty_identity_active')).toBe(0)
     rounds.add({ isOwn: false, isTimeout: false })
@@ -259,11 +290,10 @@ describe('duties', () => {
   })
   test('without a stake the staking precompile shows whether votes are sent', async () => {
     const { run, value } = await start()
-    const votes = sample('chain_consensus_window_messages', 180, { kind: 'vote_created' })
-    await run(10, () => [votes, sample('chain_staking_active', 1)])
+    await run(10, () => [inLog(180), sample('chain_staking_active', 1)])
     expect(value('chain_duty_identity_active')).toBe(1)
     const other = await start()
-    await other.run(130, () => [votes, sample('chain_staking_active', 0)])
+    await other.run(130, () => [inLog(180), sample('chain_staking_active', 0)])
     expect(other.value('chain_duty_identity_active')).toBe(0)
   })
 })
@@ -275,7 +305,7 @@ describe('the time of a start', () => {
   /** Consensus ran for an hour; it is down from second 30 on, starts at 38, and has caught up at 60. */
   const restarted = (second: number): readonly Sample[] => [
     started(second < 40 ? -3600 : 38),
-    ...(second < 30 || second >= 60 ? node(second) : node(30)),
+    ...(second < 30 || second >= 60 ? atHead(second) : atHead(30)),
   ]
 
   test('is unknown before the first start, and then lasts until a fresh block', async () => {
@@ -301,7 +331,7 @@ describe('the time of a start', () => {
   test('a block from before the start does not end it', async () => {
     const { run, value } = await start()
     // Started at 34; the newest block is of second 30 and looks fresh until 40.
-    await run(40, (second) => [started(second < 35 ? -3600 : 34), ...node(Math.min(second, 30))])
+    await run(40, (second) => [started(second < 35 ? -3600 : 34), ...atHead(Math.min(second, 30))])
     expect(value('chain_last_start_seconds')).toBeUndefined()
   })
 })
@@ -310,7 +340,7 @@ test('after a restart of the agent all that took hours is known at the first rea
   const before = await start()
   for (let round = 0; round < 100; round += 1) before.rounds.add({ isOwn: false, isTimeout: round % 4 === 0 })
   const reading = (second: number): readonly Sample[] => [
-    ...node(second < 30 || second >= 60 ? second : 30),
+    ...atHead(second < 30 || second >= 60 ? second : 30),
     // Consensus starts at 38 and has caught up at 65, 27 s later.
     sample('chain_service_start_timestamp_seconds', NOW / 1000 + (second < 40 ? -3600 : 38), { service: 'bft' }),
     // From 50 %, 0.01 % in 10 s.

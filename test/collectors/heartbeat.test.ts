@@ -11,6 +11,7 @@ import { type Sample, sample } from '../../src/core/metric.ts'
 import { createHeartbeat } from '../../src/sources/endpoints.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import { eventually } from '../support/eventually.ts'
+import { listening } from '../support/http.ts'
 import { recording } from './recording.ts'
 
 const TOKEN = 'f3a1c99b7d20'
@@ -35,21 +36,19 @@ const listen = async () => {
       response.writeHead(status).end(text)
     })
   })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
+  const { url, close } = await listening(server)
+  await writeFile(join(directory, 'url'), `${url}/ping/${TOKEN}\n`)
   return {
-    url: `http://127.0.0.1:${port}/ping/${TOKEN}`,
     bodies,
+    close,
+    first: () =>
+      eventually(
+        () => bodies[0] ?? '',
+        (body) => body !== '',
+      ),
     answer: (next: number, body = 'OK') => {
       status = next
       text = body
-    },
-    close: () => {
-      server.closeAllConnections()
-      server.close()
     },
   }
 }
@@ -60,11 +59,7 @@ const beat = (published: () => readonly Sample[], health: () => HealthSummary = 
   const stop = new AbortController()
   const clock = systemClock
   const collector = heartbeat({
-    send: createHeartbeat({
-      ask: createHttpClient(clock),
-      urlFile: join(directory, 'url'),
-      timeout: 2000,
-    }),
+    send: createHeartbeat({ ask: createHttpClient(clock), urlFile: join(directory, 'url'), timeout: 2000 }),
     published,
     health,
     recorder: record.recorder,
@@ -104,26 +99,16 @@ const healthy = (): readonly Sample[] => [
 
 test('sends height and health, and exports the time of the last success', async () => {
   const server = await listen()
-  await writeFile(join(directory, 'url'), `${server.url}\n`)
   let published = healthy
   let health = HEALTHY
   const { texts, total, end } = beat(
     () => published(),
     () => health,
   )
-  await eventually(
-    () => server.bodies.length,
-    (count) => count > 0,
-  )
+  await server.first()
   expect(server.bodies[0]).toMatch(new RegExp(`^POST /ping/${TOKEN} \\{`))
   const document: unknown = JSON.parse((server.bodies[0] ?? '').replace(/^POST \S+ /, ''))
-  expect(document).toMatchObject({
-    health: 'healthy',
-    causes: [],
-    height: 4711,
-    blockDifference: 2,
-    maintenance: null,
-  })
+  expect(document).toMatchObject({ health: 'healthy', causes: [], height: 4711, blockDifference: 2, maintenance: null })
 
   health = DOWN
   published = () => [...healthy(), sample('chain_agent_maintenance', 1, { reason: 'upgrade' })]
@@ -135,7 +120,7 @@ test('sends height and health, and exports the time of the last success', async 
   await eventually(() => texts.at(-1) ?? '', contains('refused: HTTP status 503'))
   // The time of the last success stays: that it grows old is what the alert sees.
   expect(texts.at(-1)).toContain('chain_agent_heartbeat_last_success_timestamp_seconds')
-  server.close()
+  await server.close()
   await eventually(() => texts.at(-1) ?? '', contains('no connection'))
   expect(total('accepted')).toBeGreaterThan(0)
   expect(total('failed')).toBeGreaterThan(1)
@@ -145,14 +130,10 @@ test('sends height and health, and exports the time of the last success', async 
 
 test('what is not known is null, not 0', async () => {
   const server = await listen()
-  await writeFile(join(directory, 'url'), `${server.url}\n`)
   const { end } = beat(() => [])
-  await eventually(
-    () => server.bodies.length,
-    (count) => count > 0,
-  )
+  await server.first()
   await end()
-  server.close()
+  await server.close()
   const document: unknown = JSON.parse((server.bodies[0] ?? '').replace(/^POST \S+ /, ''))
   expect(document).toMatchObject({ height: null, blockTime: null, blockDifference: null })
 })
@@ -188,14 +169,13 @@ test.for([
 ] as const)('a response with status 200 and the body %s is %s', async ([body, state]) => {
   const server = await listen()
   server.answer(200, body)
-  await writeFile(join(directory, 'url'), `${server.url}\n`)
   const { texts, total, end } = beat(healthy)
   await eventually(
     () => texts.length,
     (count) => count > 0,
   )
   await end()
-  server.close()
+  await server.close()
   expect(texts[0]).toContain(JSON.stringify({ heartbeat: state, health: 'healthy' }))
   expect(String(texts[0]).includes('last_success')).toBe(state === 'accepted')
   expect((total('accepted') ?? 0) > 0).toBe(state === 'accepted')

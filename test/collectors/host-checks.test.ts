@@ -1,18 +1,12 @@
 import { expect, test } from 'vitest'
-import { createHostCheck, runAll } from '../../src/collectors/host/host-check.ts'
-import { createLifecycleCounters } from '../../src/collectors/lifecycle/restarts.ts'
-import { createMainPids } from '../../src/collectors/shared/node-state.ts'
+import { createCheckRunner, type HostCheck, runAll } from '../../src/collectors/host/host-check.ts'
 import { blockedReason } from '../../src/collectors/host/system.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { sample } from '../../src/core/metric.ts'
-import { services } from '../../src/collectors/services/collector.ts'
-import { NO_UNIT_LOGS } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { programs } from './run-host.ts'
-import { recording } from './recording.ts'
 
 const one = [sample('chain_host_smt_active', 1)]
-const timeout = 8000
+const runnerOf = (check: HostCheck) => createCheckRunner(check, 8000)
 
 const start = () => {
   const clock = manualClock()
@@ -24,9 +18,8 @@ test('a check that hangs times out, and is not read again until the read has com
   const { clock, context } = start()
   let answer: () => void = () => undefined
   let reads = 0
-  const stuck = createHostCheck({
+  const stuck = runnerOf({
     name: 'stuck',
-    timeout,
     read: () => {
       reads += 1
       return new Promise((resolve) => {
@@ -34,7 +27,7 @@ test('a check that hangs times out, and is not read again until the read has com
       })
     },
   })
-  const healthy = createHostCheck({ name: 'healthy', timeout, read: () => Promise.resolve(one) })
+  const healthy = runnerOf({ name: 'healthy', read: () => Promise.resolve(one) })
   const first = runAll([stuck, healthy], context)
   await clock.advance(0)
   await clock.advance(8000)
@@ -65,9 +58,8 @@ test('a failure contains the advice; an expensive check that failed is read agai
     () => one,
     () => [],
   ]
-  const check = createHostCheck({
+  const check = runnerOf({
     name: 'expensive',
-    timeout,
     every: 300_000,
     read: async () => await Promise.resolve(answers.shift()?.() ?? []),
   })
@@ -96,44 +88,4 @@ test.each([
   ['5.15.0-56-generic', false],
 ])('the kernel %s is blocked: %s', (kernel, isBlocked) => {
   expect(blockedReason(kernel) !== null).toBe(isBlocked)
-})
-
-test('the main processes are known from a poll of the units, and cleared by a failed one', async () => {
-  const clock = manualClock()
-  const mainPids = createMainPids()
-  const unit = (name: string, pid: number): string =>
-    `Id=${name}.service\nActiveState=${pid > 0 ? 'active' : 'inactive'}\nMainPID=${pid}\n`
-  const answers = [`${unit('zephyr-bft', 31)}\n${unit('zephyr-rpc', 0)}`, 'invalid']
-  const { exec } = programs({})
-  const collector = services({
-    exec: {
-      ...exec,
-      run: () => Promise.resolve({ exitCode: 0, stdout: answers.shift() ?? '', stderr: '' }),
-      stream: () => {
-        throw new Error('no stream is read here')
-      },
-      killAll: () => undefined,
-    },
-    unitNames: {
-      one: (template) => Promise.resolve(template),
-      match: () => Promise.resolve([]),
-      all: (templates) => Promise.resolve(new Map(Object.entries(templates))),
-    },
-    units: { bft: 'zephyr-bft.service', rpc: 'zephyr-rpc.service' },
-    timers: {},
-    required: [],
-    lifecycle: createLifecycleCounters(recording().recorder, ['bft', 'rpc']),
-    mainPids,
-    recorder: recording().recorder,
-    unitLogs: NO_UNIT_LOGS,
-    watchUnits: null,
-    timing: { interval: 10_000, timeout: 5000 },
-  })
-  const stop = new AbortController()
-  void collector.run({ clock, signal: stop.signal }, () => undefined)
-  await clock.advance(0)
-  expect(mainPids.get()).toEqual(new Map([['bft', 31]]))
-  await clock.advance(10_000)
-  expect(mainPids.get()).toEqual(new Map())
-  stop.abort()
 })

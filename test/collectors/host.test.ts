@@ -85,12 +85,7 @@ const start = async (answers: Parameters<typeof programs>[0] = {}, firewalledPor
   const collector = runHost({
     clock,
     exec,
-    places: {
-      procfs: at('proc'),
-      sysfs: at('sys'),
-      bootDirectory: at('boot'),
-      smartDirectory: at('smart'),
-    },
+    places: { procfs: at('proc'), sysfs: at('sys'), bootDirectory: at('boot'), smartDirectory: at('smart') },
     directories: { ledger: at('node/ledger'), wal: at('node/wal'), gone: at('node/gone') },
     nodeDirectory: at('node'),
     firewalledPorts,
@@ -200,8 +195,7 @@ test('a check that fails does not affect the others', async () => {
   await tree.remove('boot')
   await clock.advance(60_000)
   const { values, states } = await poll()
-  const lost = before.filter((name) => !(name in values))
-  expect(lost.toSorted()).toEqual([
+  expect(before.filter((name) => !(name in values)).toSorted()).toEqual([
     'host_boot_timestamp_seconds',
     'host_hugepages_free{2Mi}',
     'host_hugepages{2Mi}',
@@ -215,9 +209,7 @@ test('a check that fails does not affect the others', async () => {
     'host_port_exposed{8080}',
     'host_port_exposed{9143}',
   ])
-  expect(states).toMatchObject({
-    'host, not available': 'kernel after a reboot',
-  })
+  expect(states).toMatchObject({ 'host, not available': 'kernel after a reboot' })
   expect(states['host, load']).toContain('not known: could not parse')
 })
 
@@ -225,8 +217,7 @@ test('a host without these files has no values', async () => {
   const tree = await createTree({})
   cleanUp.push(tree.clear)
   const { root } = tree
-  const places = { procfs: root, sysfs: root, bootDirectory: root, smartDirectory: null }
-  const { poll } = runHost({ clock: manualClock(), places, directories: { wal: `${root}/wal` } })
+  const { poll } = runHost({ clock: manualClock(), places: root, directories: { wal: `${root}/wal` } })
   const { values, states } = await poll()
   expect(values).toEqual({})
   expect(states['host, clock']).toContain('not known: could not run timedatectl')
@@ -346,10 +337,31 @@ test('without a default route the network card is unknown', async () => {
   expect(states['host, not available']).toContain('network card')
 })
 
+const routeOf = (device: string): string =>
+  'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n' +
+  `${device}\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n`
+
+test.each([
+  ['vlan7', { 'vlan7/lower_bond0/x': '', 'bond0/bonding/mode': '' }, 'bond0'],
+  ['vlan7', { 'vlan7/lower_eno1/x': '', 'eno1/device/vendor': '' }, 'eno1'],
+  ['br0', { 'br0/lower_eno1/x': '', 'br0/lower_vnet0/x': '', 'eno1/device/vendor': '' }, undefined],
+  // In a container.
+  ['eth0', { 'eth0/mtu': '1500' }, undefined],
+])('packets of the default route through %s are those of its card', async (device, files, card) => {
+  const { poll, tree } = await start()
+  await tree.remove('sys/class/net')
+  await tree.put('proc/net/route', routeOf(device))
+  for (const name of [device, 'bond0', 'eno1']) await tree.put(`sys/class/net/${name}/statistics/rx_packets`, '77\n')
+  for (const [path, text] of Object.entries(files)) await tree.put(`sys/class/net/${path}`, text)
+  const { values, states } = await poll()
+  const received = Object.entries(values).filter(([name]) => name.startsWith('host_network'))
+  expect(received).toEqual(card === undefined ? [] : [[`host_network_received_total{${card}}`, 77]])
+  const unknown = `unknown: ${device} of the default route is no network card`
+  expect(states['host, network card']).toBe(card === undefined ? unknown : undefined)
+})
+
 test('without an offset of the time service the offset is absent', async () => {
-  const { poll } = await start({
-    'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n',
-  })
+  const { poll } = await start({ 'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n' })
   const { values, states } = await poll()
   expect(values).toMatchObject({ host_clock_synchronized: 1 })
   expect(values).not.toHaveProperty('host_clock_offset_seconds')

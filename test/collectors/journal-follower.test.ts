@@ -4,11 +4,11 @@ import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createJournalFollower, type FollowerReading } from '../../src/collectors/shared/journal-follower.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
-import type { Checkpoint, Found } from '../../src/sources/checkpoint.ts'
+import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
 import { settle } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { recording } from './recording.ts'
+import { memoryCheckpoint, recording } from './recording.ts'
 
 const AGENT_STARTED_AT = 1_000_000
 const entry = (at: number, fields: Record<string, string> = {}): JournalEntry => ({
@@ -34,16 +34,20 @@ const journalOf = (...batches: readonly (readonly JournalEntry[])[]) => {
   return { journal, requests }
 }
 
-const savedState = (found: Found = { state: 'none' }) => {
-  let saved: unknown
-  const checkpoint: Checkpoint = {
-    read: () => Promise.resolve(saved === undefined ? found : { state: 'saved', value: saved }),
-    save: (value) => {
-      saved = value
-      return Promise.resolve()
+/** A journal that has no entry from a saved cursor on, and then these. */
+const unusableJournal = (...entries: readonly JournalEntry[]) => {
+  const requests: FollowOptions[] = []
+  const journal: Journal<JournalEntry> = {
+    async *follow(following) {
+      requests.push(following)
+      if ('after' in following.start) {
+        await settle()
+        throw new SourceError({ doing: 'resume', happened: 'ahead' }, { code: 'journal position unusable' })
+      }
+      yield { entries, unreadable: 0, gap: false }
     },
   }
-  return { checkpoint, saved: () => saved }
+  return { journal, requests }
 }
 
 interface FollowerOptions {
@@ -92,12 +96,12 @@ const COUNTED = 'chain_ledger_own_timeouts_total'
 
 test('on the first start, entries from before the agent are old', async () => {
   const { journal, requests } = journalOf([entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)])
-  const { checkpoint, saved } = savedState()
+  const checkpoint = memoryCheckpoint()
   const { readBatches, read, total } = createFollower({ journal, checkpoint })
   expect(await readBatches(1)).toEqual([{ lastEntryAt: AGENT_STARTED_AT }])
   expect(requests).toMatchObject([{ start: { newest: 100 } }])
   expect(read).toEqual([`line ${AGENT_STARTED_AT - 1} (old)`, `line ${AGENT_STARTED_AT}`])
-  expect(saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT}`, memory: { read: 2 } })
+  expect(checkpoint.saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT}`, memory: { read: 2 } })
   expect(total(GAPS)).toBe(0)
 })
 
@@ -107,14 +111,14 @@ test('lines that are no entries are counted, and so is a gap before a batch', as
       yield await Promise.resolve({ entries: [entry(AGENT_STARTED_AT)], unreadable: 2, gap: true })
     },
   }
-  const { readBatches, total } = createFollower({ journal, checkpoint: savedState().checkpoint })
+  const { readBatches, total } = createFollower({ journal, checkpoint: memoryCheckpoint() })
   await readBatches(1)
   expect(total('chain_agent_lines_total{format=journal,result=unparsed}')).toBe(2)
   expect(total(GAPS)).toBe(1)
 })
 
 test('a restarted agent resumes after the saved cursor, and has the time of the last entry', async () => {
-  const { checkpoint } = savedState()
+  const checkpoint = memoryCheckpoint()
   await createFollower({ ...journalOf([entry(10)]), checkpoint }).readBatches(1)
   const { journal, requests } = journalOf([], [entry(20)])
   const second = createFollower({ journal, checkpoint })
@@ -125,7 +129,7 @@ test('a restarted agent resumes after the saved cursor, and has the time of the 
 })
 
 test('counts are exported once they are saved with the cursor, and continue after a restart', async () => {
-  const { checkpoint, saved } = savedState()
+  const checkpoint = memoryCheckpoint()
   let write = (): void => undefined
   const slow: Checkpoint = {
     read: checkpoint.read,
@@ -141,10 +145,10 @@ test('counts are exported once they are saved with the cursor, and continue afte
   const reading = first.readBatches(1)
   await settle()
   expect(first.read).toHaveLength(2)
-  expect([first.total(COUNTED), saved()]).toEqual([undefined, undefined])
+  expect([first.total(COUNTED), checkpoint.saved()]).toEqual([undefined, undefined])
   write()
   await reading
-  expect(saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT + 1}` })
+  expect(checkpoint.saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT + 1}` })
   expect(first.total(COUNTED)).toBe(2)
 
   // Killed before it saved: the next agent reads the entry again, and counts it once.
@@ -162,7 +166,7 @@ test('counts are exported once they are saved with the cursor, and continue afte
 })
 
 test('the first entries are saved at once, further ones 5 s after the last save, and with them all counts', async () => {
-  const { checkpoint } = savedState()
+  const checkpoint = memoryCheckpoint()
   const steps: string[] = []
   const journal: Journal<JournalEntry> = {
     async *follow() {
@@ -190,7 +194,7 @@ test('the first entries are saved at once, further ones 5 s after the last save,
 })
 
 test('while the disk does not answer, counts are exported after the timeout', async () => {
-  const { checkpoint } = savedState()
+  const checkpoint = memoryCheckpoint()
   const hanging: Checkpoint = { ...checkpoint, save: () => new Promise(() => undefined) }
   const { readBatches, total, clock } = createFollower({ ...journalOf([entry(AGENT_STARTED_AT)]), checkpoint: hanging })
   const reading = readBatches(1)
@@ -202,21 +206,14 @@ test('while the disk does not answer, counts are exported after the timeout', as
 })
 
 /** What version 0.2.0 saved. */
-const savedBy020 = (match: readonly string[]): Found => ({
-  state: 'saved',
-  value: {
-    version: 1,
-    match,
-    cursor: 's=10',
-    at: 10,
-    counts: { version: '0.2.0', counts: [[COUNTED, 7, {}]] },
-    memory: {},
-  },
-})
+const savedBy020 = (...match: readonly string[]) => {
+  const counts = { version: '0.2.0', counts: [[COUNTED, 7, {}]] }
+  return memoryCheckpoint({ version: 1, match, cursor: 's=10', at: 10, counts, memory: {} })
+}
 
 test('counts that another version of the agent saved continue', async () => {
-  const state = savedState(savedBy020(['-u', 'a.service']))
-  const { readBatches, total } = createFollower({ ...journalOf([entry(20)]), ...state })
+  const checkpoint = savedBy020('-u', 'a.service')
+  const { readBatches, total } = createFollower({ ...journalOf([entry(20)]), checkpoint })
   await readBatches(1)
   expect(total(COUNTED)).toBe(8)
 })
@@ -232,8 +229,8 @@ test('the cursor of another pattern is used; that its entry is not selected any 
     },
   }
   const match = () => Promise.resolve(['-u', 'a.service', '--grep=new'])
-  const state = savedState(savedBy020(['-u', 'a.service', '--grep=old']))
-  const { readBatches, read, total } = createFollower({ journal, ...state, match })
+  const checkpoint = savedBy020('-u', 'a.service', '--grep=old')
+  const { readBatches, read, total } = createFollower({ journal, checkpoint, match })
   await readBatches(1)
   expect(requests.map(({ start }) => start)).toEqual([{ after: 's=10' }])
   expect(read).toEqual([`line ${AGENT_STARTED_AT}`])
@@ -243,18 +240,10 @@ test('the cursor of another pattern is used; that its entry is not selected any 
 })
 
 test('that the journal has no entry for another pattern from the cursor on is no gap', async () => {
-  const journal: Journal<JournalEntry> = {
-    async *follow({ start }) {
-      if ('after' in start) {
-        await settle()
-        throw new SourceError({ doing: 'resume', happened: 'ahead' }, { code: 'journal position unusable' })
-      }
-      yield { entries: [entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)], unreadable: 0, gap: false }
-    },
-  }
+  const { journal } = unusableJournal(entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT))
   const match = () => Promise.resolve(['-u', 'a.service', '--grep=new'])
-  const state = savedState(savedBy020(['-u', 'a.service', '--grep=old']))
-  const { readBatches, read, total } = createFollower({ journal, ...state, match })
+  const checkpoint = savedBy020('-u', 'a.service', '--grep=old')
+  const { readBatches, read, total } = createFollower({ journal, checkpoint, match })
   await expect(readBatches(1)).rejects.toThrow('ahead')
   await readBatches(1)
   expect(read).toEqual([`line ${AGENT_STARTED_AT - 1} (old)`, `line ${AGENT_STARTED_AT}`])
@@ -262,14 +251,14 @@ test('that the journal has no entry for another pattern from the cursor on is no
 })
 
 test('an incomplete line that never completes does not hold back the cursor', async () => {
-  const { checkpoint, saved } = savedState()
+  const checkpoint = memoryCheckpoint()
   const { journal } = journalOf([entry(10)], [cut(20)], [entry(30)], [entry(10_021)])
   const { readBatches, total } = createFollower({ journal, checkpoint })
   await readBatches(3)
-  expect(saved()).toMatchObject({ cursor: 's=10' }) // while it may still be completed
+  expect(checkpoint.saved()).toMatchObject({ cursor: 's=10' }) // while it may still be completed
   const further = createFollower({ ...journalOf([cut(20)], [entry(10_021)]), checkpoint })
   await further.readBatches(2)
-  expect(saved()).toMatchObject({ cursor: 's=10021' })
+  expect(checkpoint.saved()).toMatchObject({ cursor: 's=10021' })
   expect(further.total('chain_agent_lines_total{format=journal,result=unparsed}')).toBe(1)
   expect(total('chain_agent_lines_total{format=journal,result=unparsed}')).toBeUndefined()
 })
@@ -279,29 +268,17 @@ test('a saved cursor that cannot be read counts as a gap, not as a first start',
     { state: 'unreadable' },
     { state: 'saved', value: { version: 1, cursor: '--output=x' } },
   ] as const) {
-    const { readBatches, total } = createFollower({
-      ...journalOf([entry(1)]),
-      ...savedState(found),
-    })
+    const checkpoint: Checkpoint = { ...memoryCheckpoint(), read: () => Promise.resolve(found) }
+    const { readBatches, total } = createFollower({ ...journalOf([entry(1)]), checkpoint })
     await readBatches(1)
     expect(total(GAPS)).toBe(1)
   }
 })
 
 test('an unusable position counts as a gap, is replaced, and lines from before are old', async () => {
-  const { checkpoint, saved } = savedState()
+  const checkpoint = memoryCheckpoint()
   await createFollower({ ...journalOf([entry(AGENT_STARTED_AT + 7)]), checkpoint }).readBatches(1)
-  const requests: FollowOptions[] = []
-  const journal: Journal<JournalEntry> = {
-    async *follow(following) {
-      requests.push(following)
-      if ('after' in following.start) {
-        await settle()
-        throw new SourceError({ doing: 'resume', happened: 'ahead' }, { code: 'journal position unusable' })
-      }
-      yield { entries: [entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT)], unreadable: 0, gap: false }
-    },
-  }
+  const { journal, requests } = unusableJournal(entry(AGENT_STARTED_AT - 1), entry(AGENT_STARTED_AT))
   const { readBatches, read, total } = createFollower({ journal, checkpoint })
   // The reason is the error of the collector, which is started again.
   await expect(readBatches(1)).rejects.toThrow('ahead')
@@ -310,18 +287,18 @@ test('an unusable position counts as a gap, is replaced, and lines from before a
   expect(requests.map(({ start }) => start)).toEqual([{ after: `s=${AGENT_STARTED_AT + 7}` }, { newest: 100 }])
   expect(read).toEqual([`line ${AGENT_STARTED_AT - 1} (old)`, `line ${AGENT_STARTED_AT}`])
   expect([total(GAPS), total('chain_agent_journal_restarts_total{service=x}')]).toEqual([1, 1])
-  expect(saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT}` })
+  expect(checkpoint.saved()).toMatchObject({ cursor: `s=${AGENT_STARTED_AT}` })
 })
 
 test('the time of an entry that is later than now is unknown', async () => {
   const tenDays = 864_000_000
   const { journal } = journalOf([entry(AGENT_STARTED_AT + tenDays)], [entry(AGENT_STARTED_AT)])
-  const { readBatches } = createFollower({ journal, ...savedState() })
+  const { readBatches } = createFollower({ journal, checkpoint: memoryCheckpoint() })
   expect(await readBatches(2)).toEqual([{ lastEntryAt: null }, { lastEntryAt: AGENT_STARTED_AT }])
 })
 
 test('with other matches the snapshot is restored, and the unused cursor counts as a gap', async () => {
-  const { checkpoint } = savedState()
+  const checkpoint = memoryCheckpoint()
   await createFollower({ ...journalOf([entry(10)]), checkpoint }).readBatches(1)
   const { journal, requests } = journalOf([entry(20)])
   const match = (): Promise<readonly string[]> => Promise.resolve(['-u', 'b.service'])
@@ -333,7 +310,7 @@ test('with other matches the snapshot is restored, and the unused cursor counts 
 })
 
 test('a name prefix found after the start of the agent: the saved cursor is used', async () => {
-  const { checkpoint } = savedState()
+  const checkpoint = memoryCheckpoint()
   await createFollower({ ...journalOf([entry(10)]), checkpoint }).readBatches(1)
   const answers = [['-u', 'unknown.service']]
   const match = (): Promise<readonly string[]> => Promise.resolve(answers.shift() ?? ['-u', 'a.service'])
@@ -346,7 +323,7 @@ test('a name prefix found after the start of the agent: the saved cursor is used
 
 test('resolving the unit names times out', async () => {
   const match = (): Promise<never> => new Promise(() => undefined)
-  const { follow, clock, stop } = createFollower({ ...journalOf(), ...savedState(), match })
+  const { follow, clock, stop } = createFollower({ ...journalOf(), checkpoint: memoryCheckpoint(), match })
   const failure = follow({ clock, signal: stop.signal })
     .next()
     .catch((thrown: unknown) => thrown)

@@ -1,19 +1,26 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keys } from '../../src/collectors/keys/collector.ts'
-import { createKeyExaminer, renderKeyReport } from '../../src/collectors/keys/files.ts'
-import { type FileProblem, keyFiles, type KeyFiles } from '../../src/sources/key-files.ts'
-import { createKeyDirectory } from '../support/key-files.ts'
+import { chooseExaminer, createKeyExaminer, type KeyFile, renderKeyReport } from '../../src/collectors/keys/files.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { createKeyFiles, type FileProblem, keyFiles, type KeyFiles } from '../../src/sources/key-files.ts'
+import { createKeyReport } from '../../src/sources/reports.ts'
+import { createKeyDirectory, probeTmpfs, SHM } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { probeRoot } from '../support/ordinary-user.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 const withRoot = await requireRealPart('root', probeRoot)
+const withRootAndTmpfs = await requireRealPart('root and tmpfs', async () => {
+  const root = probeRoot()
+  return 'missing' in root ? root : probeTmpfs()
+})
 const SECRET = { hex: 'cafe1234'.repeat(8), word: 'CanaryOfKeys8Z3q' }
 const timing = { interval: 60_000, timeout: 10_000 }
+const never = new AbortController().signal
 const readPrefix = () => Promise.resolve({ word: 'zephyr', from: 'configuration' as const })
 
 let node: Awaited<ReturnType<typeof createKeyDirectory>>
@@ -88,10 +95,8 @@ describe('backups that are kept off the node', () => {
     }
     for (const name of ['secp backup', 'bls backup', 'password backup'] as const) await rm(node.paths[name])
     const notes = Object.entries(copies).map(([key, at]) => ({ key, publicKey: '02ab', where: 'vault', at }))
-    await writeFile(
-      join(dirname(node.paths['secp backup']), 'off-node.json'),
-      JSON.stringify({ version: 1, copies: notes }),
-    )
+    const file = join(dirname(node.paths['secp backup']), 'off-node.json')
+    await writeFile(file, JSON.stringify({ version: 1, copies: notes }))
   }
   // The keystores are of 2023-11-14T22:13:20Z.
   test('are not missing, nor is that of the password', async () => {
@@ -121,16 +126,9 @@ describe('problems of a file', () => {
   const wrong: readonly (readonly [string, Place, (path: string) => Promise<unknown>, string])[] = [
     ['is gone', 'bls keystore', gone, 'missing'],
     ['is gone', 'environment file', gone, 'missing'],
-    ['is gone', 'secp backup', gone, 'missing'],
     ['is empty', 'secp backup', write(''), 'invalid: empty'],
     ['is cut', 'secp keystore', async (path) => truncate(path, 40), 'invalid: not JSON'],
     ['no secret', 'bls backup', write('Secp public key: 02'), 'invalid: no line with the secret'],
-    [
-      'a recover failed',
-      'secp backup',
-      write('Recovering secret from keystore file...\n'),
-      'invalid: the output of a failed recover: no secret',
-    ],
     ['no password', 'environment file', write('A=b\n'), 'invalid: no password in it'],
     ['no password', 'password backup', write('Keystore password: \n'), 'invalid: no password in it'],
     ['too long', 'bls backup', async (path) => truncate(path, 65_537), 'invalid: too large'],
@@ -198,10 +196,7 @@ describe('rotated copies', () => {
   })
   test('expose the key as the backup does', async () => {
     await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
-    expect(await states()).toEqual({
-      ...HEALTHY,
-      'bls backup': 'exposed: a rotated copy: mode 0604',
-    })
+    expect(await states()).toEqual({ ...HEALTHY, 'bls backup': 'exposed: a rotated copy: mode 0604' })
   })
   test('do not replace a worse state of the backup', async () => {
     await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
@@ -245,14 +240,9 @@ describe('without permission', () => {
   })
 
   test('to read: the file exists with a private mode, the content is unknown', async () => {
-    expect(await states(denying(node.root, { read: 'denied' }))).toEqual(
-      Object.fromEntries(
-        Object.keys(HEALTHY).map((name) => [
-          name,
-          name === 'key files' ? HEALTHY[name] : 'unverified: no permission to read it',
-        ]),
-      ),
-    )
+    const { 'key files': all, ...each } = await states(denying(node.root, { read: 'denied' }))
+    expect(all).toBe(HEALTHY['key files'])
+    expect(Object.values(each)).toEqual(Array(6).fill('unverified: no permission to read it'))
     await chmod(node.paths['secp backup'], 0o640)
     expect(await states(denying(node.root, { read: 'denied' }))).toHaveProperty('secp backup', 'exposed: mode 0640')
   })
@@ -290,4 +280,100 @@ test('contents and paths are never exported', async () => {
   const exported = JSON.stringify([reading, shown])
   expect(exported.match(/invalid: /g)).toHaveLength(3)
   for (const secret of [...Object.values(SECRET), node.root]) expect(exported).not.toContain(secret)
+})
+
+const wordsOf = (files: readonly KeyFile[]): readonly string[] =>
+  files.map(({ key, kind, state, why }) => `${key} ${kind}: ${state ?? 'unknown'}, ${why ?? ''}`)
+
+describe('a file that cannot be read', () => {
+  const examine = async () => {
+    const files: KeyFiles = { ...keyFiles, read: () => Promise.resolve('failed') }
+    const check = createKeyExaminer({ files, readPrefix, places: node.places })
+    return wordsOf(await check(never))
+  }
+  test('because its disk fails is not a file without permission', async () => {
+    expect(new Set((await examine()).map((words) => words.replace(/.*: /, '')))).toEqual(
+      new Set(['unknown, the file system returns errors']),
+    )
+  })
+  test('is exposed if its mode is too open', async () => {
+    await chmod(node.paths['bls backup'], 0o644)
+    expect(await examine()).toContain('bls backup: exposed, mode 0644')
+  })
+})
+
+withRootAndTmpfs('a home directory that systemd replaced', () => {
+  test('hides keystores, and its owner is not the user of the node', async () => {
+    const home = await mkdtemp(join(SHM, 'home-'))
+    try {
+      await mkdir(join(home, 'zephyr/zephyr-bft/config'), { recursive: true })
+      await chown(node.paths['secp backup'], 64_001, 64_001)
+      const examine = createKeyExaminer({
+        files: createKeyFiles([home]),
+        readPrefix,
+        places: {
+          ...node.places,
+          directory: `${home}/{prefix}/{prefix}-bft`,
+          environmentFile: `${home}/{prefix}/.env`,
+        },
+      })
+      const unknown = 'unknown, no permission to access its directory'
+      expect(wordsOf(await examine(never))).toEqual([
+        `secp keystore: ${unknown}`,
+        `bls keystore: ${unknown}`,
+        `password keystore: ${unknown}`,
+        'secp backup: ok, ',
+        'bls backup: ok, ',
+        'password backup: ok, ',
+      ])
+    } finally {
+      await rm(home, { recursive: true })
+    }
+  })
+})
+
+/** 2026-03-01T10:00:00Z, in seconds. */
+const WRITTEN = 1_772_359_200
+
+describe('the report of a privileged unit', () => {
+  const reading = (clock: Clock = systemClock) =>
+    chooseExaminer({
+      keyFiles: { ...keyFiles, look: () => Promise.reject(new Error('the files must not be read')) },
+      readKeyReport: createKeyReport({ reportFile: `${node.root}/report.json`, ...timing }, clock),
+      readPrefix,
+      places: node.places,
+    })
+  const examine = async () => createKeyExaminer({ files: keyFiles, readPrefix, places: node.places })(never)
+
+  test('has the same result as a check by the agent', async () => {
+    await rm(node.paths['bls keystore'])
+    await chmod(node.paths['secp backup'], 0o644)
+    const seen = await examine()
+    await node.put(`${node.root}/report.json`, renderKeyReport(seen))
+    await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
+    expect(await reading(manualClock(WRITTEN * 1000))(never)).toEqual(seen)
+  })
+  test('is used while it is recent: two intervals and a timeout', async () => {
+    await node.put(`${node.root}/report.json`, renderKeyReport(await examine()))
+    await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
+    const clock = manualClock(WRITTEN * 1000 + 130_000)
+    expect(await reading(clock)(never)).toHaveLength(6)
+    await clock.advance(1)
+    await expect(reading(clock)(never)).rejects.toThrow('it is older than 130s')
+    await rm(`${node.root}/report.json`)
+    await expect(reading(clock)(never)).rejects.toThrow('chain-agent-keys.timer')
+  })
+  test.each(['', '{}', '{"version":2,"files":[]}', '{"version":1,"files":[{"key":"rsa"}]}'])(
+    'is rejected: %j',
+    async (text) => {
+      await node.put(`${node.root}/report.json`, text)
+      await expect(reading()(never)).rejects.toThrow('the output of chain-agent keys-report')
+    },
+  )
+  test('is not quoted if a key file is configured by mistake', async () => {
+    await node.put(`${node.root}/report.json`, `a plain horse ${node.contents.backup}`)
+    const error = await reading()(never).then(() => '', String)
+    expect(error).toContain('the report on key files')
+    for (const secret of [...Object.values(SECRET), 'horse']) expect(error).not.toContain(secret)
+  })
 })

@@ -6,13 +6,13 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { LOG_STATES } from '../../src/domain/log-state.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns/classify.ts'
-import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
 import { NO_UNIT_LOGS, type UnitLog, type UnitLogs } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { entry, T0 } from './consensus-log.ts'
-import { recording } from './recording.ts'
-import { runFollower } from './run-follower.ts'
+import { memoryCheckpoint, recording } from './recording.ts'
+import { execOf } from './run-collector.ts'
+import { runFollower, type Step } from './run-follower.ts'
 
 const TIMING = { interval: 5000, timeout: 10_000 }
 const UNITS = {
@@ -62,11 +62,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
       stop.abort()
     },
   }
-  const exec: Exec = {
-    run: () => Promise.resolve({ exitCode: 0, stdout: '', stderr }),
-    async *stream() {},
-    killAll: () => undefined,
-  }
+  const exec = execOf(() => Promise.resolve({ exitCode: 0, stdout: '', stderr }))
   const unitLogs: UnitLogs = {
     ...NO_UNIT_LOGS,
     of: (unit) => Promise.resolve(unit === 'zephyr-bft.service' ? log : undefined),
@@ -77,7 +73,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
       journal,
       recorder,
       counts: createSavedCounts(recorder),
-      checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => Promise.resolve() },
+      checkpoint: memoryCheckpoint(),
     },
     exec,
     readOldest: (match) => {
@@ -107,14 +103,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
   const samples = Object.fromEntries(
     collector.samples(last).map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
   )
-  return {
-    requests,
-    oldestRequests,
-    newestRequests,
-    samples,
-    states: readings.map((one) => collector.states(one)),
-    total,
-  }
+  return { requests, oldestRequests, newestRequests, samples, states: readings.map(collector.states), total }
 }
 
 const OLDEST = 'chain_log_oldest_entry_timestamp_seconds'
@@ -170,16 +159,13 @@ describe('the state of a log', () => {
   const NOT_RUNNING = 'no entry of it was found, or'
   const NO_ENTRY = 'the journal has no entry of it since its start'
   const FILE = { ...RUNNING, output: 'append' }
+  const TO_FILE = 'systemd does not send its output to the journal'
+  const STARTED = { ...RUNNING, startedAt: T0 - 240_000 }
   test.each([
     { name: 'an entry since the start', newest: since, states: ['read'], text: 'no failures', counted: 0 },
     { name: 'an entry from before it', newest: before, states: ['no entries'], text: NO_ENTRY },
     { name: 'no entry', states: ['no entries'], text: NO_ENTRY },
-    {
-      name: 'no entry, and output to a file',
-      log: FILE,
-      states: ['other output'],
-      text: 'systemd does not send its output to the journal',
-    },
+    { name: 'no entry, and output to a file', log: FILE, states: ['other output'], text: TO_FILE },
     // The program writes to the journal itself.
     {
       name: 'an entry, and output to a file',
@@ -189,13 +175,7 @@ describe('the state of a log', () => {
       text: 'no failures',
       counted: 0,
     },
-    {
-      name: 'no entry, and a start four minutes ago',
-      log: { ...RUNNING, startedAt: T0 - 240_000 },
-      states: [],
-      text: NOT_RUNNING,
-      counted: 0,
-    },
+    { name: 'no entry, and a start four minutes ago', log: STARTED, states: [], text: NOT_RUNNING, counted: 0 },
     { name: 'no process', log: { ...RUNNING, isActive: false }, states: [], text: NOT_RUNNING, counted: 0 },
   ])('$name', async ({ log = RUNNING, newest, states: expected, text, counted }) => {
     const { samples, states, total } = await run({ batches: [OTHER], log, newest: [newest] })
@@ -256,10 +236,8 @@ describe('the state of a log', () => {
   })
 
   test('the journal namespace of a unit is read', async () => {
-    const { requests, newestRequests, oldestRequests } = await run({
-      batches: [OTHER],
-      log: { ...RUNNING, namespace: 'node' },
-    })
+    const log = { ...RUNNING, namespace: 'node' }
+    const { requests, newestRequests, oldestRequests } = await run({ batches: [OTHER], log })
     expect(requests[0]?.match.slice(0, 3)).toEqual(['--namespace=+node', '-u', 'zephyr-bft.service'])
     expect(newestRequests).toEqual([['--namespace=+node', '_SYSTEMD_UNIT=zephyr-bft.service']])
     expect(oldestRequests[0]).toEqual(['--namespace=+node', '_SYSTEMD_UNIT=zephyr-bft.service'])
@@ -322,28 +300,28 @@ test('a bug in reading the oldest entry fails the collector', async () => {
   await expect(run({ batches: [[of('bft', 'x')], [], [of('bft', 'y')]], oldest })).rejects.toThrow('not a function')
 })
 
-test('counts new entries after the clock of the host went back behind the start of the agent', async () => {
-  const back = 2_400_000
-  const { total, states } = await runFollower(
+const following = async (steps: readonly Step[]) =>
+  runFollower(
     (dependencies) =>
       logs({
         ...dependencies,
         units: { ...UNITS, execution: 'zephyr-execution.service' },
-        readOldest: () => Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' })),
+        readOldest: () => Promise.reject(NOTHING),
         readNewest: () => Promise.resolve(undefined),
         unitLogs: NO_UNIT_LOGS,
         alsoExamined: {},
       }),
-    {
-      beginsAt: T0,
-      steps: [
-        [of('execution', ASSERTION, T0 - 5000)],
-        { seconds: 60 },
-        { clockOffset: -back },
-        [of('execution', ASSERTION, T0 + 60_000 - back)],
-      ],
-    },
+    { beginsAt: T0, steps },
   )
+
+test('counts new entries after the clock of the host went back behind the start of the agent', async () => {
+  const back = 2_400_000
+  const { total, states } = await following([
+    [of('execution', ASSERTION, T0 - 5000)],
+    { seconds: 60 },
+    { clockOffset: -back },
+    [of('execution', ASSERTION, T0 + 60_000 - back)],
+  ])
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(1)
   expect(states['execution log']).toContain('assertion: ')
 })
@@ -351,37 +329,23 @@ test('counts new entries after the clock of the host went back behind the start 
 test('counts each entry once while the clock of the host is set by two days, ahead and back, during the follow', async () => {
   const [days, after] = [2 * 86_400_000, T0 + 60_000]
   const line = (at: number) => [of('execution', ASSERTION, at)]
-  const { total, states, samples } = await runFollower(
-    (dependencies) =>
-      logs({
-        ...dependencies,
-        units: { ...UNITS, execution: 'zephyr-execution.service' },
-        readOldest: () => Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' })),
-        readNewest: () => Promise.resolve(undefined),
-        unitLogs: NO_UNIT_LOGS,
-        alsoExamined: {},
-      }),
-    {
-      beginsAt: T0,
-      steps: [
-        { seconds: 60 },
-        line(after),
-        { clockOffset: days },
-        // Written before the step, read after it; then one with the new time.
-        line(after + 1),
-        line(after + days),
-        { clockOffset: 0 },
-        line(after + days + 1),
-        line(after + 2),
-        { clockOffset: -days },
-        line(after + 3),
-        line(after - days),
-        { clockOffset: 0 },
-        line(after + 4),
-        { seconds: 60 },
-      ],
-    },
-  )
+  const { total, states, samples } = await following([
+    { seconds: 60 },
+    line(after),
+    { clockOffset: days },
+    // Written before the step, read after it; then one with the new time.
+    line(after + 1),
+    line(after + days),
+    { clockOffset: 0 },
+    line(after + days + 1),
+    line(after + 2),
+    { clockOffset: -days },
+    line(after + 3),
+    line(after - days),
+    { clockOffset: 0 },
+    line(after + 4),
+    { seconds: 60 },
+  ])
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(8)
   expect(states['execution log']).toContain('assertion: ')
   expect(Object.entries(samples).filter(([, value]) => !(value >= 0))).toEqual([])

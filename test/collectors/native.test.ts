@@ -1,163 +1,153 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, BEGIN, refused, start, text, UNPARSED, up } from './run-native.ts'
+import { native } from '../../src/collectors/native/collector.ts'
+import { currentNames } from '../../src/collectors/native/series.ts'
+import { NoResponseError } from '../../src/sources/http.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
+import { runPolls } from './run-collector.ts'
+
+const BEGIN = 1_780_000_000_000
+const timing = { interval: 10_000, timeout: 5000 }
+const refused = new NoResponseError('refused', 'http://u:pw@h.example/KEY?token=T', 'ECONNREFUSED')
+const labels = 'network="devnet",service_name="devnet_crow",service_version="0.16.4"'
+
+/** Metrics as consensus serves them or, with a timestamp, as an OpenTelemetry collector does. */
+const text = (values: Readonly<Record<string, number>>, timestampMs?: number): string =>
+  Object.entries(values)
+    .map(([name, value]) => `zephyr_${name}{${labels}} ${value}${time(timestampMs)}\n`)
+    .join('')
+const time = (ms?: number): string => (ms === undefined ? '' : ` ${ms}`)
+const up = (seconds: number) => ({ total_uptime_us: seconds * 1e6 })
+
+type HttpResponse = string | number | Error
+interface Answers {
+  native: HttpResponse
+  otel: HttpResponse
+}
+
+const start = async (answers: Answers, namePrefix: string | null = null) => {
+  const clock = manualClock(BEGIN)
+  const record = recording()
+  const requests: string[] = []
+  const collector = native({
+    url: 'native',
+    fallbackUrl: 'otel',
+    namePrefix,
+    readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'systemd' }),
+    at: (url) => ({
+      metrics: () => {
+        requests.push(url)
+        const answer = answers[url === 'otel' ? 'otel' : 'native']
+        if (answer instanceof Error) return Promise.reject(answer)
+        if (typeof answer === 'number') return Promise.resolve({ status: answer, text: 'no' })
+        return Promise.resolve({ status: 200, text: answer })
+      },
+    }),
+    recorder: record.recorder,
+    clock,
+    timing,
+  })
+  return { ...record, requests, clock, ...(await runPolls(collector, clock, 'chain_native_')) }
+}
+
+const FALLBACK = { 'up{native}': 0, 'up{otel}': 1, frozen: 0 }
+const UNPARSED = 'chain_agent_lines_total{format=prometheus,result=unparsed}'
+
+/** Metrics of the node with a value, the series that it is exported as, if it is, and the value of that, if it is another. */
+const METRICS: readonly (readonly [name: string, value: number, series?: string, exported?: number])[] = [
+  ['peer_disc_num_peers', 351, 'peers'],
+  ['peer_disc_num_upstream_validators', 3, 'upstream_validators'],
+  ['peer_disc_num_downstream_fullnodes', 5, 'downstream_nodes'],
+  ['wireauth_udp_state_total_sessions', 29],
+  ['wireauth_udp_state_transport_sessions', 27, 'sessions{transport}'],
+  ['wireauth_udp_state_initiating_sessions', 2, 'sessions{initiating}'],
+  ['wireauth_tcp_state_total_sessions', 4],
+  ['statesync_syncing', 1, 'statesync_active'],
+  ['statesync_progress_estimate', 7_300_000, 'statesync_progress_block'],
+  ['statesync_last_target', 7_400_000, 'statesync_target_block'],
+  ['state_vote_delay_ready_after_timer_start_p50_ms', 40, 'vote_delay_seconds{50}', 0.04],
+  ['state_vote_delay_ready_after_timer_start_p90_ms', 95, 'vote_delay_seconds{90}', 0.095],
+  ['state_vote_delay_ready_after_timer_start_p99_ms', 812, 'vote_delay_seconds{99}', 0.812],
+  ['state_node_state_self_stake_bps', 480],
+  ['triedb_migration_phase', 1, 'migration_phase{dual}'],
+  ['state_consensus_events_commit_block', 11, 'events_total{committed_block}'],
+  ['state_consensus_events_local_timeout', 12, 'events_total{local_timeout}'],
+  ['state_consensus_events_created_vote', 13, 'events_total{vote_created}'],
+  ['state_consensus_events_enter_new_round_qc', 14, 'events_total{round_entered_by_qc}'],
+  ['state_consensus_events_enter_new_round_tc', 15, 'events_total{round_entered_by_tc}'],
+  ['state_consensus_events_rx_execution_lagging', 16, 'events_total{execution_lagging}'],
+  ['state_consensus_events_rx_bad_state_root', 17, 'events_total{bad_state_root}'],
+  ['state_consensus_events_rx_base_fee_error', 18, 'events_total{base_fee_error}'],
+  ['state_consensus_events_trigger_state_sync', 19, 'events_total{statesync_target_set}'],
+  ['state_consensus_events_created_qc', 20],
+  ['state_consensus_events_created_tc', 21],
+  ['state_consensus_events_created_nec', 22],
+  ['state_consensus_events_creating_proposal', 23, 'events_total{proposal_created}'],
+  ['state_consensus_events_handle_proposal', 24],
+  ['state_consensus_events_vote_received', 25, 'events_total{vote_received}'],
+  ['state_consensus_events_remote_timeout_msg', 26, 'events_total{remote_timeout}'],
+  ['state_consensus_events_failed_ts_validation', 27, 'events_total{timestamp_rejected}'],
+  ['state_consensus_events_failed_txn_validation', 28, 'events_total{transactions_rejected}'],
+  ['state_validation_errors_invalid_version', 29, 'events_total{version_rejected}'],
+  ['state_blocksync_events_self_headers_request', 30, 'events_total{blocksync_requested}'],
+  ['state_blocksync_events_request_timeout', 31, 'events_total{blocksync_timeout}'],
+  ['state_blocksync_events_request_failed_no_peers', 32, 'events_total{blocksync_no_peers}'],
+  ['state_blocksync_events_headers_validation_failed', 33, 'events_total{blocksync_invalid_headers}'],
+  ['triedb_nodes_created_or_updated', 5_000_000, 'database_writes_total{upsert}'],
+  ['triedb_compaction_reads', 41, 'database_reads_total{compaction}'],
+  ['triedb_compacted_bytes_fast_to_slow', 42, 'database_copied_bytes_total{fast_to_slow}'],
+  ['triedb_compacted_bytes_slow_to_slow', 43, 'database_copied_bytes_total{slow_to_slow}'],
+  ['triedb_copied_bytes_slow_to_fast', 44, 'database_copied_bytes_total{slow_to_fast}'],
+  ['triedb_expire_nodes_updated', 45, 'database_writes_total{expiry}'],
+  ['triedb_expire_reads', 46, 'database_reads_total{expiry}'],
+  ['triedb_node_cache_hits', 900, 'cache_requests_total{hit}'],
+  ['triedb_node_cache_misses', 100, 'cache_requests_total{miss}'],
+  ['triedb_node_cache_evictions', 7, 'cache_evictions_total'],
+  ['triedb_node_cache_used_bytes', 30_000_000, 'cache_used_bytes'],
+  ['triedb_node_cache_entries', 300_000, 'cache_entries'],
+  ['triedb_node_cache_max_bytes', 104_857_600, 'cache_capacity_bytes'],
+  ['triedb_node_cache_max_entries', 1_048_576, 'cache_max_entries'],
+  ['triedb_disk_used_bytes', 1_400_000_000_000, 'database_used_bytes'],
+  ['bft_txpool_pool_tracked_txs', 1234, 'pool_transactions'],
+  ['bft_raptorcast_udp_primary_broadcast_latency_p99_ms', 85, 'broadcast_latency_seconds{primary}', 0.085],
+  ['bft_raptorcast_udp_secondary_broadcast_latency_p99_ms', 140, 'broadcast_latency_seconds{secondary}', 0.14],
+  ['executor_ledger_total_exec_us', 2_500_000, 'executor_seconds_total{ledger}', 2.5],
+  ['state_total_update_us', 7_000_000, 'executor_seconds_total{state}', 7],
+]
 
 describe('metrics of consensus, in base units', () => {
   test('peers, votes, stake, statesync, database and events', async () => {
-    const figures = {
-      ...up(90_061.5),
-      peer_disc_num_peers: 351,
-      peer_disc_num_upstream_validators: 3,
-      peer_disc_num_downstream_fullnodes: 5,
-      wireauth_udp_state_total_sessions: 29,
-      wireauth_udp_state_transport_sessions: 27,
-      wireauth_udp_state_initiating_sessions: 2,
-      wireauth_tcp_state_total_sessions: 4,
-      statesync_syncing: 1,
-      statesync_progress_estimate: 7_300_000,
-      statesync_last_target: 7_400_000,
-      state_vote_delay_ready_after_timer_start_p50_ms: 40,
-      state_vote_delay_ready_after_timer_start_p90_ms: 95,
-      state_vote_delay_ready_after_timer_start_p99_ms: 812,
-      state_node_state_self_stake_bps: 480,
-      triedb_migration_phase: 1,
-      state_consensus_events_commit_block: 11,
-      state_consensus_events_local_timeout: 12,
-      state_consensus_events_created_vote: 13,
-      state_consensus_events_enter_new_round_qc: 14,
-      state_consensus_events_enter_new_round_tc: 15,
-      state_consensus_events_rx_execution_lagging: 16,
-      state_consensus_events_rx_bad_state_root: 17,
-      state_consensus_events_rx_base_fee_error: 18,
-      state_consensus_events_trigger_state_sync: 19,
-      state_consensus_events_created_qc: 20,
-      state_consensus_events_created_tc: 21,
-      state_consensus_events_created_nec: 22,
-      state_consensus_events_creating_proposal: 23,
-      state_consensus_events_handle_proposal: 24,
-      state_consensus_events_vote_received: 25,
-      state_consensus_events_remote_timeout_msg: 26,
-      state_consensus_events_failed_ts_validation: 27,
-      state_consensus_events_failed_txn_validation: 28,
-      state_validation_errors_invalid_version: 29,
-      state_blocksync_events_self_headers_request: 30,
-      state_blocksync_events_request_timeout: 31,
-      state_blocksync_events_request_failed_no_peers: 32,
-      state_blocksync_events_headers_validation_failed: 33,
-      triedb_nodes_created_or_updated: 5_000_000,
-      triedb_compaction_reads: 41,
-      triedb_compacted_bytes_fast_to_slow: 42,
-      triedb_compacted_bytes_slow_to_slow: 43,
-      triedb_copied_bytes_slow_to_fast: 44,
-      triedb_expire_nodes_updated: 45,
-      triedb_expire_reads: 46,
-      triedb_node_cache_hits: 900,
-      triedb_node_cache_misses: 100,
-      triedb_node_cache_evictions: 7,
-      triedb_node_cache_used_bytes: 30_000_000,
-      triedb_node_cache_entries: 300_000,
-      triedb_node_cache_max_bytes: 104_857_600,
-      triedb_node_cache_max_entries: 1_048_576,
-      triedb_disk_used_bytes: 1_400_000_000_000,
-      bft_txpool_pool_tracked_txs: 1234,
-      bft_raptorcast_udp_primary_broadcast_latency_p99_ms: 85,
-      bft_raptorcast_udp_secondary_broadcast_latency_p99_ms: 140,
-      executor_ledger_total_exec_us: 2_500_000,
-      state_total_update_us: 7_000_000,
-    }
-    const { shown } = await start({ native: text(figures), otel: refused })
+    const figures = Object.fromEntries(METRICS.map(([name, value]) => [name, value]))
+    const { shown } = await start({ native: text({ ...up(90_061.5), ...figures }), otel: refused })
     expect(shown()).toEqual({
+      ...Object.fromEntries(
+        METRICS.flatMap(([, value, series, exported = value]) => (series === undefined ? [] : [[series, exported]])),
+      ),
       'up{native}': 1,
       'info{devnet,0.16.4}': 1,
       uptime_seconds: 90_061.5,
-      peers: 351,
-      upstream_validators: 3,
-      downstream_nodes: 5,
-      'sessions{transport}': 27,
-      'sessions{initiating}': 2,
       start_active: 0,
-      statesync_active: 1,
-      statesync_progress_block: 7_300_000,
-      statesync_target_block: 7_400_000,
-      'vote_delay_seconds{50}': 0.04,
-      'vote_delay_seconds{90}': 0.095,
-      'vote_delay_seconds{99}': 0.812,
       'migration_phase{legacy}': 0,
-      'migration_phase{dual}': 1,
       'migration_phase{page_encoded}': 0,
       'migration_phase{promoted}': 0,
-      'events_total{committed_block}': 11,
-      'events_total{local_timeout}': 12,
-      'events_total{vote_created}': 13,
-      'events_total{round_entered_by_qc}': 14,
-      'events_total{round_entered_by_tc}': 15,
-      'events_total{execution_lagging}': 16,
-      'events_total{bad_state_root}': 17,
-      'events_total{base_fee_error}': 18,
-      'events_total{statesync_target_set}': 19,
-      'events_total{proposal_created}': 23,
-      'events_total{vote_received}': 25,
-      'events_total{remote_timeout}': 26,
-      'events_total{timestamp_rejected}': 27,
-      'events_total{transactions_rejected}': 28,
-      'events_total{version_rejected}': 29,
-      'events_total{blocksync_requested}': 30,
-      'events_total{blocksync_timeout}': 31,
-      'events_total{blocksync_no_peers}': 32,
-      'events_total{blocksync_invalid_headers}': 33,
-      database_used_bytes: 1_400_000_000_000,
-      'database_writes_total{upsert}': 5_000_000,
-      'database_writes_total{expiry}': 45,
-      'database_reads_total{compaction}': 41,
-      'database_reads_total{expiry}': 46,
-      'database_copied_bytes_total{fast_to_slow}': 42,
-      'database_copied_bytes_total{slow_to_slow}': 43,
-      'database_copied_bytes_total{slow_to_fast}': 44,
-      'cache_requests_total{hit}': 900,
-      'cache_requests_total{miss}': 100,
-      cache_evictions_total: 7,
-      cache_used_bytes: 30_000_000,
-      cache_capacity_bytes: 104_857_600,
-      cache_entries: 300_000,
-      cache_max_entries: 1_048_576,
-      pool_transactions: 1234,
-      'broadcast_latency_seconds{primary}': 0.085,
-      'broadcast_latency_seconds{secondary}': 0.14,
-      'executor_seconds_total{ledger}': 2.5,
-      'executor_seconds_total{state}': 7,
     })
   })
 
   test('0 of 0 is not a statesync; the sentinel and NaN are unknown', async () => {
-    const figures = {
-      statesync_syncing: 0,
-      statesync_progress_estimate: 0,
-      statesync_last_target: 0,
-    }
-    const odd = { peer_disc_num_peers: 2 ** 64 }
+    const zeros = { statesync_syncing: 0, statesync_progress_estimate: 0, statesync_last_target: 0 }
     const nan = 'zephyr_state_node_state_self_stake_bps NaN\n'
-    const { shown } = await start({ native: text({ ...figures, ...odd }) + nan, otel: refused })
+    const { shown } = await start({ native: text({ ...zeros, peer_disc_num_peers: 2 ** 64 }) + nan, otel: refused })
     expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, start_active: 0, statesync_active: 0 })
   })
 
   test.each([
-    [
-      'a start has no target',
-      { statesync_syncing: 1, statesync_last_target: 0 },
-      { start_active: 1, statesync_active: 0 },
-    ],
-    [
-      'a statesync has one',
-      { statesync_syncing: 1, statesync_last_target: 9 },
-      { start_active: 0, statesync_active: 1 },
-    ],
-    [
-      'a live node keeps its last one',
-      { statesync_syncing: 0, statesync_last_target: 9 },
-      { start_active: 0, statesync_active: 0, stake_ratio: 0.048 },
-    ],
-    ['without a target it is unknown which of both', { statesync_syncing: 1 }, {}],
-  ])('%s; the stake is 0 until consensus is live', async (_, figures, expected) => {
-    const { shown } = await start({ native: text({ ...figures, state_node_state_self_stake_bps: 480 }), otel: refused })
+    ['a start has no target', 1, 0, { start_active: 1, statesync_active: 0 }],
+    ['a statesync has one', 1, 9, { start_active: 0, statesync_active: 1 }],
+    ['a live node keeps its last one', 0, 9, { start_active: 0, statesync_active: 0, stake_ratio: 0.048 }],
+    ['without a target it is unknown which of both', 1, undefined, {}],
+  ])('%s; the stake is 0 until consensus is live', async (...[, statesync_syncing, target, expected]) => {
+    const known = { statesync_syncing, ...(target !== undefined && { statesync_last_target: target }) }
+    const { shown } = await start({ native: text({ ...known, state_node_state_self_stake_bps: 480 }), otel: refused })
     const states = Object.entries(shown()).filter(([name]) => /_active$|^stake/.test(name))
     expect(Object.fromEntries(states)).toEqual(expected)
   })
@@ -170,10 +160,8 @@ describe('metrics of consensus, in base units', () => {
 
 describe('hostile values', () => {
   test('an integer that a double does not represent exactly is absent', async () => {
-    const { shown } = await start({
-      native: 'zephyr_total_uptime_us 1e6\nzephyr_state_peers 9007199254740993\nzephyr_bft_x 1\n',
-      otel: 404,
-    })
+    const inexact = 'zephyr_total_uptime_us 1e6\nzephyr_state_peers 9007199254740993\nzephyr_bft_x 1\n'
+    const { shown } = await start({ native: inexact, otel: 404 })
     expect(Object.entries(shown()).filter(([, value]) => !Number.isSafeInteger(value))).toEqual([])
   })
 
@@ -205,21 +193,11 @@ describe('the endpoint', () => {
     ['a text that is too long', 'a 1\n'.repeat(60_000), /^invalid: .*60000 lines at most/],
     ['nothing', '', 'answering, with no metrics of consensus'],
     ['others', 'zephyr_rpc_active_requests 1\n', 'answering, with no metrics of consensus'],
-    [
-      'another prefix',
-      'other_total_uptime_us 1\n',
-      'no metric names with the prefix zephyr, but with other: set native.namePrefix',
-    ],
+    ['another prefix', 'other_total_uptime_us 1\n', /^no metric names with the prefix zephyr, but with other: set nat/],
   ])('%s: the fallback is read', async (_, answer, state) => {
     const answers: Answers = { native: answer, otel: text(up(7), BEGIN) }
     const { shown, states, next } = await start(answers)
-    expect(shown()).toEqual({
-      'up{native}': 0,
-      'up{otel}': 1,
-      frozen: 0,
-      'info{devnet,0.16.4}': 1,
-      uptime_seconds: 7,
-    })
+    expect(shown()).toEqual({ ...FALLBACK, 'info{devnet,0.16.4}': 1, uptime_seconds: 7 })
     expect(states()['metrics at native']).toMatch(state)
     expect(states()['metrics at otel']).toBe('answering')
     answers.otel = ''
@@ -314,13 +292,7 @@ describe('values that do not change are absent', () => {
     const old = text({ ...up(900), peer_disc_num_peers: 8 }, BEGIN - 31_000)
     const now = text(up(4), BEGIN).replaceAll('0.16.4', '0.17.0')
     const { shown } = await start({ native: refused, otel: old + now })
-    expect(shown()).toEqual({
-      'up{native}': 0,
-      'up{otel}': 1,
-      frozen: 0,
-      'info{devnet,0.17.0}': 1,
-      uptime_seconds: 4,
-    })
+    expect(shown()).toEqual({ ...FALLBACK, 'info{devnet,0.17.0}': 1, uptime_seconds: 4 })
   })
 
   test('the version is unknown if there are two without a timestamp', async () => {
@@ -342,4 +314,53 @@ test('unparsed lines are counted, and reported once an hour', async () => {
   await next()
   expect(total(UNPARSED)).toBe(2)
   expect(states()['metrics, unparsed']).toContain('input: zephyr_peers many')
+})
+
+test.each([
+  [0, 'legacy'],
+  [1, 'dual'],
+  [2, 'page_encoded'],
+  [3, 'promoted'],
+])('phase %i of the migration is %s', async (value, phase) => {
+  const { shown, total, states } = await start({ native: text({ triedb_migration_phase: value }), otel: refused })
+  const current = Object.entries(shown()).filter(([name, one]) => name.startsWith('migration_phase') && one === 1)
+  expect(current).toEqual([[`migration_phase{${phase}}`, 1]])
+  expect(total(UNPARSED)).toBe(0)
+  expect(Object.keys(states()).join(' ')).not.toContain('unknown value')
+})
+
+test('a new phase is absent, logged once and counted at each poll', async () => {
+  const figures = { triedb_migration_phase: 4, statesync_syncing: 2 }
+  const { shown, total, states, next } = await start({ native: text(figures), otel: refused })
+  expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
+  const unknown = {
+    'unknown value, migration phase': '4 (expected 0, 1, 2, 3)',
+    'unknown value, statesync active': '2 (expected 0, 1)',
+  }
+  expect(states()).toMatchObject(unknown)
+  await next()
+  expect(states()).toMatchObject(unknown)
+  expect(total(UNPARSED)).toBe(4)
+})
+
+test('0 until consensus has read the statistics of execution: unknown', async () => {
+  const figures = { triedb_nodes_created_or_updated: 0, triedb_compaction_reads: 0, triedb_expire_reads: 0 }
+  const { shown } = await start({ native: text(figures), otel: refused })
+  expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
+})
+
+test('with the names of OpenTelemetry, in quotation marks', async () => {
+  const dotted = '{"zephyr.total_uptime_us","service.version"="0.16.4",network="devnet"} 5e6\n'
+  const { shown, total } = await start({ native: dotted, otel: refused })
+  expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, uptime_seconds: 5 })
+  expect(total(UNPARSED)).toBe(0)
+})
+
+test('a metric that was renamed is found by each of its names', () => {
+  expect([...currentNames([{ name: 'peers', formerNames: ['num_peers', 'peer_count'] }, { name: 'votes' }])]).toEqual([
+    ['peers', 'peers'],
+    ['num_peers', 'peers'],
+    ['peer_count', 'peers'],
+    ['votes', 'votes'],
+  ])
 })

@@ -1,4 +1,6 @@
+import { toJson } from '../../src/core/json.ts'
 import type { Recorder } from '../../src/core/metric.ts'
+import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 
 /** A recorder with access to the totals and observations, by `name{labels}`. */
 export const recording = () => {
@@ -26,5 +28,18 @@ export const recording = () => {
     total: (key: string): number | undefined => totals.get(key),
     totals: (): Record<string, number> => Object.fromEntries(totals),
     observed: (key: string): readonly number[] => observed.get(key) ?? [],
+  }
+}
+
+/** A checkpoint in memory: `saved` returns what its file would have. */
+export const memoryCheckpoint = (before?: unknown): Checkpoint & { saved(): unknown } => {
+  let saved = before
+  return {
+    read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
+    save: (value) => {
+      saved = JSON.parse(JSON.stringify(toJson(value)))
+      return Promise.resolve()
+    },
+    saved: () => saved,
   }
 }

@@ -81,8 +81,6 @@ describe('rpc', () => {
 
   test.each([
     ['in an hour', '0x69a41c30'],
-    ['in the year 9999', '0x3afff4417f'],
-    ['in 1970', '0x3e8'],
     ['that was never set', '0xffffffffffffffff'],
   ])('a block of a time %s has a height and no time', async (_, timestamp) => {
     const answers = healthy()
@@ -111,20 +109,8 @@ describe('rpc', () => {
     ['refused', refused, 'refused: could not request http://h.example: no connection (ECONNREFUSED)'],
     ['http', 503, 'http: HTTP status 503'],
     ['http', new Body(402, { message: 'quota of 1000 used up' }), 'http: HTTP status 402 (quota of … used up)'],
-    [
-      'http',
-      new Body(503, '<html><title>Back soon</title><h1>Maintenance</h1></html>'),
-      'http: HTTP status 503 (Back soon Maintenance)',
-    ],
-    [
-      'jsonrpc',
-      new Body(200, { error: { code: -32_005, message: 'too many requests' } }),
-      'jsonrpc: too many requests',
-    ],
-    ['jsonrpc', new Body(200, { id: 1, error: 'quota exceeded' }), 'jsonrpc: quota exceeded'],
     ['jsonrpc', new Body(200, { message: 'no key abc123def' }), 'jsonrpc: no key …'],
     ['invalid', 'not hex', NOT_HEX],
-    ['invalid', '0xffffffffffffffff', NOT_HEX],
   ])('%s: up is 0, everything else is absent', async (reason, answer, state) => {
     const answers = healthy()
     const { shown, states, next, total } = await watch(answers)
@@ -165,11 +151,7 @@ describe('reference', () => {
     const clock = manualClock()
     const references = Object.entries(others).map(([name, answers]) =>
       typeof answers === 'string'
-        ? {
-            name,
-            kind: 'query' as const,
-            source: { height: () => Promise.resolve({ status: 200, text: answers }) },
-          }
+        ? { name, kind: 'query' as const, source: { height: () => Promise.resolve({ status: 200, text: answers }) } }
         : { name, kind: 'rpc' as const, source: endpoint(answers) },
     )
     const collector = reference({ node: endpoint(own), isOfNode: true, references, window: 10n, timing })
@@ -198,11 +180,7 @@ describe('reference', () => {
 
   test('a node without a chain id does not disable a reference', async () => {
     const { shown } = await watch({ eth_blockNumber: refused }, { a: healthy() })
-    expect(shown()).toEqual({
-      'reference_up{a}': 1,
-      'reference_block_number{a}': 100,
-      reference_agreeing: 1,
-    })
+    expect(shown()).toEqual({ 'reference_up{a}': 1, 'reference_block_number{a}': 100, reference_agreeing: 1 })
   })
 
   test('the reason of a query service is shown', async () => {
@@ -246,25 +224,13 @@ describe('reference', () => {
       })
     })
 
-    test('an upper-case hash is the same', async () => {
-      const upper = { ...block(90), hash: `0x${'A'.repeat(64)}` }
-      expect(await matchesOf(withBlock(), { a: withBlock({ 'eth_getBlockByNumber 0x5a': upper }) })).toEqual([
-        ['reference_hash_matches{a}', 1],
-      ])
-    })
-
-    test('the same hash with another state root is not the same block', async () => {
-      const root = { ...block(90), stateRoot: `0x${'c'.repeat(64)}` }
-      expect(await matchesOf(withBlock(), { a: withBlock({ 'eth_getBlockByNumber 0x5a': root }) })).toEqual([
-        ['reference_hash_matches{a}', 0],
-      ])
-    })
-
-    test('a reference without state roots is compared by hash', async () => {
-      const { stateRoot: _, ...rest } = block(90)
-      expect(await matchesOf(withBlock(), { a: withBlock({ 'eth_getBlockByNumber 0x5a': rest }) })).toEqual([
-        ['reference_hash_matches{a}', 1],
-      ])
+    test.each([
+      ['an upper-case hash is the same', { hash: `0x${'A'.repeat(64)}` }, 1],
+      ['the same hash with another state root is not the same block', { stateRoot: `0x${'c'.repeat(64)}` }, 0],
+      ['a reference without state roots is compared by hash', { stateRoot: undefined }, 1],
+    ])('%s', async (_, change, matches) => {
+      const a = withBlock({ 'eth_getBlockByNumber 0x5a': { ...block(90), ...change } })
+      expect(await matchesOf(withBlock(), { a })).toEqual([['reference_hash_matches{a}', matches]])
     })
 
     test.each([
@@ -317,10 +283,8 @@ describe('reference', () => {
       }
       const compared = async (node: RpcEndpoint, source: RpcEndpoint) => {
         const references = [{ name: 'a', kind: 'rpc' as const, source }]
-        const { shown } = await runPolls(
-          reference({ node, isOfNode: true, references, window: 10n, timing }),
-          manualClock(),
-        )
+        const collector = reference({ node, isOfNode: true, references, window: 10n, timing })
+        const { shown } = await runPolls(collector, manualClock())
         return shown()['reference_hash_matches{a}']
       }
       expect(await compared(simulated(1), simulated(1))).toBe(1)

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { Collector, Outcome } from '../../src/core/collector.ts'
 import type { Sample } from '../../src/core/metric.ts'
 import type { VirtualClock } from '../../src/core/virtual-clock.ts'
+import type { Exec } from '../../src/sources/exec.ts'
 
 /** The values of samples by `name{label values}`, the names without their prefix. */
 export const valuesOf = (samples: readonly Sample[], prefix = 'chain_'): Record<string, number> =>
@@ -43,3 +44,12 @@ export const runPolls = async <Reading>(collector: Collector<Reading>, clock: Vi
     next: async (ms = collector.timing.interval) => clock.advance(ms),
   }
 }
+
+/** An executor that answers so; no stream is read. */
+export const execOf = (run: Exec['run']): Exec => ({
+  run,
+  stream: () => {
+    throw new Error('no stream is read here')
+  },
+  killAll: () => undefined,
+})

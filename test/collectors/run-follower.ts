@@ -2,11 +2,11 @@ import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import type { Collector, Outcome } from '../../src/core/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
-import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'
 import type { VirtualClock } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { recording } from './recording.ts'
+import { memoryCheckpoint, recording } from './recording.ts'
+import { execOf, readingOf } from './run-collector.ts'
 
 /** The entries of one batch, an empty batch after N seconds, an empty batch after a gap, or a clock that is set. */
 export type Step = readonly JournalEntry[] | { readonly seconds: number } | { readonly clockOffset: number } | 'gap'
@@ -14,28 +14,19 @@ export type Step = readonly JournalEntry[] | { readonly seconds: number } | { re
 interface FollowerRun {
   readonly beginsAt: number
   readonly steps: readonly Step[]
-  /** What a failing journalctl prints. */
-  readonly stderr?: string
   /** Whether the clock advances with the entries. */
   readonly isTimed?: boolean
 }
 
-const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>, stderr: string) => {
+const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>) => {
   const { recorder, total } = recording()
-  const exec: Exec = {
-    run: () => Promise.resolve({ exitCode: stderr === '' ? 0 : 1, stdout: '', stderr }),
-    async *stream() {},
-    killAll: () => undefined,
-  }
+  const exec = execOf(() => Promise.resolve({ exitCode: 0, stdout: '', stderr: '' }))
   const dependencies = {
     journalDependencies: {
       journal,
       recorder,
       counts: createSavedCounts(recorder),
-      checkpoint: {
-        read: () => Promise.resolve({ state: 'none' } as const),
-        save: () => Promise.resolve(),
-      },
+      checkpoint: memoryCheckpoint(),
     },
     exec,
     clock,
@@ -48,7 +39,7 @@ const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>, std
 /** Runs a collector that follows the journal over these batches, and returns its last reading as samples and states. */
 export const runFollower = async <Reading>(
   create: (dependencies: ReturnType<typeof dependenciesOf>['dependencies']) => Collector<Reading>,
-  { beginsAt, steps, stderr = '', isTimed = false }: FollowerRun,
+  { beginsAt, steps, isTimed = false }: FollowerRun,
 ) => {
   const clock = manualClock(beginsAt)
   const stop = new AbortController()
@@ -73,18 +64,15 @@ export const runFollower = async <Reading>(
       stop.abort()
     },
   }
-  const { dependencies, total } = dependenciesOf(clock, journal, stderr)
+  const { dependencies, total } = dependenciesOf(clock, journal)
   const collector = create(dependencies)
   let last: Outcome<Reading> | undefined
   await collector.run({ clock, signal: stop.signal }, (outcome) => {
     last = outcome
   })
-  if (last?.ok !== true) throw new Error('no reading')
-  const { value } = last
+  const reading = readingOf(last)
   const samples = Object.fromEntries(
-    collector
-      .samples(value)
-      .map(({ name, labels, value: exported }) => [[name, ...Object.values(labels)].join(' '), exported]),
+    collector.samples(reading).map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
   )
-  return { requests, samples, states: collector.states(value), total }
+  return { requests, samples, states: collector.states(reading), total }
 }

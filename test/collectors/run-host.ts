@@ -11,7 +11,7 @@ import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { createFileTree, type DiskUsage } from '../../src/sources/file-tree.ts'
 import { recording } from './recording.ts'
-import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
+import { execOf, pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 /** Creates a directory with files. */
 export const createTree = async (files: Readonly<Record<string, string>>) => {
@@ -52,12 +52,8 @@ export const programs = (answers: Readonly<Record<string, string | Partial<Outpu
 
 interface HostRun {
   readonly clock: Clock
-  readonly places: {
-    readonly procfs: string
-    readonly sysfs: string
-    readonly bootDirectory: string
-    readonly smartDirectory: string | null
-  }
+  /** One directory for all of them, or each. */
+  readonly places: string | Parameters<typeof createHostSources>[0]
   readonly directories?: Readonly<Record<string, string>>
   readonly fileSystems?: readonly string[]
   readonly nodeDirectory?: string
@@ -69,22 +65,21 @@ interface HostRun {
   readonly space?: DiskUsage
 }
 
+const placesIn = (root: string) => ({ procfs: root, sysfs: root, bootDirectory: root, smartDirectory: null })
+
 /** The host collector on real directories. */
 export const runHost = (run: HostRun) => {
   const { clock, interval = 15_000 } = run
   const mainPids = createMainPids()
   const record = recording()
-  const unused = () => {
-    throw new Error('no stream is read here')
-  }
-  const sources = createHostSources(run.places)
+  const sources = createHostSources(typeof run.places === 'string' ? placesIn(run.places) : run.places)
   const collector = host({
     ...sources,
     space: run.space ?? sources.space,
     clock,
     mainPids,
     recorder: record.recorder,
-    exec: { ...(run.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
+    exec: execOf((run.exec ?? programs({}).exec).run),
     readPath: createReadPath(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), keyFiles),
     ports: run.ports ?? [8080, 9143],
     firewalledPorts: run.firewalledPorts ?? [],

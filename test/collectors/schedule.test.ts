@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createRoundLog } from '../../src/collectors/consensus/round-log.ts'
 import { schedule } from '../../src/collectors/schedule/collector.ts'
-import { createOwnRounds } from '../../src/collectors/schedule/own-rounds.ts'
-import { createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
+import { createOwnRounds, createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import type { Outcome } from '../../src/core/collector.ts'
 import { nextTurn } from '../../src/core/clock.ts'
-import { toJson } from '../../src/core/json.ts'
 import { createLeaderSchedule } from '../../src/domain/leader-schedule.ts'
 import { sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { recording } from './recording.ts'
+import { memoryCheckpoint, recording } from './recording.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12)
 const KEYS = ['aa', 'bb', 'cc', 'dd'].map((byte) => `02${byte.repeat(32)}`)
@@ -38,11 +36,11 @@ interface Node {
 const SETS = '/node/config/validators/validators.toml'
 const STARTS = '/node/config/forkpoint/forkpoint.toml'
 
-const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, ...node }: Node) => {
+const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }: Node) => {
   const clock = manualClock(NOW)
   const feed = createRoundFeed()
   const { recorder, total } = recording()
-  let { saved } = node
+  const checkpoint = memoryCheckpoint(saved)
   const collector = schedule({
     roundFeed: feed,
     ownKey: createOwnKey(key),
@@ -55,18 +53,9 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, ...node 
     pathOf: (file) => Promise.resolve(`/node/${file}`),
     epochs: EPOCHS,
     published: () => [sample('chain_rpc_info', 1, { client_version: '', chain_id: '143', net_version: '' })],
-    checkpoint: {
-      read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
-      save: (value) => {
-        saved = value
-        return Promise.resolve()
-      },
-    },
+    checkpoint,
     roundLog: createRoundLog(),
-    missedCheckpoint: {
-      read: () => Promise.resolve({ state: 'none' }),
-      save: () => Promise.resolve(),
-    },
+    missedCheckpoint: memoryCheckpoint(),
     timing: { interval: 5000, timeout: 20_000 },
   })
   let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
@@ -89,7 +78,7 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, ...node 
       for (let round = from; round <= to; round += 1n) add(round)
     },
     total,
-    saved: (): unknown => JSON.parse(JSON.stringify(toJson(saved))),
+    saved: checkpoint.saved,
     poll: async () => {
       const before = reports
       await clock.advance(5000)
@@ -99,9 +88,11 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, ...node 
       return {
         reading: last.value,
         state: collector.states(last.value)['schedule'],
+        /** By its name without the prefix. */
         value: (name: string, label = '') =>
-          samples.find((one) => one.name === name && (label === '' || Object.values(one.labels).includes(label)))
-            ?.value,
+          samples.find(
+            (one) => one.name === `chain_schedule_${name}` && (label === '' || one.labels['result'] === label),
+          )?.value,
       }
     },
   }
@@ -119,15 +110,15 @@ describe('the schedule collector', () => {
     const { addRounds, poll, total } = await start({})
     addRounds(ROUND - 198n, ROUND)
     const before = await poll()
-    expect(before.value('chain_schedule_proved')).toBe(0)
+    expect(before.value('proved')).toBe(0)
     expect(before.reading.problem).toBe('the leader schedule is not proved yet: 199 of 200 rounds have agreed')
-    expect(before.value('chain_schedule_next_own_round')).toBeUndefined()
+    expect(before.value('next_own_round')).toBeUndefined()
     addRounds(ROUND + 1n, ROUND + 1n)
     const after = await poll()
     const [next = 0n] = ownIn(ROUND + 2n, ROUND + 500n)
-    expect(after.value('chain_schedule_proved')).toBe(1)
-    expect(after.value('chain_schedule_next_own_round')).toBe(Number(next))
-    expect(after.value('chain_schedule_next_own_timestamp_seconds')).toBe(NOW / 1000 + Number(next - ROUND) / 2)
+    expect(after.value('proved')).toBe(1)
+    expect(after.value('next_own_round')).toBe(Number(next))
+    expect(after.value('next_own_timestamp_seconds')).toBe(NOW / 1000 + Number(next - ROUND) / 2)
     expect(total('chain_schedule_misses_total')).toBe(0)
   })
 
@@ -137,12 +128,12 @@ describe('the schedule collector', () => {
     // 12,000 rounds at once: the 7,200 of an hour are among the first.
     const first = await poll()
     // The poll is five seconds after the newest round: the hour ends 7,210 rounds after it.
-    expect(first.value('chain_schedule_own_rounds_next_hour')).toBe(ownIn(ROUND + 1n, ROUND + 7210n).length)
+    expect(first.value('own_rounds_next_hour')).toBe(ownIn(ROUND + 1n, ROUND + 7210n).length)
     await poll()
     const third = await poll()
     // 29,999 blocks until the boundary block, and 5,000 rounds of delay.
     expect(third.reading.until?.round).toBe(ROUND + 34_999n)
-    expect(third.value('chain_schedule_own_rounds_ahead')).toBe(ownIn(ROUND + 1n, ROUND + 34_999n).length)
+    expect(third.value('own_rounds_ahead')).toBe(ownIn(ROUND + 1n, ROUND + 34_999n).length)
   })
 
   test('one round with another leader ends the proof, and is counted', async () => {
@@ -151,8 +142,8 @@ describe('the schedule collector', () => {
     await poll()
     add(ROUND + 1n, { author: KEYS.find((key) => key !== leaders.leader(ROUND + 1n)) ?? '' })
     const after = await poll()
-    expect(after.value('chain_schedule_proved')).toBe(0)
-    expect(after.value('chain_schedule_next_own_round')).toBeUndefined()
+    expect(after.value('proved')).toBe(0)
+    expect(after.value('next_own_round')).toBeUndefined()
     expect(after.reading.own).toBeNull()
     expect(after.state).toBe('not proved: a round had another leader than predicted')
     expect(total('chain_schedule_misses_total')).toBe(1)
@@ -163,7 +154,7 @@ describe('the schedule collector', () => {
     )
     addRounds(ROUND + 201n, ROUND + 201n)
     const again = await poll()
-    expect(again.value('chain_schedule_proved')).toBe(1)
+    expect(again.value('proved')).toBe(1)
     expect(again.reading).toMatchObject({ problem: null, disagreedAt: null })
   })
 
@@ -171,16 +162,16 @@ describe('the schedule collector', () => {
     const { add, addRounds, poll } = await start({})
     addRounds(ROUND - 300n, ROUND)
     const led = ownIn(ROUND - 300n, ROUND).length
-    expect((await poll()).value('chain_schedule_own_rounds', 'led')).toBe(led)
+    expect((await poll()).value('own_rounds', 'led')).toBe(led)
     const [next = 0n] = ownIn(ROUND + 1n, ROUND + 500n)
     addRounds(ROUND + 1n, next - 1n)
     // The node says that its leader timed out; the line alone counts nothing.
     add(next, { isTimeout: true })
     add(next + 1n, { parent: next - 1n })
     const after = await poll()
-    expect(after.value('chain_schedule_own_rounds', 'missed')).toBe(1)
+    expect(after.value('own_rounds', 'missed')).toBe(1)
     expect(after.reading.inEpoch?.led).toBe(led + (leaders.leader(next + 1n) === OWN ? 1 : 0))
-    expect(after.value('chain_schedule_proved')).toBe(1)
+    expect(after.value('proved')).toBe(1)
   })
 
   test('own rounds of the epoch are counted on after a restart of the agent', async () => {
@@ -190,7 +181,7 @@ describe('the schedule collector', () => {
     const after = await start({ saved: before.saved() })
     after.addRounds(ROUND + 1n, ROUND + 300n)
     const led = ownIn(ROUND - 300n, ROUND + 300n).length
-    expect((await after.poll()).value('chain_schedule_own_rounds', 'led')).toBe(led)
+    expect((await after.poll()).value('own_rounds', 'led')).toBe(led)
   })
 
   test('a round that times out at the start of an epoch belongs to either: it proves nothing', async () => {
@@ -210,17 +201,17 @@ describe('the schedule collector', () => {
     addRounds(ROUND - 300n, ROUND)
     const { reading, value } = await poll()
     expect(reading.until?.round).toBe(ROUND + 99n)
-    expect(value('chain_schedule_own_rounds_ahead')).toBe(ownIn(ROUND + 1n, ROUND + 99n).length)
-    expect(value('chain_schedule_own_rounds_next_hour')).toBeUndefined()
+    expect(value('own_rounds_ahead')).toBe(ownIn(ROUND + 1n, ROUND + 99n).length)
+    expect(value('own_rounds_next_hour')).toBeUndefined()
   })
 
   test('without the own key the schedule is proved, and own rounds are unknown', async () => {
     const { addRounds, poll } = await start({ key: null })
     addRounds(ROUND - 300n, ROUND)
     const { value } = await poll()
-    expect(value('chain_schedule_proved')).toBe(1)
-    expect(value('chain_schedule_own_rounds_ahead')).toBeUndefined()
-    expect(value('chain_schedule_own_rounds_next_hour')).toBeUndefined()
+    expect(value('proved')).toBe(1)
+    expect(value('own_rounds_ahead')).toBeUndefined()
+    expect(value('own_rounds_next_hour')).toBeUndefined()
   })
 
   test('files without the set are read when the epoch changes, and once a minute', async () => {
@@ -256,8 +247,8 @@ describe('the schedule collector', () => {
     addRounds(ROUND - 300n, ROUND)
     const { state, value } = await poll()
     expect(state).toBe(missing)
-    expect(value('chain_schedule_proved')).toBeUndefined()
-    expect(value('chain_schedule_file_epoch')).toBe(missing.includes('no set of epoch') ? 677 : undefined)
+    expect(value('proved')).toBeUndefined()
+    expect(value('file_epoch')).toBe(missing.includes('no set of epoch') ? 677 : undefined)
     expect(total('chain_schedule_misses_total') ?? 0).toBe(0)
   })
 })

@@ -5,7 +5,7 @@ import { createMainPids, createUnitNames } from '../../src/collectors/shared/nod
 import { NO_UNIT_LOGS } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
-import { runPolls } from './run-collector.ts'
+import { execOf, runPolls } from './run-collector.ts'
 
 const unit = (properties: Readonly<Record<string, string>>): string =>
   Object.entries({ LoadState: 'loaded', UnitFileState: 'enabled', ...properties })
@@ -20,13 +20,7 @@ const polls = async (...shown: readonly [string, ...string[]]) => {
 
 /** For one unit, of which `show` returns what systemctl prints. */
 const optionsFor = ({ recorder }: ReturnType<typeof recording>, show: () => string) => ({
-  exec: {
-    run: () => Promise.resolve({ exitCode: 0, stdout: show(), stderr: '' }),
-    stream: () => {
-      throw new Error('no stream is read here')
-    },
-    killAll: () => undefined,
-  },
+  exec: execOf(() => Promise.resolve({ exitCode: 0, stdout: show(), stderr: '' })),
   unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' })),
   units: { bft: '{prefix}-bft.service' },
   timers: {},
@@ -61,6 +55,16 @@ test('a main process that has ended is an exit', async () => {
 test('a start that fails before the main process runs is no exit', async () => {
   const failed = { ActiveState: 'failed', Result: 'resources', InvocationID: 'b2', ExecMainExitTimestamp: '' }
   expect(await polls(RUNNING, unit(failed))).toEqual([])
+})
+
+test('the main processes are those of the last poll; none after a failed one', async () => {
+  const answers = [unit({ ActiveState: 'active', MainPID: '31' }), 'invalid']
+  const options = optionsFor(recording(), () => answers.shift() ?? '')
+  const collector = services({ ...options, watchUnits: null, timing: { interval: 10_000, timeout: 5000 } })
+  const { next } = await runPolls(collector, manualClock())
+  expect(options.mainPids.get()).toEqual(new Map([['bft', 31]]))
+  await next()
+  expect(options.mainPids.get()).toEqual(new Map())
 })
 
 const UNPARSED = 'chain_agent_lines_total{format=systemctl,result=unparsed}'

@@ -5,7 +5,7 @@ import { createRoundCounter } from '../../src/collectors/derived/duties.ts'
 import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { memoryCheckpoint } from './staking-node.ts'
+import { memoryCheckpoint } from './recording.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12)
 const HOUR = 3_600_000

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createBlockPace, membership, progressOf } from '../../src/collectors/staking/epoch.ts'
-import { addRewards, rewardsBetween } from '../../src/collectors/staking/rewards.ts'
+import {
+  addRewards,
+  createBlockPace,
+  membership,
+  progressOf,
+  rewardsBetween,
+} from '../../src/collectors/staking/epoch.ts'
 
 const LENGTH = { epochBlocks: 50n, delayRounds: 5n, blockTime: 400 }
 const at = (number: bigint) => ({ number, at: Number(number) * 400 })

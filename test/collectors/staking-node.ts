@@ -6,14 +6,14 @@ import { samplesOf, type StakingReading } from '../../src/collectors/staking/rea
 import { createOwnBlock } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
+import type { Sample } from '../../src/core/metric.ts'
 import { addressOfKey } from '../../src/parsers/staking.ts'
-import type { Checkpoint } from '../../src/sources/checkpoint.ts'
 import { createRpcEndpoint } from '../../src/sources/endpoints.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import { listening } from '../support/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { pageWords, type ValidatorValues, validatorWords, word } from '../support/staking-words.ts'
-import { recording } from './recording.ts'
+import { memoryCheckpoint, recording } from './recording.ts'
 
 export const KEY = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'
 export const WEI = 10n ** 18n
@@ -96,11 +96,8 @@ const answer = (state: ChainState, method: string, params: readonly unknown[]): 
   if (method === 'eth_chainId') return `0x${state.chainId.toString(16)}`
   if (method === 'eth_getBlockByNumber') {
     const number = params[0] === 'finalized' ? state.height : BigInt(String(params[0]))
-    return {
-      number: `0x${number.toString(16)}`,
-      timestamp: `0x${state.timeOf(number).toString(16)}`,
-      miner: state.beneficiary,
-    }
+    const timestamp = `0x${state.timeOf(number).toString(16)}`
+    return { number: `0x${number.toString(16)}`, timestamp, miner: state.beneficiary }
   }
   if (params.at(-1) !== `0x${state.height.toString(16)}`) throw new Error('not at the finalized block')
   if (method === 'eth_getStorageAt') {
@@ -128,20 +125,6 @@ const bytesOf = (state: ChainState, name: string, { first, third }: { first: big
   return pageWords(next >= BigInt(ids.length), next, page)
 }
 
-/** A checkpoint in memory. */
-export const memoryCheckpoint = (): Checkpoint & { saved: unknown } => ({
-  saved: undefined,
-  read(): ReturnType<Checkpoint['read']> {
-    return Promise.resolve(this.saved === undefined ? { state: 'none' } : { state: 'saved', value: this.saved })
-  },
-  save(value: unknown): Promise<void> {
-    this.saved = JSON.parse(
-      JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one)),
-    )
-    return Promise.resolve()
-  },
-})
-
 /** The default settings, for that node over HTTP. */
 export const stakingOptions = (url: string, clock: Clock): StakingPollOptions => ({
   rpc: createRpcEndpoint(createHttpClient(systemClock), url, 60_000),
@@ -168,10 +151,7 @@ export const stakingPoll = (url: string, settings: Partial<Omit<StakingPollOptio
 }
 
 /** Samples by name without its prefix, with the values of its labels. */
-export const shown = (reading: StakingReading): Record<string, number> =>
-  Object.fromEntries(
-    samplesOf(reading).map(({ name, labels, value }) => [
-      [name.replace('chain_staking_', ''), ...Object.values(labels)].join(' '),
-      value,
-    ]),
-  )
+export const shown = (reading: StakingReading): Record<string, number> => {
+  const keyOf = ({ name, labels }: Sample) => [name.replace('chain_staking_', ''), ...Object.values(labels)].join(' ')
+  return Object.fromEntries(samplesOf(reading).map((one) => [keyOf(one), one.value]))
+}

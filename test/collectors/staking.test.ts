@@ -2,19 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { staking } from '../../src/collectors/staking/collector.ts'
 import type { StakingReading } from '../../src/collectors/staking/reading.ts'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { recording } from './recording.ts'
+import { pageWords, word } from '../support/staking-words.ts'
+import { memoryCheckpoint, recording } from './recording.ts'
 import { pollOnce, readingOf } from './run-collector.ts'
-import {
-  chainState,
-  KEY,
-  memoryCheckpoint,
-  shown,
-  stakingOptions,
-  stakingPoll,
-  startStakingNode,
-  WEI,
-} from './staking-node.ts'
+import { chainState, KEY, shown, stakingOptions, stakingPoll, START, startStakingNode, WEI } from './staking-node.ts'
 
 let state: ReturnType<typeof chainState>
 let node: Awaited<ReturnType<typeof startStakingNode>>
@@ -132,7 +125,7 @@ describe('a poll', () => {
     expect(metrics).not.toHaveProperty('commission_ratio consensus')
   })
 
-  test('flags: the margin and the rank say nothing', async () => {
+  test('flags: margin and rank are absent', async () => {
     state.own.flags = 0b101n
     const metrics = shown(await stakingPoll(node.url).poll())
     expect(metrics).toMatchObject({ 'flag stake_low': 1, 'flag withdrawn': 0, 'flag double_sign': 1 })
@@ -171,9 +164,7 @@ describe('a poll', () => {
   test('a set larger than the limit raises it', async () => {
     const ids = Array.from({ length: 210 }, (_, index) => BigInt(index + 100))
     state.sets = { execution: ids, consensus: ids, snapshot: ids }
-    expect(shown(await stakingPoll(node.url).poll())).toMatchObject({
-      threshold_tokens: 10_000_000,
-    })
+    expect(shown(await stakingPoll(node.url).poll())).toMatchObject({ threshold_tokens: 10_000_000 })
   })
 
   test('withdrawal requests that are configured and exist', async () => {
@@ -196,11 +187,6 @@ describe('constants of the chain', () => {
     expect(metrics).toMatchObject({ epoch: 2, active: 1, threshold_tokens: 10_000_000 })
     for (const name of ['epoch_progress_ratio', 'boundary_block', 'next_epoch_timestamp_seconds'])
       expect(metrics).not.toHaveProperty(name)
-  })
-
-  test('neither if the epoch of the node contradicts it', async () => {
-    state.epoch = 3n
-    expect(shown(await stakingPoll(node.url).poll())).not.toHaveProperty('epoch_progress_ratio')
   })
 })
 
@@ -277,18 +263,14 @@ describe('the validator of the key', () => {
   test('nothing is requested until the key is known; then at once', async () => {
     const clock = manualClock(0)
     const ownKey = createOwnKey(null)
-    const collector = staking({
-      ...stakingOptions(node.url, clock),
-      ownKey,
-      timing: { interval: 60_000, timeout: 30_000 },
-    })
+    const timing = { interval: 60_000, timeout: 30_000 }
+    const collector = staking({ ...stakingOptions(node.url, clock), ownKey, timing })
     const stop = new AbortController()
     let reported: (reading: StakingReading) => void = () => undefined
     const readings: StakingReading[] = []
     const running = collector.run({ clock, signal: stop.signal }, (outcome) => {
-      if (!outcome.ok) throw outcome.error
-      readings.push(outcome.value)
-      reported(outcome.value)
+      readings.push(readingOf(outcome))
+      reported(readingOf(outcome))
     })
     await clock.advance(0)
     await clock.advance(1000)
@@ -305,3 +287,86 @@ describe('the validator of the key', () => {
     await running
   })
 })
+
+describe('a node that does not answer', () => {
+  const busy = 'failure to submit eth_call to thread pool: queue size exceeded'
+  test.each([
+    ['a reverted call, code 3', { error: { code: 3, message: 'execution reverted: method not supported' } }],
+    ['the same before, code -32603', { error: { code: -32_603, message: 'execution reverted' } }],
+    ['busy', { error: { code: -32_603, message: busy } }],
+    ['a block that it does not have', { error: { code: -32_602, message: 'Block requested not found.' } }],
+    ['HTTP 503', 503],
+    ['no answer until the deadline', 'hang'],
+  ] as const)('%s: a reading without values, and then with them', async (_, fault) => {
+    const { poll } = stakingPoll(node.url)
+    const deadline = new AbortController()
+    node.control.fault = (call) => {
+      if (call !== 'getValidator') return undefined
+      if (fault === 'hang') setImmediate(() => deadline.abort())
+      return fault
+    }
+    const reading = await poll(deadline.signal)
+    expect(shown(reading)).toEqual({ up: 0 })
+    expect(reading.reason).toMatch(typeof fault === 'object' ? fault.error.message : /HTTP status 503|in time/)
+    // It ends with the call that failed.
+    expect(callsSince(0).at(-1)).toBe('getValidator')
+    node.control.fault = () => undefined
+    expect(shown(await poll())).toMatchObject({ up: 1, active: 1 })
+  })
+
+  test('values are kept for two intervals', async () => {
+    const { poll, clock } = stakingPoll(node.url)
+    await poll()
+    node.control.fault = () => 503
+    clock.set(START + 120_000)
+    expect(shown(await poll())).toMatchObject({ up: 0, active: 1 })
+    clock.set(START + 120_001)
+    expect(shown(await poll())).toEqual({ up: 0 })
+  })
+
+  test('a set that never ends is given up; the sets are read again after five minutes', async () => {
+    const { poll, clock } = stakingPoll(node.url)
+    node.control.fault = (call, params) =>
+      call === 'consensus' ? { result: `0x${pageWords(false, startOf(params) + 1n, [1n])}` } : undefined
+    expect(shown(await poll())).toMatchObject({ up: 1, active: 1 })
+    expect(callsSince(0).filter((call) => call === 'consensus')).toHaveLength(50)
+    node.control.fault = () => undefined
+    state.height += 1n
+    clock.set(START + 299_999)
+    expect(shown(await poll())).not.toHaveProperty('rank')
+    state.height += 1n
+    clock.set(START + 300_000)
+    expect(shown(await poll())).toMatchObject({ rank: 2, threshold_tokens: 10_000_000 })
+  })
+
+  test('a page that leads back is the last one', async () => {
+    node.control.fault = (call) => (call === 'consensus' ? { result: `0x${pageWords(false, 0n, [1n])}` } : undefined)
+    await stakingPoll(node.url).poll()
+    expect(callsSince(0).filter((call) => call === 'consensus')).toHaveLength(1)
+  })
+})
+
+describe('an invalid answer is an error of the collector', () => {
+  test.each([
+    ['getEpoch', word(1)],
+    ['getValidator', word(1).repeat(18)],
+    ['getDelegator', word(1).repeat(8)],
+    ['consensus', pageWords(true, 1n, [2n ** 64n])],
+  ])('%s', async (broken, bytes) => {
+    node.control.fault = (call) => (call === broken ? { result: `0x${bytes}` } : undefined)
+    await expect(stakingPoll(node.url).poll()).rejects.toThrow(ParseError)
+  })
+})
+
+test('a chain without the precompile: the reason, and nothing else is asked', async () => {
+  node.control.fault = (call) => (call === 'getEpoch' ? { result: '0x' } : undefined)
+  const { poll } = stakingPoll(node.url)
+  await expect(poll()).rejects.toThrow(SourceError)
+  await expect(poll()).rejects.toThrow(/this chain has none at 0x0*1000\n.*staking\.enabled/)
+  expect(callsSince(0)).toEqual(['eth_getBlockByNumber', 'getEpoch', 'eth_getBlockByNumber', 'getEpoch'])
+})
+
+const startOf = (params: readonly unknown[]): bigint => {
+  const [call] = params
+  return typeof call === 'object' && call !== null && 'data' in call ? BigInt(`0x${String(call.data).slice(10)}`) : 0n
+}

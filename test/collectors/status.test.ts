@@ -40,13 +40,10 @@ const watch = async (text: string, hasNoReference = false) => {
     hasNoReference,
     timing: { interval: 300_000, timeout: 60_000 },
   })
-  const { samples: read, states } = await runPolls(collector, clock)
-  const samples = read()
+  const { shown, states } = await runPolls(collector, clock)
   const value = (name: string, label?: string): number | undefined =>
-    samples.find(
-      (one) => one.name === `chain_${name}` && (label === undefined || Object.values(one.labels).includes(label)),
-    )?.value
-  return { value, samples, ownKey, total, states }
+    shown()[label === undefined ? name : `${name}{${label}}`]
+  return { value, ownKey, total, states }
 }
 
 describe('only the healthy value is healthy, and no value is unknown', () => {
@@ -63,12 +60,8 @@ describe('only the healthy value is healthy, and no value is unknown', () => {
 
 test('heights of sections with the same key are separate', async () => {
   const { value } = await watch(report(HEALTHY))
-  expect([
-    value('status_block_number'),
-    value('status_external_block_number'),
-    value('status_rpc_block_number'),
-    value('status_block_difference'),
-  ]).toEqual([905, 912, 900, 7])
+  const heights = ['block_number', 'external_block_number', 'rpc_block_number', 'block_difference']
+  expect(heights.map((name) => value(`status_${name}`))).toEqual([905, 912, 900, 7])
   expect(value('status_service_running', 'bft')).toBe(1)
   expect(value('status_service_running', 'execution')).toBe(0)
   expect(value('status_service_running', 'rpc')).toBeUndefined()

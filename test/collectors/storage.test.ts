@@ -7,7 +7,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import { createStorageReport, createStorageTool } from '../../src/sources/reports.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
-import { runPolls } from './run-collector.ts'
+import { execOf, runPolls } from './run-collector.ts'
 
 const SENTINEL = '18446744073709551615'
 const ID = 'ab'.repeat(32)
@@ -141,16 +141,10 @@ describe('sources', () => {
 
   test('the tool is always run with --storage', async () => {
     const calls: unknown[] = []
-    const exec = {
-      run: (program: unknown) => {
-        calls.push(program)
-        return Promise.resolve({ exitCode: 0, stdout: 'report', stderr: '' })
-      },
-      async *stream() {
-        yield await Promise.reject<Uint8Array>(new Error('not here'))
-      },
-      killAll: () => undefined,
-    }
+    const exec = execOf((program) => {
+      calls.push(program)
+      return Promise.resolve({ exitCode: 0, stdout: 'report', stderr: '' })
+    })
     const command = (): Promise<string> => Promise.resolve('monad-mpt')
     const read = createStorageTool({ exec, command, devices: ['/dev/a', '/dev/b'] })
     expect(await read(never)).toBe('report')

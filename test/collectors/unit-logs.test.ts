@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
-import type { Exec } from '../../src/sources/exec.ts'
 import { parseUnits } from '../../src/parsers/systemctl.ts'
 import { createUnitLogs } from '../../src/collectors/shared/unit-logs.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { execOf } from './run-collector.ts'
 
 const STARTED = 'ExecMainStartTimestamp=Sat 2026-11-28 11:52:42.763051 UTC'
 /** As systemd 252 prints it: in its own order. */
@@ -15,18 +15,14 @@ const systemd = (shown: Readonly<Record<string, string | undefined>>) => {
   const clock = manualClock(0)
   const answers = { ...shown }
   const asked: string[] = []
-  const exec: Exec = {
-    run: ({ args }) => {
-      const units = args.filter((word) => word.endsWith('.service'))
-      asked.push(units.join(' '))
-      const blocks = units.flatMap((unit) => answers[unit] ?? [])
-      return blocks.length < units.length
-        ? Promise.reject(new SourceError({ doing: 'run systemctl', happened: 'exit code 1' }))
-        : Promise.resolve({ exitCode: 0, stdout: blocks.join('\n'), stderr: '' })
-    },
-    async *stream() {},
-    killAll: () => undefined,
-  }
+  const exec = execOf(({ args }) => {
+    const units = args.filter((word) => word.endsWith('.service'))
+    asked.push(units.join(' '))
+    const blocks = units.flatMap((unit) => answers[unit] ?? [])
+    return blocks.length < units.length
+      ? Promise.reject(new SourceError({ doing: 'run systemctl', happened: 'exit code 1' }))
+      : Promise.resolve({ exitCode: 0, stdout: blocks.join('\n'), stderr: '' })
+  })
   const logs = createUnitLogs({ exec, clock })
   const { signal } = new AbortController()
   return {

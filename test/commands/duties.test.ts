@@ -3,32 +3,17 @@ import { z } from 'zod'
 import { outcome } from '../../src/commands/duties/action.ts'
 import { cli } from '../support/cli.ts'
 import { openHost } from '../support/host.ts'
+import { OTHER, OWN, proposed, timeout } from './ledger/stream.ts'
 
-const OWN = `02${'aa'.repeat(32)}`
-const OTHER = `03${'bb'.repeat(32)}`
-const NOON = Date.UTC(2026, 2, 1, 12)
-
-const line = (fields: Readonly<Record<string, string>>): string =>
-  JSON.stringify({ timestamp: 'x', level: 'INFO', fields: { author_address: '', ...fields }, target: 'ledger_tail' })
-const proposed = (round: number, author: string, parent = round - 1): string =>
-  line({
-    message: 'proposed_block',
-    round: `${round}`,
-    parent_round: `${parent}`,
-    epoch: '7',
-    seq_num: `${round}`,
-    num_tx: '12',
-    author,
-    block_ts_ms: `${NOON + round * 1000}`,
-    now_ts_ms: `${NOON + round * 1000}`,
-  })
+const block = (round: number, author: string, parent = round - 1): string =>
+  proposed(round, { author, parent, delay: 0 })
 const STREAM = [
-  proposed(100, OTHER),
-  proposed(101, OWN),
-  line({ message: 'timeout', round: '102', author: OTHER, now_ts_ms: `${NOON + 103_000}` }),
-  line({ message: 'timeout', round: '103', author: OWN, now_ts_ms: `${NOON + 104_000}` }),
-  proposed(104, OTHER, 101),
-  proposed(110, OTHER),
+  block(100, OTHER),
+  block(101, OWN),
+  timeout(102, OTHER),
+  timeout(103, OWN),
+  block(104, OTHER, 101),
+  block(110, OTHER),
 ].join('\n')
 
 const duties = async (argv: readonly string[], stdin = STREAM) =>

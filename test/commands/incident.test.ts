@@ -37,7 +37,6 @@ const logOf = async (host: Host, service: string, [from, to]: readonly [number, 
 }
 
 const HOST_START = Date.UTC(2026, 2, 1, 12, 58)
-const at = (seconds: number): string => new Date(HOST_START + seconds * 1000).toISOString()
 const time = (seconds: number): number => HOST_START + seconds * 1000
 
 describe('consensus panics', () => {
@@ -116,33 +115,6 @@ describe('consensus panics', () => {
     const { id } = await latest(host)
     for (const path of [`/api/v1/incidents/${id}`, `/incidents/${id}.json`]) expect(await host.page(path)).toBe('')
   })
-})
-
-test('consensus crashes: the journals begin 60 s before the service went down, not before the alert', async () => {
-  const host = await openHost({ scenario: '30s bft crashes SIGABRT', second: 0, settings })
-  await play(host, 125)
-  const incident = await latest(host)
-  const down = incident.alerts.find(({ alert }) => alert === 'ChainServiceDown.failed')
-  // ChainServiceDown does not wait: the unit has failed.
-  expect(Date.parse(down?.sinceAt ?? '')).toBeLessThanOrEqual(time(35))
-  expect(incident.alerts[0]).toBe(down)
-  expect(incident.journals[0]).toMatchObject({ fromAt: at((Date.parse(down?.sinceAt ?? '') - time(60)) / 1000) })
-  expect(linesOf(incident, 'chain-bft.service', 0).slice(-2)).toEqual([
-    'systemd: chain-bft.service: Main process exited, code=dumped, status=6/ABRT',
-    "systemd: chain-bft.service: Failed with result 'core-dump'.",
-  ])
-})
-
-test('consensus is stalled: the alert that fires first, and those that follow', async () => {
-  const host = await openHost({ scenario: 'stalled', second: 0, settings })
-  await play(host, 125)
-  const incident = await latest(host)
-  expect(incident.alerts[0]).toMatchObject({ alert: 'ChainBlockStalled' })
-  const fired = Date.parse(incident.firedAt)
-  const from = Date.parse(incident.journals[0]?.fromAt ?? '')
-  expect(linesOf(incident, 'chain-bft.service', 0)).toEqual(await logOf(host, 'bft', [from, fired]))
-  expect(linesOf(incident, 'chain-bft.service', 0).some((line) => line.includes('local timeout'))).toBe(true)
-  expect((await host.run(['incident'])).out).toMatch(/^1 incident /)
 })
 
 test('a flood of the log: the lines next to the alert are kept, within limits', async () => {

@@ -1,6 +1,6 @@
 import { readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { temporaryFolder } from '../support/directory.ts'
 import { type Host, startHost } from '../support/host.ts'
@@ -12,8 +12,8 @@ describe('init', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 20, agent: false })
+    return host.close
   })
-  afterAll(async () => host.close())
 
   test('writes prefix, public key and references; the file is for the group', async () => {
     const file = join(directory, 'config.yaml')

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { renderIpRules } from '../../src/commands/config/ip-rules.ts'
+import { renderIpRules } from '../../src/commands/config/action.ts'
 import { readConfig } from '../../src/config/load.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/directory.ts'

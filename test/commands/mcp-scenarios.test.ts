@@ -55,38 +55,6 @@ describe('consensus panics', () => {
 
     expect((await call('runbook', { alert: 'ChainServiceDown.failed' })).text).toContain('journalctl')
   })
-
-  it('has no answer after the agent has ended', async () => {
-    const { call } = await openMcp(settingsOf(demo))
-    expect((await call('metrics')).isError).toBe(false)
-    await demo.stop()
-    // The demo removes its directory, too.
-    expect((await call('diagnosis')).isError).toBe(true)
-  })
-})
-
-test('the node falls behind: the diagnosis has the cause, and the metric the difference', async () => {
-  const demo = await startDemo('falling-behind', process.execPath, '130s')
-  try {
-    const { call } = await openMcp(settingsOf(demo))
-    const { data } = await eventually(
-      () => call('diagnosis'),
-      ({ text }) => text.includes('"ChainBehind"'),
-    )
-    const { verdict, findings } = diagnosisSchema.parse(data)
-    expect(verdict.word).toBe('CRITICAL')
-    // The causes that the scenario names: its height does not advance while the difference grows.
-    expect(['ChainBehind', 'ChainBlockStalled']).toContain(findings[0]?.name)
-    const { lines } = linesSchema.parse((await call('metrics', { names: ['chain_block_difference'] })).data)
-    // The signal of the scenario.
-    const [, difference] = /^chain_block_difference(?:\{.*\})? (\d+)$/m.exec(lines.join('\n')) ?? []
-    expect(Number(difference)).toBeGreaterThan(15)
-    const duties = await call('duties', { since: '5m' })
-    expect(duties.isError).toBe(false)
-    expect(duties.data).toHaveProperty('missed')
-  } finally {
-    await demo.stop()
-  }
 })
 
 test('no answer has a planted secret', async () => {

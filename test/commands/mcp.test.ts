@@ -134,7 +134,10 @@ describe('the official client', () => {
     const { text, data, cut, at, ageSeconds, isError, note } = await call('incident')
     expect([isError, note]).toEqual([false, MARK])
     expect(text.length).toBeLessThanOrEqual(48 * 1024)
-    expect(ageSeconds).toBe(Math.round((Date.parse(at) - Date.parse(TIME)) / 1000))
+    // The call takes seconds on a busy machine.
+    const age = Number(ageSeconds) - (Date.parse(at) - Date.parse(TIME)) / 1000
+    expect(age).toBeGreaterThanOrEqual(-1)
+    expect(age).toBeLessThan(60)
     expect(cut).toEqual([
       expect.stringMatching(/^\.data\.journals\[0\]\.units\[0\]\.lines: the last (\d+) of 5002$/),
       expect.stringMatching(/^\.data\.journals\[1\]\.units\[0\]\.lines: the first (\d+) of 5000$/),

@@ -26,7 +26,7 @@ const invalidCertificate = async (name: string, days: string, names: string): Pr
   return { cert, key }
 }
 
-/** Runs `height` against a server, and returns its result and the keys that the server received. */
+/** Runs `query --height` against a server, and returns its result and the keys that the server received. */
 const heightOf = async (scheme: string, tls: ServerOptions | null, env: Readonly<Record<string, string>> = {}) => {
   const keys: unknown[] = []
   const server = (tls === null ? createPlain() : createTls(tls)).on(
@@ -38,7 +38,7 @@ const heightOf = async (scheme: string, tls: ServerOptions | null, env: Readonly
   )
   const { url, close } = await listening(server)
   onTestFinished(close)
-  const argv = [MAIN, 'height', '--url', url.replace(/^http/, scheme), '--retries', '0']
+  const argv = [MAIN, 'query', '--height', '--url', url.replace(/^http/, scheme), '--retries', '0']
   const { PATH = '' } = process.env
   const {
     code,
@@ -118,7 +118,7 @@ it('a redirect from https to http is not followed', async () => {
   )
   onTestFinished(secure.close)
   const { PATH = '' } = process.env
-  const argv = [MAIN, 'height', '--url', secure.url.replace(/^http:/, 'https:')]
+  const argv = [MAIN, 'query', '--height', '--url', secure.url.replace(/^http:/, 'https:')]
   const { code, stderr } = await run(process.execPath, argv, {
     extendEnv: false,
     env: { PATH, CHAIN_AGENT_API_KEY: KEY, NODE_EXTRA_CA_CERTS: valid.cert },

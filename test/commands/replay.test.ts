@@ -1,25 +1,23 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
+import { temporaryFolder } from '../support/directory.ts'
 import { fakeJournalctl } from '../support/fake-journalctl.ts'
-import { startHost } from '../support/host.ts'
+import { openHost } from '../support/host.ts'
 import { RECORDED_FROM, writeRecording } from '../support/recording.ts'
 import { steppedFiles } from '../support/stepped-journal.ts'
 import { expectPlanted, namesOf, type Planted, replaySchema } from '../support/replayed.ts'
 
-let directory = ''
+const directory = await temporaryFolder()
 let publicKey = ''
 const fileOf = (name: string): string => join(directory, `${name}.jsonl`)
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-replay-'))
   const healthy = { scenario: '0s log noise 0', seconds: 780, file: fileOf('healthy') }
   await writeRecording(healthy)
   publicKey = (await writeRecording({ scenario: TWO_HOURS, seconds: 7200, file: fileOf('two-hours') })).publicKey
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const TWO_HOURS = `
   0s    log noise 0
@@ -30,7 +28,7 @@ const TWO_HOURS = `
   1290s bft starts
   1500s execution stops
   1501s execution starts
-  2400s execution logs block_failed
+  2400s execution logs ERROR runloop.cpp:188 block 61240118 failed with: wrong state root
   3000s network noise 5
   3060s network calms
   4000s node syncs 3m
@@ -78,7 +76,8 @@ const TROUBLES = `
   0s    log noise 0
   0s    log prints INFO
   0s    storage used 96
-  600s  execution logs timeline_missing
+  600s  execution logs PREFIX: runloop.cpp:216: Assertion 'primary_is_page || secondary_active' failed.
+  600s  execution logs assertion failure message: live PREFIX requires a page-encoded timeline
   602s  execution stops
   660s  execution starts
   2000s storage used 76
@@ -138,13 +137,6 @@ describe('a recording of two hours', () => {
     expect(out).not.toMatch(/[\u001b]|[^\u0000-\u007f]/)
     expect(code).toBe(1)
   })
-
-  test('fits into 60 columns', async () => {
-    const range = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
-    const argv = ['replay', '--file', fileOf('two-hours'), ...range]
-    const { out } = await cli(argv, { env: { COLUMNS: '60', NO_COLOR: '1' } })
-    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(60)
-  })
 })
 
 test('a recording of a full database, a missing timeline and a long outage has exactly these incidents', async () => {
@@ -161,9 +153,7 @@ describe('a recording of a healthy node', () => {
     const { code, incidents } = await replayed(['--file', fileOf('healthy')])
     expect({ code, incidents }).toEqual({ code: 0, incidents: [] })
     const text = await readFile(fileOf('healthy'), 'utf8')
-    const piped = await cli(['replay', '--file', '-', '--until', '2026-03-01 00:05'], {
-      stdin: text,
-    })
+    const piped = await cli(['replay', '--file', '-', '--until', '2026-03-01 00:05'], { stdin: text })
     expect(piped.out).toMatch(/^No incident in /)
     expect(piped.code).toBe(0)
   })
@@ -202,38 +192,19 @@ describe('a recording of a healthy node', () => {
   })
 })
 
-describe('the journal of this host', () => {
-  test('is replayed', async () => {
-    const host = await startHost({ scenario: '30s bft panics', second: 150, agent: false })
-    try {
-      const { out, code } = await host.run(['replay', '--since', '4m', '--json'])
-      const { incidents } = replaySchema.parse(JSON.parse(out))
-      expect(namesOf(incidents)).toEqual([
-        [
-          'critical ChainServiceDown bft',
-          'critical ChainLogTrouble.aborted bft panic',
-          'critical ChainLogTrouble.aborted bft high_qc_too_far',
-          'warning ChainServiceCrashed bft core-dump',
-        ],
-      ])
-      expect(code).toBe(1)
-    } finally {
-      await host.close()
-    }
-  })
-
-  test('is an error with advice if it may not be read', async () => {
-    const host = await startHost({ scenario: '0s journal forbids', second: 10, agent: false })
-    try {
-      const { out, err, code } = await host.run(['replay'])
-      expect(out).toBe('')
-      expect(err).toContain('this user may not read it')
-      expect(err).toContain('systemd-journal')
-      expect(code).toBe(1)
-    } finally {
-      await host.close()
-    }
-  })
+test('the journal of this host is replayed', async () => {
+  const host = await openHost({ scenario: '30s bft panics', second: 150, agent: false })
+  const { out, code } = await host.run(['replay', '--since', '4m', '--json'])
+  const { incidents } = replaySchema.parse(JSON.parse(out))
+  expect(namesOf(incidents)).toEqual([
+    [
+      'critical ChainServiceDown bft',
+      'critical ChainLogTrouble.aborted bft panic',
+      'critical ChainLogTrouble.aborted bft high_qc_too_far',
+      'warning ChainServiceCrashed bft core-dump',
+    ],
+  ])
+  expect(code).toBe(1)
 })
 
 describe('a recording during which the clock of the host was 40 minutes behind', () => {
@@ -296,7 +267,6 @@ describe('a recording during which the clock of the host was 40 minutes behind',
 test.each([
   [['--services', 'bft,exekution'], 2, "no service 'exekution'\n(Did you mean execution?)"],
   [['--since', '1h', '--until', '2h'], 2, '--since is not before --until'],
-  [['--since', 'soon'], 2, 'expected a time'],
   [['--file', '/nowhere/night.jsonl'], 1, 'Could not read the recording /nowhere/night.jsonl'],
   [['--file', '-'], 1, 'it has no journal entry in that time range'],
 ] as const)('replay %j exits with status %i', async (argv, expected, summary) => {

@@ -26,10 +26,7 @@ test('without an agent: what it would have saved is unknown, with the reason', a
     restarts: { runs: [] },
     disk: { databaseDaysLeft: null },
     versions: { changes: null },
-    unknownBecause: {
-      availability: noHour,
-      incidents: noAgent,
-    },
+    unknownBecause: { availability: noHour, incidents: noAgent },
   })
 })
 
@@ -64,11 +61,4 @@ test('availability from the hours that an agent has saved, and what is left of t
     `4 h since ${since} with`,
   )
   expect((await host.run(['report', '--since', '30m'])).out).toContain('unknown: nothing is recorded of this time')
-})
-
-test('--since that is no time is a usage error', async () => {
-  const host = await openHost({ scenario: 'healthy', second: 1, agent: false })
-  const { code, err } = await host.run(['report', '--since', 'soon'])
-  expect(code).toBe(2)
-  expect(err).toContain('expected a time')
 })

@@ -148,22 +148,9 @@ describe('a healthy node, with an agent', () => {
     })
   })
 
-  test('60 columns: no line is longer, unless a word is', async () => {
-    const lines = (await at({ COLUMNS: '60', LANG: 'C.UTF-8' }, 'all')).split('\n')
-    expect(lines.length).toBeGreaterThan(100)
-    const long = lines.filter((line) => line.length > 60 && /\S\s+\S/.test(line.trim()))
-    expect(long).toEqual([])
-  })
-
-  test('without UTF-8 it is ASCII, JSON too; colour only where it is wanted', async () => {
+  test('JSON is in ASCII without UTF-8, and never coloured', async () => {
     // oxlint-disable-next-line no-control-regex -- beyond ASCII
-    const beyond = /[^\u0000-\u007f]/
-    expect(await at({ LANG: 'C' }, 'all')).not.toMatch(beyond)
-    expect(await at({ LANG: 'C' }, '--json')).not.toMatch(beyond)
-    expect(await at({ LANG: 'C.UTF-8' }, 'all')).not.toContain('\u001b')
-    expect(await at({ LANG: 'C.UTF-8', FORCE_COLOR: '1' })).toContain('\u001b[32mOK\u001b[39m: ')
-    const json = await at({ FORCE_COLOR: '1' }, '--json')
-    expect(json).not.toContain('\u001b')
+    expect(await at({ LANG: 'C', FORCE_COLOR: '1' }, '--json')).not.toMatch(/[^\u0000-\u007f]|\u001b/)
   })
 
   test.each([

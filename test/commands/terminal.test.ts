@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Host, startHost } from '../support/host.ts'
-import { programWords } from '../support/words.ts'
+import { completeProgram } from '../support/words.ts'
 
 interface Report {
   readonly argv: readonly string[]
@@ -43,20 +43,18 @@ const REPORTS: readonly Report[] = [
 ]
 
 /** Commands with --json that print no report, or run until they are stopped. */
-const NO_REPORTS = ['config', 'height', 'serve-query']
+const NO_REPORTS = ['config', 'query', 'serve-query']
 
 const listed = new Set([...REPORTS.map(({ argv }) => argv[0] ?? ''), ...NO_REPORTS])
-const others = (await programWords()).commands
-  .filter(({ name, options }) => !listed.has(name) && options.some(({ names }) => names.includes('--json')))
-  .map(({ name }): Report => ({ argv: [name] }))
+const others = (await completeProgram()).commands
+  .filter((command) => !listed.has(command.name()) && command.options.some(({ long }) => long === '--json'))
+  .map((command): Report => ({ argv: [command.name()] }))
 
 const env: Record<string, string> = {}
 let host: Host
 beforeAll(async () => {
   host = await startHost({ scenario: 'service-crash', second: 40, env })
-})
-afterAll(async () => {
-  await host.close()
+  return host.close
 })
 
 const runWith = async (argv: readonly string[], given: Readonly<Record<string, string>>) => {

@@ -116,14 +116,6 @@ test('other work is done between the steps', async () => {
   expect(texts).toEqual([...Array.from({ length: 5 }, () => 'other work'), 'parsed'])
 })
 
-test('in steps, an object has 1,000 members at most', async () => {
-  const object = (members: number): Buffer =>
-    Buffer.from(`{${Array.from({ length: members }, (_, index) => `"${index}":1`).join()}}`)
-  const limits = { depth: 1, values: 10_000 }
-  expect(await parseInSteps(object(1000), limits, 10)).toEqual(JSON.parse(object(1000).toString()))
-  expect(await parseInSteps(object(1001), limits, 10)).toBeUndefined()
-})
-
 test('JSON: 64 bits as digits, unknown as null, maps as objects', () => {
   expect(toJson({ a: 2n ** 63n, b: undefined, c: [1n, null], d: new Map([['x', 1n]]) })).toEqual({
     a: '9223372036854775808',

@@ -63,30 +63,8 @@ test('u64: every digit, and the sentinel is unknown', () => {
   }
 })
 
-describe('key material in what a tool printed', () => {
-  test.each([
-    ['run --keystore-password hunter2 --x', 'run --keystore-password (redacted) --x'],
-    ['KEYSTORE_PASSWORD=hunter2', 'KEYSTORE_PASSWORD=(redacted)'],
-    ['Keep your IKM secure: ' + 'ab'.repeat(32), 'Keep your IKM (redacted) (hex digits)'],
-    ['{"password":"hunter2","n":1}', '{"password":"(redacted)","n":1}'],
-    ['api key hunter2', 'api key (redacted)'],
-    [`id 0x${'AB'.repeat(33)} end`, 'id 0x(hex digits) end'],
-    ['wrong checksum', 'wrong checksum'],
-    ['note: dG9wLXNlY3JldC1rZXk5 end', 'note: (long word) end'],
-    ['at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z', 'at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z'],
-  ])('%s', (text, expected) => {
-    expect(excerpt(text)).toBe(expected)
-  })
-  test('is found behind what hides it, and nothing that a terminal would obey is left', () => {
-    const text =
-      'pass\u001B[0mword=hunter2 \u202Edlrow\u202C \u2028' +
-      String.raw`{\"password\":\"p@ss hunter2!\"} pwd=hunter2 me:hunter2@host Cookie: hunter2 ` +
-      'abandon ability able about above absent absorb abstract absurd abuse access accident'
-    expect(excerpt(text)).not.toMatch(/hunter2|abandon|accident|[\p{Cc}\u2028\u202a-\u202e]/u)
-  })
-  test('is redacted before the text is cut', () => {
-    expect(excerpt(`${'x'.repeat(180)} ${'ab'.repeat(32)}`)).not.toContain('abab')
-  })
+test('a text is redacted before it is cut', () => {
+  expect(excerpt(`${'x'.repeat(180)} ${'ab'.repeat(32)}`)).not.toContain('abab')
 })
 
 describe('errors', () => {
@@ -122,13 +100,4 @@ test.each([
   ['prc', 'rpc'],
 ])('nearest to %s is %s', (word, expected) => {
   expect(closestMatch(word, ['interval', 'enabled', 'timeout', 'rpc'])).toBe(expected)
-})
-
-test.each([
-  'mnemonic: abandon ability able about above',
-  'PASSWORD="correct horse battery"',
-  'keystore password was hunter2',
-  'Authorization: Bearer abcdefghijkl/mnopqrstuvwx',
-])('%s: nothing of it is left', (text) => {
-  expect(excerpt(text)).not.toMatch(/abandon|able|about|correct|horse|hunter2|mnopq/)
 })

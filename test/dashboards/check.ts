@@ -20,10 +20,8 @@ const TROUBLED = 'fullnode-4'
 /** All findings about the dashboards and about the list of allowed findings. */
 export const checkDashboards = async (check: Check): Promise<readonly Finding[]> => {
   const found = [...lint(check.dashboards)]
-  for (const [name, json] of check.dashboards) {
-    const { data: dashboard } = dashboardSchema.safeParse(json)
-    if (dashboard) found.push(...(await runEverywhere(name, dashboard, check)))
-  }
+  for (const [name, json] of check.dashboards)
+    found.push(...(await runEverywhere(name, dashboardSchema.parse(json), check)))
   const { excuses } = check
   return [
     ...found.filter((one) => !excuses.some((excuse) => covers(excuse, one))),
@@ -45,7 +43,7 @@ const runEverywhere = async (
   { api, now, excuses }: Check,
 ): Promise<readonly Finding[]> => {
   const run = { name, dashboard, api, now }
-  const isOfOne = dashboard.templating.list.some((variable) => variable.name === 'instance' && variable.multi !== true)
+  const isOfOne = dashboard.templating.list.some((variable) => variable.name === 'instance' && !variable.multi)
   const seen = await runDashboard(isOfOne ? { ...run, choose: { instance: HEALTHY } } : run)
   const troubled = await runDashboard({ ...run, choose: { instance: TROUBLED } })
   const refused = troubled.filter(({ rule, text }) => rule === 'query' && !seen.some((one) => one.text === text))

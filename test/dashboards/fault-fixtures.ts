@@ -3,11 +3,8 @@ import { committed, type Dashboard, dashboardSchema, type Panel, panelsOf } from
 
 /** A fault that is planted into a dashboard, and the expected finding: its rule and part of its text. */
 export interface Fault {
-  readonly name: string
   readonly rule: Rule
   readonly says: string
-  /** Other findings that it always causes. */
-  readonly follows?: Rule
   plant(dashboard: Dashboard): void
 }
 

@@ -5,17 +5,8 @@ export interface Finding {
 }
 
 export type Rule =
-  | 'shape'
-  | 'frame'
-  | 'variable'
-  | 'identity'
-  | 'grid'
-  | 'datasource'
   | 'words'
   | 'unit'
-  | 'target'
-  | 'promql'
-  | 'scope'
   | 'rate'
   | 'metric'
   | 'link'

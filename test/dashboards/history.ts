@@ -24,7 +24,7 @@ interface Options {
   readonly days?: number
 }
 
-export const JOB = 'chain-agent'
+const JOB = 'chain-agent'
 /** As deploy/prometheus/targets gives it; the rules do not keep it. */
 const CLUSTER = 'mainnet'
 /** A healthy node with past incidents: every panel of a single node must show data for it. */
@@ -32,7 +32,7 @@ export const HEALTHY = 'validator-1'
 /** Its agent has not been scraped for 25 minutes. */
 export const SILENT = 'fullnode-3'
 export const INSTANCES: readonly string[] = PROFILES.map(({ name }) => name)
-export const STEP = 30
+const STEP = 30
 
 /**
  * Generates a history of eight nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The

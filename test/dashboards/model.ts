@@ -4,17 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
 /**
- * The part of the classic dashboard schema that the dashboards use, and nothing else: Grafana ignores unknown keys, so
- * only this schema detects a misspelt one. The options of each panel type are not checked here.
+ * The part of the classic dashboard schema that the dashboards use, and nothing else. The options of each panel type are
+ * not checked here.
  */
 
 const own = z.record(z.string(), z.unknown())
 const datasource = z.strictObject({ type: z.string(), uid: z.string() })
-const color = z.strictObject({
-  mode: z.string(),
-  fixedColor: z.string().optional(),
-  seriesBy: z.enum(['last', 'min', 'max']).optional(),
-})
 
 const target = z.strictObject({
   refId: z.string(),
@@ -22,14 +17,8 @@ const target = z.strictObject({
   expr: z.string(),
   range: z.boolean().optional(),
   instant: z.boolean().optional(),
-  exemplar: z.boolean().optional(),
-  hide: z.boolean().optional(),
-  format: z.enum(['time_series', 'table', 'heatmap']).optional(),
+  format: z.literal('table').optional(),
   legendFormat: z.string().optional(),
-  interval: z.string().optional(),
-  intervalFactor: z.number().optional(),
-  editorMode: z.enum(['code', 'builder']).optional(),
-  queryType: z.string().optional(),
 })
 
 const link = z.strictObject({
@@ -43,10 +32,7 @@ const link = z.strictObject({
   targetBlank: z.boolean().optional(),
   includeVars: z.boolean().optional(),
   keepTime: z.boolean().optional(),
-  placement: z.literal('inControlsMenu').optional(),
 })
-
-const property = z.strictObject({ id: z.string(), value: z.unknown() })
 
 const fieldConfig = z.strictObject({
   defaults: z.strictObject({
@@ -55,8 +41,7 @@ const fieldConfig = z.strictObject({
     min: z.number().optional(),
     max: z.number().optional(),
     noValue: z.string().optional(),
-    displayName: z.string().optional(),
-    color: color.optional(),
+    color: z.strictObject({ mode: z.string(), fixedColor: z.string().optional() }).optional(),
     mappings: z.array(own).optional(),
     thresholds: z
       .strictObject({
@@ -70,47 +55,22 @@ const fieldConfig = z.strictObject({
   overrides: z.array(
     z.strictObject({
       matcher: z.strictObject({ id: z.string(), options: z.unknown() }),
-      properties: z.array(property),
+      properties: z.array(z.strictObject({ id: z.string(), value: z.unknown() })),
     }),
   ),
 })
 
-const gridPos = z.strictObject({
-  x: z.int().min(0),
-  y: z.int().min(0),
-  w: z.int().min(1),
-  h: z.int().min(1),
-})
+const gridPos = z.strictObject({ x: z.int(), y: z.int(), w: z.int(), h: z.int() })
 
 const visualPanel = z.strictObject({
   id: z.int(),
-  type: z.enum([
-    'stat',
-    'gauge',
-    'bargauge',
-    'timeseries',
-    'state-timeline',
-    'status-history',
-    'table',
-    'heatmap',
-    'piechart',
-    'text',
-  ]),
+  type: z.enum(['stat', 'bargauge', 'timeseries', 'state-timeline', 'table']),
   title: z.string().optional(),
   description: z.string().optional(),
-  transparent: z.boolean().optional(),
   datasource: datasource.optional(),
   gridPos,
   targets: z.array(target).optional(),
   links: z.array(link).optional(),
-  interval: z.string().optional(),
-  maxDataPoints: z.number().optional(),
-  timeFrom: z.string().optional(),
-  hideTimeOverride: z.boolean().optional(),
-  repeat: z.string().optional(),
-  repeatDirection: z.enum(['h', 'v']).optional(),
-  maxPerRow: z.number().optional(),
-  pluginVersion: z.string().optional(),
   transformations: z.array(z.strictObject({ id: z.string(), options: own })).optional(),
   options: own.optional(),
   fieldConfig: fieldConfig.optional(),
@@ -121,70 +81,56 @@ const rowPanel = z.strictObject({
   type: z.literal('row'),
   title: z.string(),
   collapsed: z.boolean(),
-  datasource: datasource.optional(),
   gridPos,
   panels: z.array(visualPanel),
 })
 
 const variable = z.strictObject({
   name: z.string(),
-  type: z.enum(['datasource', 'query', 'custom', 'constant', 'textbox', 'interval']),
-  label: z.string().optional(),
-  description: z.string().optional(),
+  type: z.enum(['datasource', 'query']),
+  label: z.string(),
   query: z.union([z.string(), z.strictObject({ query: z.string(), refId: z.string() })]),
   datasource: datasource.optional(),
   refresh: z.number().optional(),
-  regex: z.string().optional(),
   sort: z.number().optional(),
-  multi: z.boolean().optional(),
-  includeAll: z.boolean().optional(),
+  multi: z.boolean(),
+  includeAll: z.boolean(),
   allValue: z.string().optional(),
-  hide: z.number().optional(),
-  skipUrlSync: z.boolean().optional(),
-  allowCustomValue: z.boolean().optional(),
+  skipUrlSync: z.boolean(),
+  allowCustomValue: z.boolean(),
   current: own.optional(),
-  options: z.array(own).optional(),
 })
 
 const annotation = z.strictObject({
   name: z.string(),
-  type: z.string().optional(),
   datasource,
   enable: z.boolean(),
-  hide: z.boolean().optional(),
-  builtIn: z.number().optional(),
+  hide: z.boolean(),
+  builtIn: z.number(),
   iconColor: z.string(),
-  expr: z.string().optional(),
-  titleFormat: z.string().optional(),
-  textFormat: z.string().optional(),
-  tagKeys: z.string().optional(),
-  step: z.string().optional(),
-  placement: z.literal('inControlsMenu').optional(),
-  useValueForTime: z.union([z.boolean(), z.string()]).optional(),
+  expr: z.string(),
+  titleFormat: z.string(),
+  textFormat: z.string(),
+  tagKeys: z.string(),
+  step: z.string(),
+  useValueForTime: z.union([z.boolean(), z.string()]),
 })
 
 export const dashboardSchema = z.strictObject({
   /** Shown on grafana.com; Grafana itself ignores it. */
-  __requires: z
-    .array(z.strictObject({ type: z.string(), id: z.string(), name: z.string(), version: z.string() }))
-    .optional(),
+  __requires: z.array(own),
   uid: z.string(),
   title: z.string(),
-  description: z.string().optional(),
+  description: z.string(),
   tags: z.array(z.string()),
   editable: z.boolean(),
   schemaVersion: z.int(),
-  version: z.int().optional(),
-  graphTooltip: z.int().optional(),
-  timezone: z.string().optional(),
-  refresh: z.string().optional(),
-  fiscalYearStartMonth: z.int().optional(),
-  liveNow: z.boolean().optional(),
-  preload: z.boolean().optional(),
-  weekStart: z.string().optional(),
+  graphTooltip: z.int(),
+  timezone: z.string(),
+  refresh: z.string(),
+  fiscalYearStartMonth: z.int(),
   time: z.strictObject({ from: z.string(), to: z.string() }),
-  timepicker: own.optional(),
-  links: z.array(link).optional(),
+  links: z.array(link),
   templating: z.strictObject({ list: z.array(variable) }),
   annotations: z.strictObject({ list: z.array(annotation) }),
   panels: z.array(z.discriminatedUnion('type', [rowPanel, visualPanel])),

@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
-import type { Api } from './api.ts'
-import { dashboardSchema, type Panel } from './model.ts'
+import type { Panel } from './model.ts'
 import { alone } from './fault-fixtures.ts'
-import { type Chosen, interpolate, openScene, type Scene, sent, unresolved } from './resolve.ts'
+import { type Chosen, interpolate, type Scene, sent, unresolved } from './resolve.ts'
 
 const NOW = 1_795_000_000
 const HOUR = 3600
@@ -24,22 +23,20 @@ describe('interpolation of variables in an expression', () => {
     // All, as defined by the variable.
     ['up{a=~"$v"}', { ...many('x', 'y'), verbatim: '.*' }, 'up{a=~".*"}'],
     ['${v}_total', one('x'), 'x_total'],
-    ['${v:pipe} ${v:csv} ${v:regex}', many('x.y', 'z'), String.raw`x.y|z x.y,z x\.y|z`],
-    ['[[v]]', one('x'), 'x'],
   ])('%s', (text, chosen, expected) => {
     expect(interpolate(text, scene({ v: chosen }))).toBe(expected)
   })
 
   it('a variable without a value stays and is reported', () => {
     expect(interpolate('up{a="$b"}', scene({}))).toBe('up{a="$b"}')
-    expect(unresolved('up{a="$b", c="${d:csv}"}')).toEqual(['$b', '${d:csv}'])
+    expect(unresolved('up{a="$b", c="${d}"}')).toEqual(['$b', '${d}'])
     expect(unresolved('label_replace(up, "a", "$1", "b", "(.*)")')).toEqual([])
   })
 
   it('the range, the step, and the window of a rate', () => {
-    const text = '$__range ${__range_s} $__interval $__rate_interval'
+    const text = '$__range $__interval ${__rate_interval}'
     // A rate needs a step plus a scrape interval, and at least four scrape intervals.
-    expect(interpolate(text, scene({}), 30)).toBe('21600s 21600 30s 120s')
+    expect(interpolate(text, scene({}), 30)).toBe('21600s 30s 120s')
     expect(interpolate('$__rate_interval', scene({}), 300)).toBe('330s')
   })
 })
@@ -53,70 +50,21 @@ describe('a target as it is sent', () => {
     return sent(scene({ job: one('j'), cluster: one('c'), instance: one('i') }), { ...panel, ...change }, target)
   }
 
+  const NARROW = { gridPos: { ...panel.gridPos, w: 4 } }
+
   test.each([
     // 21,600 s over 1500 points are 14.4 s, but a scrape is 30 s.
     ['no finer than the scrapes', {}, 30],
     // Over 250 points they are 86.4 s.
-    ['of a narrow panel', { gridPos: { ...panel.gridPos, w: 4 } }, 60],
-    ['of as many points as are asked for', { maxDataPoints: 20 }, 1200],
-    ['no finer than the panel says', { interval: '5m' }, 300],
+    ['of a narrow panel', NARROW, 60],
   ])('the step is %s', (_name, change, step) => {
     expect(at(change).step).toBe(step)
   })
 
   it('a range begins and ends at multiples of its step', () => {
-    const { span, expr, kind } = at({ interval: '5m' })
-    expect(span).toEqual({ from: 1_794_978_300, to: 1_794_999_900 })
+    const { span, expr, kind } = at(NARROW)
+    expect(span).toEqual({ from: 1_794_978_360, to: 1_794_999_960 })
     expect(kind).toBe('range')
     expect(expr).toBe('chain_blocks_per_second{job=~"j", cluster=~"c", instance=~"i"}')
-  })
-})
-
-describe('the values of the variables', () => {
-  const api: Api = {
-    instant: () => Promise.resolve([{ labels: { __name__: 'up', node: 'n1' }, points: [[NOW, 1]] }]),
-    range: () => Promise.reject(new Error('not asked')),
-    labelValues: (label, span, match) =>
-      Promise.resolve(
-        label === 'instance' && match === 'up{job=~"a-job"}' && span.to === NOW ? ['n10', 'n2', 'n2'] : ['a-job'],
-      ),
-  }
-  const open = async (variables: readonly unknown[], choose = {}) => {
-    const json = { ...alone(), templating: { list: variables } }
-    const { variables: chosen } = await openScene(dashboardSchema.parse(json), api, {
-      now: NOW,
-      choose,
-    })
-    return Object.fromEntries(chosen)
-  }
-  const job = { name: 'job', type: 'query', query: 'label_values(up, job)' }
-  const instance = {
-    name: 'instance',
-    type: 'query',
-    query: 'label_values(up{job=~"$job"}, instance)',
-  }
-
-  it('are queried in the order of the dashboard', async () => {
-    expect(await open([job, instance])).toEqual({ job: one('a-job'), instance: one('n2') })
-    expect(await open([job, { ...instance, multi: true }])).toEqual({
-      job: one('a-job'),
-      instance: many('n2', 'n10'),
-    })
-  })
-
-  it('all of them, or the selected one', async () => {
-    const all = { ...instance, multi: true, includeAll: true, allValue: '.*' }
-    expect((await open([job, all]))['instance']).toEqual({ ...many('n2', 'n10'), verbatim: '.*' })
-    expect((await open([job, all], { instance: 'n2' }))['instance']).toEqual(many('n2'))
-  })
-
-  it('the capture group of a pattern on the series of a query', async () => {
-    const node = {
-      name: 'node',
-      type: 'query',
-      query: 'query_result(up)',
-      regex: '/node="([^"]+)"/',
-    }
-    expect(await open([node])).toEqual({ node: one('n1') })
   })
 })

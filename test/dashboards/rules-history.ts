@@ -1,3 +1,4 @@
+import { parseDuration } from '../../src/core/units.ts'
 import { alerts, type Rule, rules } from '../alerts/files.ts'
 import { readPromql } from '../support/promql.ts'
 import type { Answered, Api, Span } from './api.ts'
@@ -87,7 +88,7 @@ interface Waits {
 }
 
 /** When an alert was pending and when it fired, from the times at which its expression was true. */
-export const statesOf = (points: Answered['points'], { pending, kept, step }: Waits) => {
+const statesOf = (points: Answered['points'], { pending, kept, step }: Waits) => {
   const states: { pending: number[]; firing: number[] } = { pending: [], firing: [] }
   let since: number | null = null
   let last: number | null = null
@@ -108,10 +109,7 @@ export const statesOf = (points: Answered['points'], { pending, kept, step }: Wa
 }
 
 /** While an alert is pending or fires, the time of its onset, as Prometheus records it. */
-export const onsetsOf = (
-  points: Answered['points'],
-  waits: Waits,
-): readonly (readonly [at: number, onset: number])[] => {
+const onsetsOf = (points: Answered['points'], waits: Waits): readonly (readonly [at: number, onset: number])[] => {
   const { pending, firing } = statesOf(points, waits)
   let onset = 0
   let last = Number.NEGATIVE_INFINITY
@@ -135,14 +133,8 @@ const isKept = (at: number, { since, last, pending, kept }: Held): boolean =>
   since !== null && last - since >= pending && at - last <= kept
 
 const END = '# EOF\n'
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** Milliseconds of a duration in Prometheus notation. */
-export const seconds = (duration = '0s'): number =>
-  [...duration.matchAll(/(\d+)([smhdw])/g)].reduce(
-    (sum, [, count, unit = 's']) => sum + Number(count) * (UNITS[unit] ?? Number.NaN),
-    0,
-  )
+const seconds = (duration = '0s'): number => (parseDuration(duration) ?? 0) / 1000
 
 const render = (name: string, labels: Labels, points: Answered['points']): readonly string[] => {
   const own = Object.entries(labels).map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)

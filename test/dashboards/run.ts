@@ -1,7 +1,7 @@
 import { type Answered, type Api, QueryError } from './api.ts'
 import { type Finding, finding } from './findings.ts'
 import { type Answer, checkAnswer, sharedNames, unstyledLines } from './check-answer.ts'
-import { type Annotation, type Dashboard, type Panel, panelsOf, type Target, titleOf } from './model.ts'
+import { type Annotation, type Dashboard, type Panel, panelsOf, titleOf } from './model.ts'
 import { interpolate, openScene, type Scene, sent, unresolved } from './resolve.ts'
 
 interface Run {
@@ -66,22 +66,21 @@ const runAnnotation = async (
   { name, api, only }: Run,
 ): Promise<readonly Finding[]> => {
   const where = `${name}, annotation "${title}"`
-  if (expr === undefined || only?.(where) === false) return []
+  if (only?.(where) === false) return []
   const text = interpolate(expr, scene)
   const answer = await ask(where, text, () => api.range(text, { ...scene.span, step: ANNOTATION_STEP }))
   if ('refused' in answer) return [answer.refused]
   return (
     [titleFormat, textFormat]
-      .flatMap((legendFormat) => (legendFormat === undefined ? [] : [target(legendFormat)]))
-      .flatMap((one) => checkAnswer({ type: 'timeseries' }, { target: one, series: answer.series }))
+      .flatMap((legendFormat) =>
+        checkAnswer({ type: 'timeseries' }, { target: { refId: '', expr: '', legendFormat }, series: answer.series }),
+      )
       .filter(({ what }, index, all) => all.findIndex((other) => other.what === what) === index)
       // An annotation may have equal names, and many series.
       .filter(({ rule, what }) => rule !== 'many' && !what.includes('several are called'))
       .map(({ rule, what }) => finding(rule, where, what))
   )
 }
-
-const target = (legendFormat: string): Target => ({ refId: '', expr: '', legendFormat })
 
 const ask = async (
   where: string,

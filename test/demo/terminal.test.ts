@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startDemo, type Watched } from '../support/agent.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
-import { run, type Running, start } from '../support/programs.ts'
+import { run, start } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const describe = await requireRealPart('demo', () => ({ version: '' }))
@@ -30,7 +29,6 @@ const FIRST_LINE: Readonly<Record<string, RegExp>> = {
   'chain-agent runbook ChainBlockStalled': /ChainBlockStalled/,
   'chain-agent ledger -f': /.+/,
   'chain-agent logs execution --since 10m': /.+/,
-  'chain-agent what-changed': /^Nothing to compare: /,
   'chain-agent events --since 1d': /.+/,
   'chain-agent replay --since 7d': /^1 incident in /,
   'chain-agent incident': /^No incident is kept in /,
@@ -41,19 +39,16 @@ const FIRST_LINE: Readonly<Record<string, RegExp>> = {
 
 /**
  * Those that are not 0. The simulated journal has entries of two days ago and of now: the hole between them is a
- * warning. The agent of the demo has no sample of ten minutes ago, and no Alertmanager.
+ * warning. The agent of the demo has no Alertmanager.
  */
 const EXIT_CODES: Readonly<Record<string, number>> = {
   'chain-agent replay --since 7d': 1,
-  'chain-agent what-changed': 1,
   'chain-agent alert test': 2,
 }
 
 /** On a busy host the node of the demo is late, which is a warning: the exit code is then that of the first line. */
 const exitCodeOf = (command: string, first: string): number =>
   command === 'chain-agent check' && first.startsWith('WARNING') ? 1 : (EXIT_CODES[command] ?? 0)
-
-const ERC20 = '0x70ce000000000000000000000000000000000001'
 
 let demo: Watched
 let directory = ''
@@ -101,43 +96,5 @@ describe('a second terminal, with the lines that the demo prints', () => {
     )
     await ledger.stop('SIGINT')
     expect(firstLineOf(ledger.output())).toMatch(FIRST_LINE['chain-agent ledger -f'] ?? 'none')
-  })
-})
-
-describe('serve-query with the configuration of the demo', () => {
-  let service: Running
-  let url = ''
-
-  beforeAll(async () => {
-    const [listen, operations] = [await freePort(), await freePort()]
-    const ports = `--listen 127.0.0.1:${listen} --metrics-listen 127.0.0.1:${operations}`
-    service = start('sh', ['-c', `${settings}\nexec chain-agent serve-query ${ports}`])
-    url = `http://127.0.0.1:${listen}`
-  })
-  afterAll(async () => {
-    await service.stop()
-  })
-
-  it('serves the balances that follow from the documented rule', async () => {
-    const [, from = ''] = /--created-in (\d+)/.exec(demo.output()) ?? []
-    await eventually(
-      async () => Number((await inDemo(`chain-agent height --url ${url}`)).stdout),
-      (height) => height >= Number(from) + 99,
-    )
-    const range = `--to-block ${Number(from) + 99}`
-    const rows = await inDemo(`chain-agent query --url ${url} --address ${ERC20} --from-block ${from} ${range} --quiet`)
-    // 20 of 100 blocks have three events each.
-    expect(rows.stdout.trimEnd().split('\n')).toHaveLength(60)
-    const { code, stdout } = await inDemo(
-      `chain-agent balances --url ${url} --standard erc20 --token ${ERC20} --created-in ${from} ${range} --format csv`,
-    )
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: [
-        'address,balance',
-        `0x${'a1'.repeat(20)},120000000000000000000`,
-        `0x${'b2'.repeat(20)},60000000000000000000`,
-      ].join('\n'),
-    })
   })
 })

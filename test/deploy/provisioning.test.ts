@@ -67,9 +67,7 @@ describe('provisioning of Grafana', () => {
   test('every dashboard asks the source that the reader chooses among those of our type', () => {
     const dashboard = z.object({
       uid: z.string(),
-      templating: z.object({
-        list: z.array(z.object({ name: z.string(), type: z.string(), query: z.unknown() })),
-      }),
+      templating: z.object({ list: z.array(z.object({ name: z.string(), type: z.string(), query: z.unknown() })) }),
     })
     const seen = NAMES.map((name) => dashboard.parse(JSON.parse(read(`dashboards/${name}.json`))))
     expect(seen.map(({ uid }) => uid)).toEqual(NAMES.map((name) => `chain-${name}`))
@@ -85,9 +83,7 @@ describe('the collector of OpenTelemetry', () => {
   const config = z
     .strictObject({
       receivers: z.strictObject({
-        'prometheus/chain-agent': z.object({
-          config: z.object({ scrape_configs: z.array(scrape) }),
-        }),
+        'prometheus/chain-agent': z.object({ config: z.object({ scrape_configs: z.array(scrape) }) }),
       }),
       processors: named,
       exporters: named,

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/directory.ts'
+
+const place = await temporaryFolder()
 
 /** The shell text of ExecStartPre=, as systemd passes it on. */
 const readScript = async (): Promise<string> => {
@@ -13,8 +15,7 @@ const readScript = async (): Promise<string> => {
 
 /** Its exit code and errors with this program in the place of chain-agent; without one, there is none on PATH. */
 const runDropIn = async (program: string | null, environment: Readonly<Record<string, string>> = {}) => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-drop-in-'))
-  onTestFinished(async () => rm(directory, { recursive: true, force: true }))
+  const directory = await mkdtemp(join(place, 'drop-in-'))
   const add = async (name: string, text: string): Promise<void> => {
     await writeFile(join(directory, name), `#!/bin/sh\n${text}\n`)
     await chmod(join(directory, name), 0o755)

@@ -6,47 +6,25 @@ const view = (height: number, own: number | null = 1000): HeightView => ({
   height: BigInt(height),
   own: own === null ? null : BigInt(own),
 })
-const said = (views: readonly HeightView[], configured = views.length) =>
-  compareWithQuorum(views, { configured, window: 10n })
-
-test('one reference is its own majority', () => {
-  expect(said([view(1007)])).toEqual({ agreeing: 1, difference: 7n })
-})
-test('ahead of the reference is negative', () => {
-  expect(said([view(998)])).toEqual({ agreeing: 1, difference: -2n })
-})
-test('one of three that answers decides nothing', () => {
-  expect(said([view(1007)], 3)).toEqual({ agreeing: 1, difference: null })
-})
-test('two of three decide: the lower of the two', () => {
-  expect(said([view(1007), view(1009)], 3)).toEqual({ agreeing: 2, difference: 7n })
-})
-test('a reference far ahead or behind is ignored', () => {
-  expect(said([view(1007), view(1009), view(9_000_000)])).toEqual({ agreeing: 2, difference: 7n })
-  expect(said([view(12), view(1007), view(1009)])).toEqual({ agreeing: 2, difference: 7n })
-})
-test('two that do not agree are no majority', () => {
-  expect(said([view(1000), view(1011)])).toEqual({ agreeing: 1, difference: null })
-  expect(said([view(1000), view(1010)])).toEqual({ agreeing: 2, difference: 0n })
-})
-test('of two groups of the same size the higher one decides', () => {
-  expect(said([view(1000), view(1008), view(1016)])).toEqual({ agreeing: 2, difference: 8n })
-})
-test('of four the lower median', () => {
-  expect(said([view(1001), view(1003), view(1005), view(1007)])).toEqual({
-    agreeing: 4,
-    difference: 3n,
-  })
-})
-test('each is compared with the node on its own tag', () => {
+test.each<
+  readonly [what: string, configured: number, views: readonly HeightView[], agreeing: number, ahead: bigint | null]
+>([
+  ['one reference is its own majority', 1, [view(1007)], 1, 7n],
+  ['ahead of the reference is negative', 1, [view(998)], 1, -2n],
+  ['one of three that answers decides nothing', 3, [view(1007)], 1, null],
+  ['two of three decide: the lower of the two', 3, [view(1007), view(1009)], 2, 7n],
+  ['a reference far ahead is ignored', 3, [view(1007), view(1009), view(9_000_000)], 2, 7n],
+  ['a reference far behind is ignored', 3, [view(12), view(1007), view(1009)], 2, 7n],
+  ['two that do not agree are no majority', 2, [view(1000), view(1011)], 1, null],
+  ['two that just agree', 2, [view(1000), view(1010)], 2, 0n],
+  ['of two groups of the same size the higher one decides', 3, [view(1000), view(1008), view(1016)], 2, 8n],
+  ['of four the lower median', 4, [view(1001), view(1003), view(1005), view(1007)], 4, 3n],
   // An RPC endpoint at 1003 against latest 1000, a query service at 1000 against finalized 997.
-  expect(said([view(1003, 1000), view(1000, 997)])).toEqual({ agreeing: 2, difference: 3n })
-})
-test('without a height of the node there is no difference, and the references still agree', () => {
-  expect(said([view(1003, null), view(1004, null)])).toEqual({ agreeing: 2, difference: null })
-})
-test('without references there is no result', () => {
-  expect(said([], 2)).toEqual({ agreeing: 0, difference: null })
+  ['each is compared with the node on its own tag', 2, [view(1003, 1000), view(1000, 997)], 2, 3n],
+  ['without a height of the node there is no difference', 2, [view(1003, null), view(1004, null)], 2, null],
+  ['without references there is no result', 2, [], 0, null],
+])('%s', (...[, configured, views, agreeing, difference]) => {
+  expect(compareWithQuorum(views, { configured, window: 10n })).toEqual({ agreeing, difference })
 })
 
 /** A report as in test/fixtures/mpt/a-v0.10.txt: 1,240 of 2,000 chunks are used, and 61.8 % of the bytes. */

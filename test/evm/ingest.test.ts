@@ -3,11 +3,9 @@ import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
 import { createHeaders, readChainId } from '../../query/service/ingest/headers.ts'
 import { createIngest } from '../../query/service/ingest/ingest.ts'
-import { createReceiptReader } from '../../query/service/ingest/completeness.ts'
-import { createHeaderFilters } from '../../query/service/ingest/header-filters.ts'
+import { createHeaderFilters, createReceiptReader } from '../../query/service/ingest/completeness.ts'
 import { createRpc } from '../../query/service/ingest/rpc.ts'
-import { createTransport } from '../../query/service/ingest/transport.ts'
-import { type Block, type StoredLog } from '../../query/store/store.ts'
+import type { Block, StoredLog } from '../../query/store/store.ts'
 import { eventually } from '../support/eventually.ts'
 import { watchedStore } from '../query/ingest/fixtures.ts'
 import { memoryStore } from '../support/memory-store.ts'
@@ -118,8 +116,7 @@ describe('the ingest from a real node', () => {
   })
 
   it('detects every missing log by the filter in the header, and reads all receipts', async () => {
-    const transport = { rpcUrl: node.url, clock: systemClock, timeout: 10_000 }
-    const rpc = createRpc(createTransport(transport), node.url)
+    const rpc = createRpc({ rpcUrl: node.url, clock: systemClock, timeout: 10_000 })
     const headers = createHeaders(rpc)
     const receipts = createReceiptReader(rpc)
     const truth = await truthOf(chain, await chain.height())

@@ -61,18 +61,17 @@ interface Wanted {
   readonly contract: Deployed
   readonly fromBlock?: number
   readonly dialect?: Dialect
-  readonly path?: 'fast' | 'generic'
 }
 
 /** By the client and the ledger alone. */
 export const rebuild = async (
   { servers }: Served,
-  { standard, contract, fromBlock = 0, dialect = 'hosted', path = 'fast' }: Wanted,
+  { standard, contract, fromBlock = 0, dialect = 'hosted' }: Wanted,
 ): Promise<Rebuilt> => {
   const url = servers.get(dialect)?.url ?? ''
   const client = createQueryClient({ url, apiKey: API_KEY, clock: systemClock })
   const fullHistory = fromBlock === 0
-  const ledger = createLedger({ standard, contract: contract.address, fullHistory, path })
+  const ledger = createLedger({ standard, contract: contract.address, fullHistory })
   const query = {
     addresses: [contract.address.toLowerCase()],
     topics: [topicsOf(standard, null)],

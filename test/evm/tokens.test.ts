@@ -27,16 +27,14 @@ describe('balances from the logs of real contracts', () => {
     await node.stop()
   })
 
-  /** Whichever way it goes: both dialects of the service, both paths of the ledger. */
+  /** In both dialects of the service. */
   const expectTruth = async (standard: Standard, contract: Deployed, truth: Balances) => {
     expect(truth.size).toBeGreaterThan(100)
     for (const dialect of ['spec', 'hosted'] as const) {
-      for (const path of ['fast', 'generic'] as const) {
-        const { balances, result } = await rebuild(served, { standard, contract, dialect, path })
-        expect(balances).toEqual(truth)
-        expect(result).toMatchObject({ partial: false, nonConserving: false, hybrid: false })
-        expect(result.stats.malformed + result.stats.unrequested + result.stats.wrongStandard).toBe(0)
-      }
+      const { balances, result } = await rebuild(served, { standard, contract, dialect })
+      expect(balances).toEqual(truth)
+      expect(result).toMatchObject({ partial: false, nonConserving: false, hybrid: false })
+      expect(result.stats.malformed + result.stats.unrequested + result.stats.wrongStandard).toBe(0)
     }
   }
 

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
-import type { AgentView } from '../../src/exporter/server.ts'
 import { API_SCHEMAS } from '../../src/parsers/agent-api.ts'
 import { agentView, statusPageOf } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
-
-const { addAgentRoutes, createWeb, serve } = shipped
+import { askView } from './serve-view.ts'
 
 type SchemaName = keyof typeof API_SCHEMAS
 
@@ -54,31 +51,19 @@ const documented = Object.entries(openApi.paths).flatMap(([path, { get }]) => {
   return [{ path, type, schema: Object.keys(API_SCHEMAS).find((name): name is SchemaName => name === ref) }]
 })
 
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
-
-const start = async (changed: Partial<AgentView> = {}) => {
-  const server = await serve(agentView(changed), { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close)
-  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
-}
-
 test('the OpenAPI document is valid', async () => {
   expect(await new Validator().validate(DOCUMENT)).toEqual({ valid: true })
 })
 
 test('the document has every path under /api/v1/ that the agent serves, and no other', () => {
   const served: string[] = []
-  addAgentRoutes((path) => served.push(path.replaceAll(/:(\w+)/g, '{$1}')), agentView())
+  shipped.addAgentRoutes((path) => served.push(path.replaceAll(/:(\w+)/g, '{$1}')), agentView())
   const expected = served.filter((path) => path.startsWith('/api/')).toSorted()
   expect(Object.keys(openApi.paths).toSorted()).toEqual(expected)
 })
 
 test('the agent serves the document as it is in the package', async () => {
-  const response = await (await start())('/api/v1/openapi.json')
+  const response = await (await askView())('/api/v1/openapi.json')
   expect([response.headers.get('content-type'), await response.text()]).toEqual([
     'application/json; charset=utf-8',
     DOCUMENT,
@@ -87,7 +72,7 @@ test('the agent serves the document as it is in the package', async () => {
 
 test.each(documented)('$path returns what is documented', async ({ path, type, schema }) => {
   const response = await (
-    await start()
+    await askView()
   )(path.replace('{name}', 'ChainBehind'), {
     method: type === 'text/event-stream' ? 'HEAD' : 'GET',
   })
@@ -109,7 +94,7 @@ test('the JSON contains no character that a terminal interprets, whatever system
       reading: { services: new Map([[text, { subState: text }]]) },
     },
   ]
-  const ask = await start({
+  const ask = await askView({
     status: () => renderStatus({ version: text, startedAt: 0, prefix: text }, statuses),
     health: () =>
       Promise.resolve({
@@ -168,7 +153,7 @@ test('the limits of the parameter limit are those of the document', async () => 
   const events = Array.from({ length: 1001 }, (_, id): Event => {
     return { id, at: 0, collector: 'rpc', subject: null, from: null, to: 'working', severity: 'info' }
   })
-  const ask = await start({ events: () => Promise.resolve(events) })
+  const ask = await askView({ events: () => Promise.resolve(events) })
   const { parameters = [] } = openApi.paths['/api/v1/events']?.get ?? {}
   const { minimum, maximum, default: usual } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}
   expect([minimum, maximum, usual]).toEqual([1, 100_000, 1000])
@@ -182,23 +167,19 @@ test('the limits of the parameter limit are those of the document', async () => 
 test('the messages of the stream are as documented', async () => {
   const clock = manualClock(Date.UTC(2026, 2, 1, 12))
   const page = statusPageOf({ clock })
-  const ask = await start({ page })
-  closing.push(page.stream.close)
+  const ask = await askView({ page })
   const { body } = await ask('/api/v1/stream', { headers: { 'Accept-Encoding': 'identity' } })
   let text = ''
   const reading = (async () => {
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) text += chunk
   })().catch(() => undefined)
-  closing.unshift(async () => reading)
-  await eventually(
-    () => text,
-    (all) => all.includes('\n\n'),
-  )
+  onTestFinished(async () => {
+    await page.stream.close()
+    await reading
+  })
+  await eventually(() => text, /\n\n/)
   for (let seconds = 0; seconds < 6; seconds += 1) await clock.advance(1000)
-  await eventually(
-    () => text,
-    (all) => all.split('\n\n').length > 2,
-  )
+  await eventually(() => text, /\n\n[^]*\n\n/)
   const [change = '', alive = ''] = text.split('\n\n')
   expect(change).toMatch(/^id: \w+-1\ndata: /)
   expectOnly('StreamChange', change.replace(/^id: .*\ndata: /, ''))

@@ -56,7 +56,7 @@ test('a request takes the CPU time and the size that are stated', async () => {
   expect(beyond).toEqual([])
 })
 
-test('changes of two hours take the CPU time that is stated', async () => {
+test('the ranking of what changed in two hours, which an incident has, takes 400 ms of CPU time', async () => {
   const host = await openHost({ scenario: 'healthy-busy', second: 150 })
   const { samples } = parsePrometheusText(await host.page('/metrics'))
   const series = Array.from({ length: 950 }, (_, index) => {
@@ -77,5 +77,5 @@ test('changes of two hours take the CPU time that is stated', async () => {
     expect(whatChanged(history, { to: 480 * 15_000, span: 3_600_000 }).changes.length).toBeGreaterThan(0)
     return cpuMsSince(begun)
   }
-  expect(median([cost(), cost(), cost()])).toBeLessThan(MARGIN * (ROUTE_BUDGETS['/api/v1/changes']?.cpuMs ?? 0))
+  expect(median([cost(), cost(), cost()])).toBeLessThan(MARGIN * 400)
 })

@@ -3,14 +3,9 @@ import { createServer, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { limitConnections, oneAtATime } from '../../src/exporter/connections.ts'
-import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
-import { agentView } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
-import { shipped } from '../support/shipped.ts'
+import { serveView } from './serve-view.ts'
 
-const { createWeb, serve } = shipped
-
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
@@ -78,10 +73,7 @@ test('a request in progress is not cut off for a new connection', async () => {
   const answers: (() => void)[] = []
   const port = await startLimited((_, response) => answers.push(() => response.end('ok')))
   const first = Array.from({ length: MOST }, () => get(port))
-  await eventually(
-    () => answers.length,
-    (count) => count === MOST,
-  )
+  await eventually(() => answers.length, MOST)
   await expect(get(port)).rejects.toThrow('fetch failed')
   for (const answer of answers) answer()
   expect(await Promise.all(first)).toEqual(first.map(() => 200))
@@ -99,18 +91,12 @@ test('pipelined requests are handled one after another, in order', async () => {
   socket.on('data', (chunk) => (received += String(chunk)))
   socket.write(['/a', '/b', '/c'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
   for (const [at, path] of ['/a', '/b', '/c'].entries()) {
-    await eventually(
-      () => running.length,
-      (count) => count > at,
-    )
+    await eventually(() => running.length, at + 1)
     expect(running).toHaveLength(at + 1)
     expect(running.at(-1)).toBe(path)
     answers[at]?.()
   }
-  await eventually(
-    () => [...received.matchAll(/\/[abc]/g)].map(String).join(' '),
-    (paths) => paths === '/a /b /c',
-  )
+  await eventually(() => [...received.matchAll(/\/[abc]/g)].map(String).join(' '), '/a /b /c')
 })
 
 /** Sends requests in one chunk; returns what is received. */
@@ -125,10 +111,7 @@ const pipeline = async (requests: number) => {
 
 test('16 requests may wait for one in progress', async () => {
   const { received } = await pipeline(17)
-  await eventually(
-    () => received().split('\r\n\r\nok').length - 1,
-    (answers) => answers === 17,
-  )
+  await eventually(() => received().split('\r\n\r\nok').length - 1, 17)
 })
 
 test('with one more the connection is closed, and none is handled', async () => {
@@ -139,46 +122,17 @@ test('with one more the connection is closed, and none is handled', async () => 
 
 test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {
   let renderings = 0
-  const view = agentView({
+  const port = await serveView({
     metrics: () => {
       renderings += 1
       return Promise.resolve('chain_rpc_up 1\n'.repeat(10_000))
     },
   })
-  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(() => void server.close())
-  const socket = await open(server.address.port)
+  const socket = await open(port)
   const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2000))
   socket.resume()
   await closed
   expect(renderings).toBeLessThanOrEqual(1)
-  expect((await fetch(`http://127.0.0.1:${server.address.port}/metrics`)).status).toBe(200)
-})
-
-test('scrapes at the same time share one rendering', async () => {
-  let finish: (text: string) => void = () => undefined
-  let renderings = 0
-  let requests = 0
-  const view = agentView({
-    metrics: () => {
-      renderings += 1
-      return new Promise<string>((resolve) => (finish = resolve))
-    },
-    waitingFor: () => {
-      requests += 1
-      return []
-    },
-  })
-  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(() => void server.close())
-  const base = `http://127.0.0.1:${server.address.port}`
-  const encodings = ['gzip', 'identity', 'gzip', 'identity']
-  const scrapes = encodings.map((encoding) => fetch(`${base}/metrics`, { headers: { 'accept-encoding': encoding } }))
-  // When these are answered, the scrapes before them have begun.
-  await Promise.all(encodings.map(() => fetch(`${base}/-/ready`)))
-  expect([renderings, requests]).toEqual([1, 4])
-  finish('chain_rpc_up 1\n')
-  for (const scrape of scrapes) expect(await (await scrape).text()).toBe('chain_rpc_up 1\n')
-  expect(renderings).toBe(1)
+  expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(200)
 })

@@ -1,29 +1,11 @@
-import { connect, createServer } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
-import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
-import type { AgentView } from '../../src/exporter/server.ts'
-import { parseChanges } from '../../src/parsers/changes.ts'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { agentView } from '../support/agent-view.ts'
-import { eventually } from '../support/eventually.ts'
+import { listening } from '../support/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
-
-const { createWeb, serve } = shipped
-
-const view = agentView()
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-
-const start = async (changed: Partial<AgentView> = {}) => {
-  const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close)
-  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
-}
-
-const HOUR_11 = Date.UTC(2026, 2, 1, 11)
+import { askView, serveView, web } from './serve-view.ts'
 
 /** What every response has. */
 const SECURITY = [
@@ -52,7 +34,7 @@ test.each([
 }`,
   ],
 ])('GET and HEAD %s', async (path, type, body) => {
-  const ask = await start()
+  const ask = await askView()
   const got = await ask(path)
   expect([got.status, got.headers.get('content-type'), await got.text()]).toEqual([200, type, body])
   for (const [name, text] of SECURITY) expect(got.headers.get(name)).toBe(text)
@@ -67,7 +49,7 @@ test('a flood of requests costs a rendering of /metrics every 250 ms', async () 
     renderings += 1
     return Promise.resolve(`renderings ${renderings}\n`)
   }
-  const request = await start({ clock, metrics })
+  const request = await askView({ clock, metrics })
   const ask = async (encoding: string): Promise<string> =>
     (await request('/metrics', { headers: { 'Accept-Encoding': encoding } })).text()
   expect(await Promise.all([ask('gzip'), ask('identity'), ask('gzip')])).toEqual(Array(3).fill('renderings 1\n'))
@@ -77,63 +59,8 @@ test('a flood of requests costs a rendering of /metrics every 250 ms', async () 
   expect([await ask('gzip'), await ask('identity')]).toEqual(['renderings 2\n', 'renderings 2\n'])
 })
 
-test('a flood of requests costs a computation of each window of changes every 5 s', async () => {
-  const clock = manualClock(HOUR_11)
-  const computed: string[] = []
-  const changes: AgentView['changes'] = ({ to, span }) => {
-    computed.push(`${span / 1000} s to ${new Date(to).toISOString()}`)
-    return view.changes({ to, span })
-  }
-  const request = await start({ clock, changes })
-  const ask = async (query: string) => parseChanges(await (await request(`/api/v1/changes${query}`)).text()).toAt
-  const [other, first, later] = ['2026-03-01T10:59:00.000Z', '2026-03-01T11:00:00.000Z', '2026-03-01T11:00:05.000Z']
-  expect(await Promise.all(['', '', '?for=10m', '?for=20m'].map(ask))).toEqual(Array(4).fill(first))
-  await clock.advance(4999)
-  expect(await Promise.all(['', '?for=20m'].map(ask))).toEqual([first, first])
-  expect(computed.splice(0).toSorted()).toEqual([`1200 s to ${first}`, `600 s to ${first}`])
-  await clock.advance(1)
-  expect(await Promise.all(['', '?at=2026-03-01T10:59:00Z'].map(ask))).toEqual([later, other])
-  expect(computed.toSorted()).toEqual([`600 s to ${other}`, `600 s to ${later}`])
-})
-
-test('a flood of different windows of changes waits, and takes a fifth of the time at most', async () => {
-  const clock = manualClock(HOUR_11)
-  let computed = 0
-  // Each computation takes 300 ms.
-  const elapsed = () => clock.elapsed() + computed * 300
-  const changes: AgentView['changes'] = (window) => {
-    computed += 1
-    return view.changes(window)
-  }
-  const request = await start({ clock: { ...clock, elapsed }, changes })
-  const statuses: number[] = []
-  const answers = Array.from({ length: 30 }, async (_, index) => {
-    const { status, headers } = await request(`/api/v1/changes?for=${100 + index}s`)
-    statuses.push(status)
-    return `${status} ${headers.get('retry-after') ?? ''}`
-  })
-  // One is computed, and four wait.
-  await eventually(
-    () => statuses.length,
-    (answered) => answered === 26,
-  )
-  for (let done = 1; done < 5; done += 1) {
-    await clock.advance(1199)
-    // A request takes longer than the start of a computation.
-    await request('/-/healthy')
-    expect(computed).toBe(done)
-    await clock.advance(1)
-    await eventually(
-      () => computed,
-      (count) => count === done + 1,
-    )
-  }
-  const all = await Promise.all(answers)
-  expect(all.toSorted()).toEqual([...Array<string>(5).fill('200 '), ...Array<string>(25).fill('503 5')])
-})
-
 test('the links of the page at / lead somewhere', async () => {
-  const ask = await start()
+  const ask = await askView()
   const page = await (await ask('/')).text()
   const links = [...page.matchAll(/(?:href|src)="(\/[^"]*)"/g)].map(([, link = '']) => link)
   for (const wanted of ['/metrics', '/events', '/runbooks/', '/api/v1/status']) expect(links).toContain(wanted)
@@ -141,7 +68,7 @@ test('the links of the page at / lead somewhere', async () => {
 })
 
 test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is refused and told what is allowed', async (method) => {
-  const ask = await start()
+  const ask = await askView()
   const response = await ask('/metrics', { method })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
 })
@@ -149,15 +76,13 @@ test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is refused and told what is 
 test.each(['/nothing', '/metrics/more', '/Metrics', '/debug/pprof', '/%2e%2e/etc/passwd'])(
   '%s is not there',
   async (path) => {
-    const ask = await start()
+    const ask = await askView()
     expect((await ask(path)).status).toBe(404)
   },
 )
 
 const rawAnswer = async (request: string): Promise<string> => {
-  const server = await serve(view, { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close)
-  const socket = connect(server.address.port, '127.0.0.1')
+  const socket = connect(await serveView(), '127.0.0.1')
   socket.setEncoding('utf8').write(request)
   let answer = ''
   for await (const text of socket) answer += String(text)
@@ -182,7 +107,7 @@ test('a malformed request gets 400 with a body', async () => {
 
 test('metrics are compressed only if the client accepts it', async () => {
   const long = 'chain_rpc_up 1\n'.repeat(1000)
-  const ask = await start({ metrics: () => Promise.resolve(long) })
+  const ask = await askView({ metrics: () => Promise.resolve(long) })
   const plain = await ask('/metrics', { headers: { 'accept-encoding': 'identity' } })
   expect(plain.headers.get('content-encoding')).toBeNull()
   expect(await plain.text()).toBe(long)
@@ -193,7 +118,7 @@ test('metrics are compressed only if the client accepts it', async () => {
 
 test('a page that cannot be rendered returns no stack trace and is reported', async () => {
   const complaints: string[] = []
-  const ask = await start({
+  const ask = await askView({
     metrics: () => Promise.reject(new Error('a bug')),
     complain: ({ message }) => complaints.push(message),
   })
@@ -206,28 +131,15 @@ test('a page that cannot be rendered returns no stack trace and is reported', as
 })
 
 test('the not-ready response lists the pending collectors', async () => {
-  const ask = await start({ waitingFor: () => ['rpc', 'ledger'] })
+  const ask = await askView({ waitingFor: () => ['rpc', 'ledger'] })
   const response = await ask('/-/ready')
   expect([response.status, await response.text()]).toEqual([503, 'Waiting for: rpc, ledger.\n'])
 })
 
 test('an address in use is an error with advice', async () => {
-  const other = createServer()
-  const port = await new Promise<number>((resolve) => {
-    other.listen(0, '127.0.0.1', () => {
-      const address = other.address()
-      resolve(typeof address === 'object' && address ? address.port : 0)
-    })
-  })
-  closing.push(
-    () =>
-      new Promise((resolve) =>
-        other.close(() => {
-          resolve()
-        }),
-      ),
-  )
-  const error = await serve(view, { host: '127.0.0.1', port }, web).catch((thrown: unknown) => thrown)
+  const { port, close } = await listening(createServer())
+  onTestFinished(close)
+  const error = await shipped.serve(agentView(), { host: '127.0.0.1', port }, web).catch((thrown: unknown) => thrown)
   expect(String(error).replaceAll(String(port), 'PORT')).toMatchInlineSnapshot(`
     "SourceError: Could not listen on 127.0.0.1:PORT: another program already listens there (perhaps another agent)
       what to do: set another address with --listen HOST:PORT or \`listen:\` in the configuration"
@@ -247,7 +159,7 @@ test.each([
 })
 
 test('pages may use files of the server, and nothing else', async () => {
-  const response = await (await start())('/')
+  const response = await (await askView())('/')
   expect(response.headers.get('content-security-policy')).toBe(
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -5,22 +5,17 @@ import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
 import { listenOn } from '../../src/exporter/listen.ts'
 import type { Rejection } from '../../src/exporter/web.ts'
 import { askServer, type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
-import { eventually } from '../support/eventually.ts'
 import { shipped } from '../support/shipped.ts'
 
 const { createWeb } = shipped
 
 const directory = await temporaryFolder()
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 
 interface Start {
   readonly config?: Partial<WebConfig>
@@ -44,7 +39,7 @@ const start = async ({ config = {}, hosts = [], host = '127.0.0.1', isAuthentica
     },
   })
   const listening = await listenOn(server, { host, port: 0 }, '')
-  closing.push(listening.close)
+  onTestFinished(listening.close)
   const { port } = listening.address
   const ask = (given: Omit<RequestOptions, 'protocol'> = {}) =>
     askServer({ protocol: `${web.scheme}:`, port, ...given })
@@ -243,21 +238,9 @@ describe('TLS', () => {
   it('a connection in its handshake does not delay the end', async () => {
     const { port, close } = await start({ config: await tlsOf(server) })
     const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
     await once(socket, 'connect')
-    let isClosed = false
-    void close().then(() => {
-      isClosed = true
-    })
-    try {
-      await eventually(
-        () => isClosed,
-        (is) => is,
-        { within: 30_000, every: 5 },
-      )
-    } finally {
-      socket.destroy()
-    }
-    expect(isClosed).toBe(true)
+    await expect(close()).resolves.toBeUndefined()
   })
 })
 

@@ -42,10 +42,7 @@ export const testFaults = (parts: readonly Part[]): void => {
           (left) => left.join('\n') === gone.join('\n'),
         )
         // The poll in progress at the start of the fault may have ended differently.
-        await eventually(
-          () => bench.agent.output().slice(logBefore),
-          (log) => logged.test(log),
-        )
+        await eventually(() => bench.agent.output().slice(logBefore), logged)
         const during = await bench.look()
         for (const counter of COUNTERS) {
           expect(read(during, counter), counter).toBeGreaterThanOrEqual(read(before, counter) ?? Infinity)

@@ -31,8 +31,7 @@ import { parseEpochStarts } from '../../src/parsers/validators.ts'
 import { newestKernel, parseInstalledPackage, parsePackageVersion, versionIn } from '../../src/parsers/version.ts'
 import { HttpError } from '../../query/service/api/http-error.ts'
 import { QUERY_LIMITS } from '../../query/service/api/limits.ts'
-import { parseBody } from '../../query/service/api/parse-body.ts'
-import { createQueryParser, type Dialect } from '../../query/service/api/parse-query.ts'
+import { createQueryParser, type Dialect, parseBody } from '../../query/service/api/parse-query.ts'
 import type { Target } from './engine.ts'
 
 const FIXTURES = 'test/fixtures'
@@ -233,19 +232,7 @@ const otherTargets = (): readonly Target[] => {
 
 const isConfigError = (error: unknown): boolean => error instanceof ConfigError
 
-const FLAG_VALUES = [
-  '5s',
-  'true',
-  '[a, b]',
-  '{a: {b: 1}}',
-  '"text"',
-  '- a\n- b',
-  '&a [*a]',
-  '0x10',
-  '1_000',
-  '.inf',
-  '~',
-]
+const FLAG_VALUES = ['[a, b]', '{a: {b: 1}}', '- a\n- b', '&a [*a]', ...'5s true "text" 0x10 1_000 .inf ~'.split(' ')]
 
 const configTargets = (): readonly Target[] => {
   const target = (name: string, seeds: readonly string[], run: Target['run']): Target => ({

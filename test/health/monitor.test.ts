@@ -108,7 +108,6 @@ test('an alert for Alertmanager starts when it fires, not when its condition bec
   expect([startsAt(90, 'pending'), startsAt(90, 'firing')]).toEqual([[['critical', 105]], [['warning', 75]]])
 })
 
-/** A clock that is not synchronised, which fires after ten minutes. */
 test('a finding is over with its condition, also while its alert fires for some minutes more', () => {
   // No block from 30 s to 150 s: both alerts fire, and keep firing for three minutes.
   const monitor = evaluated((second) => (second < 150 ? Math.min(second, 30) : second), 165)

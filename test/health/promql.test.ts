@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { renderTemplate } from '../../src/health/promql/template.ts'
+import { NODE_VARIABLES } from '../../src/health/rules/rule.ts'
 import type { Labels } from '../../src/health/promql/series.ts'
-import { FILES, rulesIn, seriesOf, testsOf, valuesOf } from './rule-tests.ts'
+import { rulesIn, seriesOf, testFiles, testsOf, valuesOf } from '../alerts/files.ts'
 
 /** The tests that promtool runs: the same rules on the same samples give the same alerts here. */
-describe.each(FILES)('%s', (file) => {
+describe.each(testFiles)('%s', (file) => {
   const { rule_files: files, evaluation_interval: every, tests } = testsOf(file)
   const rules = rulesIn(files)
   test.each(tests.map((one, index) => [one.name ?? `test ${index + 1}`, one] as const))('%s', (_, one) => {
@@ -30,7 +31,7 @@ describe.each(FILES)('%s', (file) => {
           time,
           alertname,
           sorted(
-            (alerts ?? []).map(({ exp_labels: labels, exp_annotations: texts }): readonly [Labels, string] => [
+            alerts.map(({ exp_labels: labels, exp_annotations: texts }): readonly [Labels, string] => [
               { ...labels, alertname },
               texts['description'] ?? '',
             ]),
@@ -142,4 +143,11 @@ test.each<readonly [expr: string, value: number | undefined]>([
   expect(evaluator.active().map((alert) => Math.round(alert.value * 1e9) / 1e9)).toEqual(
     value === undefined ? [] : [Math.round(value * 1e9) / 1e9],
   )
+})
+
+test.each([
+  ['of a cluster', { job: 'j', cluster: 'north', instance: 'a' }, 'var-job=j&var-cluster=north&var-instance=a'],
+  ['without a cluster', { job: 'j', instance: 'a' }, 'var-job=j&var-instance=a'],
+])('the dashboard of a node %s', (_what, labels, expected) => {
+  expect(renderTemplate(NODE_VARIABLES, { labels, value: 1 })).toBe(expected)
 })

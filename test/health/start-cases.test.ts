@@ -22,130 +22,85 @@ const PLAIN: StartConditions = {
   behind: 200,
 }
 
-interface Row {
-  readonly name: string
-  readonly when: Partial<StartConditions>
-  readonly uses: 'local' | 'remote' | null
-  readonly result: StartResult
-}
+type Row = readonly [name: string, when: Partial<StartConditions>, result: StartResult, uses?: 'remote' | null]
 
 const FAR = { behind: 2000, remoteIsNewerBy: 2100 }
 
 /** Of monad-node/src/state.rs, get_latest_configs. Each row is the case of the same place in FILE_CASES. */
 const FILES: readonly Row[] = [
-  {
-    name: 'state.rs:get_latest_configs: neither local nor remote files',
-    when: { hasLocalFiles: false, hasRemoteFiles: false },
-    uses: null,
-    result: 'exits',
-  },
-  {
-    name: 'state.rs:get_latest_configs: remote files alone',
-    when: { hasLocalFiles: false, ...FAR },
-    uses: 'remote',
-    result: 'statesyncs',
-  },
-  {
-    name: 'state.rs:get_latest_configs: URLs unset or not reachable, far behind: the old root again',
-    when: { hasRemoteFiles: false, ...FAR },
-    uses: 'local',
-    result: 'panics',
-  },
-  {
-    name: 'state.rs:get_latest_configs: the remote validators file lacks an epoch of the remote forkpoint',
-    when: { hasRemoteSets: false, ...FAR },
-    uses: 'local',
-    result: 'panics',
-  },
-  {
-    name: 'state.rs:get_latest_configs: the remote forkpoint is more than 600 rounds newer',
-    when: { remoteIsNewerBy: 601 },
-    uses: 'remote',
-    result: 'statesyncs',
-  },
-  {
-    name: 'state.rs:get_latest_configs: the remote forkpoint is 600 rounds newer',
-    when: { remoteIsNewerBy: 600 },
-    uses: 'local',
-    result: 'catches up',
-  },
+  [
+    'state.rs:get_latest_configs: neither local nor remote files',
+    { hasLocalFiles: false, hasRemoteFiles: false },
+    'exits',
+    null,
+  ],
+  ['state.rs:get_latest_configs: remote files alone', { hasLocalFiles: false, ...FAR }, 'statesyncs', 'remote'],
+  [
+    'state.rs:get_latest_configs: URLs unset or not reachable, far behind: the old root again',
+    { hasRemoteFiles: false, ...FAR },
+    'panics',
+  ],
+  [
+    'state.rs:get_latest_configs: the remote validators file lacks an epoch of the remote forkpoint',
+    { hasRemoteSets: false, ...FAR },
+    'panics',
+  ],
+  [
+    'state.rs:get_latest_configs: the remote forkpoint is more than 600 rounds newer',
+    { remoteIsNewerBy: 601 },
+    'statesyncs',
+    'remote',
+  ],
+  ['state.rs:get_latest_configs: the remote forkpoint is 600 rounds newer', { remoteIsNewerBy: 600 }, 'catches up'],
 ]
 
 /** Of what follows. Each row is the case of the same place in ROOT_CASES. */
 const ROOTS: readonly Row[] = [
-  {
-    name: 'lib.rs:build: forkpoint and validators file do not belong together',
-    when: { areFilesConsistent: false },
-    uses: 'local',
-    result: 'panics',
-  },
-  {
-    name: 'lib.rs:maybe_start_consensus: no peer serves the blocks of the root',
-    when: { hasRootBlocks: false },
-    uses: 'local',
-    result: 'waits for blocks',
-  },
-  {
-    name: 'lib.rs:maybe_start_consensus: genesis, and the database has no genesis block',
-    when: { isGenesis: true, hasRootBlocks: false, database: 'empty' },
-    uses: 'local',
-    result: 'panics',
-  },
-  {
-    name: 'lib.rs:maybe_start_consensus: an empty database',
-    when: { database: 'empty' },
-    uses: 'local',
-    result: 'statesyncs',
-  },
-  {
-    name: 'lib.rs:maybe_start_consensus: the database is more than 30,000 blocks behind the root',
-    when: { database: 'far behind root' },
-    uses: 'local',
-    result: 'statesyncs',
-  },
-  {
-    name: 'lib.rs:maybe_start_consensus: the database has not executed what the root needs',
-    when: { database: 'behind root' },
-    uses: 'local',
-    result: 'statesyncs',
-  },
-  {
-    name: 'lib.rs:maybe_statesync: live, and 900 blocks behind',
-    when: { hasRemoteFiles: false, behind: 900 },
-    uses: 'local',
-    result: 'panics',
-  },
-  {
-    name: 'lib.rs:ledger_fetch_headers: live, and 899 blocks behind: more than one request covers',
-    when: { hasRemoteFiles: false, behind: 899 },
-    uses: 'local',
-    result: 'stalls',
-  },
-  {
-    name: 'blocktree.rs:maybe_fill_path_to_root: live, and 800 blocks behind',
-    when: { hasRemoteFiles: false, behind: 800 },
-    uses: 'local',
-    result: 'catches up',
-  },
+  ['lib.rs:build: forkpoint and validators file do not belong together', { areFilesConsistent: false }, 'panics'],
+  ['lib.rs:maybe_start_consensus: no peer serves the blocks of the root', { hasRootBlocks: false }, 'waits for blocks'],
+  [
+    'lib.rs:maybe_start_consensus: genesis, and the database has no genesis block',
+    { isGenesis: true, hasRootBlocks: false, database: 'empty' },
+    'panics',
+  ],
+  ['lib.rs:maybe_start_consensus: an empty database', { database: 'empty' }, 'statesyncs'],
+  [
+    'lib.rs:maybe_start_consensus: the database is more than 30,000 blocks behind the root',
+    { database: 'far behind root' },
+    'statesyncs',
+  ],
+  [
+    'lib.rs:maybe_start_consensus: the database has not executed what the root needs',
+    { database: 'behind root' },
+    'statesyncs',
+  ],
+  ['lib.rs:maybe_statesync: live, and 900 blocks behind', { hasRemoteFiles: false, behind: 900 }, 'panics'],
+  [
+    'lib.rs:ledger_fetch_headers: live, and 899 blocks behind: more than one request covers',
+    { hasRemoteFiles: false, behind: 899 },
+    'stalls',
+  ],
+  [
+    'blocktree.rs:maybe_fill_path_to_root: live, and 800 blocks behind',
+    { hasRemoteFiles: false, behind: 800 },
+    'catches up',
+  ],
 ]
 
-describe('each case of the source', () => {
-  test.each(FILES)('$name', ({ when, uses, result }) => {
-    expect(startOutcome({ ...PLAIN, ...when })).toMatchObject({ uses, result })
-    expect(FILE_CASES.find((one) => one.when({ ...PLAIN, ...when }))).toBe(
-      FILE_CASES[FILES.findIndex((row) => row.when === when)],
-    )
-  })
+describe.each([
+  ['files', FILES, FILE_CASES],
+  ['root', ROOTS, ROOT_CASES],
+] as const)('each case of the source: %s', (_what, rows, cases) => {
+  test.each(rows.map((row, index) => ({ row, index })))(
+    '$row.0',
+    ({ row: [, when, result, uses = 'local'], index }) => {
+      expect(startOutcome({ ...PLAIN, ...when })).toMatchObject({ uses, result })
+      expect(cases.findIndex((one) => one.when({ ...PLAIN, ...when }))).toBe(index)
+    },
+  )
 
-  test.each(ROOTS)('$name', ({ when, uses, result }) => {
-    expect(startOutcome({ ...PLAIN, ...when })).toMatchObject({ uses, result })
-    expect(ROOT_CASES.find((one) => one.when({ ...PLAIN, ...when }))).toBe(
-      ROOT_CASES[ROOTS.findIndex((row) => row.when === when)],
-    )
-  })
-
-  test('every case has a row', () => {
-    expect([FILE_CASES.length, ROOT_CASES.length]).toEqual([FILES.length, ROOTS.length])
+  test('has a row', () => {
+    expect(rows).toHaveLength(cases.length)
   })
 })
 

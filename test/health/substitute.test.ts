@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { compilePromql } from '../../src/health/promql/evaluate.ts'
-import { missingMetrics } from '../../src/health/promql/missing.ts'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
 import { ruleSet } from '../../src/health/rules/index.ts'
-import { substituteRecordings } from '../../src/health/rules/substitute.ts'
+import { missingMetrics, substituteRecordings } from '../../src/health/rules/substitute.ts'
 
 const recording = (record: string, expr: string, labels: Readonly<Record<string, string>> = {}) => ({
   record,

@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createHealthMonitor } from '../../src/health/monitor.ts'
-import { RULE_FILES, ruleFiles, ruleSet } from '../../src/health/rules/index.ts'
-import { addressOf } from '../../src/health/rules/rule.ts'
-import { DEFAULT_TUNING } from '../../src/health/rules/tuning.ts'
-import { readLimits, unitOf } from '../../src/health/rules/read-limits.ts'
+import { DEFAULT_TUNING, RULE_FILES, ruleFiles, ruleSet } from '../../src/health/rules/index.ts'
+import { addressOf, alertsOf } from '../../src/health/rules/rule.ts'
+import { readLimits, unitOf } from '../../src/health/settings.ts'
 import { definition } from '../../src/collectors/execution/definition.ts'
 
-const rows = RULE_FILES.flatMap(({ groups }) =>
-  groups.flatMap(({ rules }) => rules.flatMap((row) => ('alert' in row ? [row] : []))),
-)
+const rows = alertsOf(RULE_FILES)
 const rowOf = (address: string) => rows.find((row) => addressOf(row) === address)
 
 describe('values of limits', () => {
@@ -118,13 +115,11 @@ describe('the rules of an installation', () => {
       ['critical', 120_000],
       ['warning', 120_000],
     ])
-    const row = ruleFiles(tuning)
-      .flatMap(({ groups }) => groups.flatMap(({ rules }) => rules))
-      .find((one) => 'alert' in one && one.alert === 'ChainBehind')
+    const row = alertsOf(ruleFiles(tuning)).find(({ alert }) => alert === 'ChainBehind')
     expect(row?.comment).toMatch(
       /^Changed for this installation\. Default: limit 5, for 30s; critical limit 20, for 1m\. A healthy/,
     )
-    const description = row && 'alert' in row && typeof row.description === 'function' ? row.description(5) : ''
+    const description = typeof row?.description === 'function' ? row.description(5) : ''
     expect(description).toMatch(/, more than 5 s\. .* This installation sets the duration to 2m\.$/)
   })
 

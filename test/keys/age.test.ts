@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { age, createIdentity, encryptWithPassphrase, probeAge } from '../support/age.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Bench, createBench, KEY_TYPES, secretOf } from './bench.ts'
@@ -17,9 +17,6 @@ describe('encrypted copies', () => {
     identity = join(bench.folder, 'identity')
     recipient = await createIdentity(identity)
     for (const type of KEY_TYPES) await bench.putKeystore(type, 'other')
-  })
-  afterEach(async () => {
-    await bench.remove()
   })
   const restoreFrom = async (...more: readonly string[]) =>
     runKeys(bench, ['restore', '--type=secp', '--yes', '--while-running', ...more])

@@ -3,6 +3,7 @@ import { copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
 import { openKeystore, sealKeystore } from '../../simulator/keystore/keystore-file.ts'
 import { placeKeystoreTool } from '../support/keystore-tool.ts'
 import { run } from '../support/programs.ts'
@@ -30,10 +31,16 @@ interface Options {
   readonly behaviour?: NonNullable<Parameters<typeof placeKeystoreTool>[0]['behaviour']>
 }
 
-/** Creates a node's keystores, its environment file, older backups of the same keys, and the tool on PATH. */
+/** Creates a node's keystores, its environment file, older backups of the same keys, and the tool on PATH, until the end of the test. */
 export const createBench = async (options: Options = {}) => {
   const { version, isPlain = false, behaviour = 'normal' } = options
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-keys-'))
+  onTestFinished(async () => {
+    await rm(folder, { recursive: true })
+    // Staging directories that a killed run has left in /run.
+    const left = (await readdir('/run')).filter((name) => name.includes(encodeURIComponent(folder)))
+    for (const name of left) await rm(join('/run', name), { recursive: true })
+  })
   const bin = join(folder, 'bin')
   const keystore = (type: KeyType): string => join(folder, 'node/config', `id-${type}`)
   const backup = (type: KeyType): string => join(folder, 'backup', `${type}-backup`)
@@ -94,12 +101,6 @@ export const createBench = async (options: Options = {}) => {
     /** The secret that the node would read from its keystore; undefined if the keystore is not valid. */
     opens: async (type: KeyType): Promise<string | undefined> =>
       secretIn(await readFile(keystore(type), 'utf8').catch(() => '')),
-    remove: async () => {
-      await rm(folder, { recursive: true })
-      // Staging directories that a killed run has left in /run.
-      const left = (await readdir('/run')).filter((name) => name.includes(encodeURIComponent(folder)))
-      for (const name of left) await rm(join('/run', name), { recursive: true })
-    },
   }
 }
 

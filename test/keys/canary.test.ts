@@ -2,7 +2,7 @@ import { execa } from 'execa'
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { createIdentity, probeAge } from '../support/age.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bench, createBench, KEY_TYPES, MAIN, PASSWORD, secretOf } from './bench.ts'
@@ -52,9 +52,6 @@ beforeEach(async () => {
     await writeFile(join(bench.folder, `home/.${shell}_history`), 'ls\n')
   }
   await watched(join(bench.folder, 'bin'))
-})
-afterEach(async () => {
-  await bench.remove()
 })
 
 /** Wraps the tool: it first records its environment, and the environment and arguments of all its parents. */
@@ -213,11 +210,7 @@ it('no canary is found after a crash with a secret in memory: no core, no proces
   const waiting = `case $1 in import) : > ${seen}/waiting; exec sleep 30;; esac`
   await writeFile(behind, `#!/bin/sh\n${waiting}\nexec ${behind}.real "$@"\n`, { mode: 0o755 })
   const child = start([...RESTORE, '--type', 'secp'])
-  await eventually(
-    async () => readdir(seen),
-    (names) => names.includes('waiting'),
-    { every: 20 },
-  )
+  await eventually(() => readdir(seen), /waiting/, { every: 20 })
   expect(leakyProcesses()).toEqual([])
   child.kill('SIGABRT')
   const { signal, stdout, stderr } = await child

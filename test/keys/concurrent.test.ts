@@ -1,6 +1,6 @@
 import { rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type Bench, createBench, secretOf } from './bench.ts'
 
@@ -12,10 +12,6 @@ beforeEach(async () => {
   one = await createBench({ isPlain: true })
   other = await createBench({ isPlain: true })
   for (const bench of [one, other]) await bench.putKeystore('secp', 'other')
-})
-afterEach(async () => {
-  await one.remove()
-  await other.remove()
 })
 
 /** Starts a restore whose tool blocks in `import` until `finish` is called. */

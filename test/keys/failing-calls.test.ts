@@ -41,7 +41,6 @@ describe('a failing system call', () => {
       const whole = await createScenario(scenario)
       const { targets } = await runTraced(whole.bench, scenario.argv)
       expect(targets.length).toBeGreaterThan(10)
-      await whole.bench.remove()
       const placed = targets.findIndex(({ call }) => call === 'rename')
       for (const [at, target] of targets.entries()) {
         // mkdir of an existing directory does not fail with ENOSPC.
@@ -65,7 +64,6 @@ describe('a failing system call', () => {
         if (at <= placed && ended.code !== 0) {
           for (const [name, was] of Object.entries(before)) expect(after[name], about).toEqual(was)
         }
-        await bench.remove()
       }
     },
     TIMEOUT_MS,

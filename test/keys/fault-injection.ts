@@ -68,7 +68,6 @@ export const injectAt = async <T extends { readonly bench: Bench }>(
     const hit = targets.find(({ result }) => /INJECTED|^\?/.test(result))
     if (hit?.signature === target.signature) return { ...scenario, ended }
     await missed(scenario)
-    await scenario.bench.remove()
   }
   throw new Error(`in ${MOST_TRIES} runs, not hit: ${target.signature}`)
 }
@@ -95,14 +94,18 @@ const targetsIn = (
   )
 }
 
-const signatureOf = ({ name, arguments: words }: Call, folder: string): string =>
-  `${name}(${words})`
+/** Calls with their paths below the bench, and without what differs between runs. */
+export const withoutRun = (text: string, folder: string, bench: string): string =>
+  text
     // The backup directory is open, and its files are named relative to it.
-    .replaceAll(/\/proc\/self\/fd\/\d+/g, 'BENCH/backup')
-    .replaceAll(folder, 'BENCH')
+    .replaceAll(/\/proc\/self\/fd\/\d+/g, `${bench}/backup`)
+    .replaceAll(folder, bench)
     .replaceAll(/%2F[^"/>]*%2F(id-\w+)\.made/g, '$1.made')
     .replaceAll(/\.\d+-[0-9a-f]+\.new/g, '.RUN.new')
     .replaceAll(/\.\d{14}\.bak/g, '.STAMP.bak')
+
+const signatureOf = ({ name, arguments: words }: Call, folder: string): string =>
+  withoutRun(`${name}(${words})`, folder, 'BENCH')
     // Descriptors, and what was written.
     .replaceAll(/\b\d+</g, 'FD<')
     .replaceAll(/"[^"/]*"(?:\.\.\.)?, \d+/g, '"…"')

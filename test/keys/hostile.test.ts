@@ -1,6 +1,6 @@
 import { chmod, copyFile, link, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sealKeystore } from '../../simulator/keystore/keystore-file.ts'
 import { type Bench, createBench, PASSWORD, secretOf } from './bench.ts'
 import { runKeys } from './in-process.ts'
@@ -10,9 +10,6 @@ const RESTORE = ['restore', '--type', 'secp', '--yes', '--while-running']
 let bench: Bench
 beforeEach(async () => {
   bench = await createBench({ isPlain: true })
-})
-afterEach(async () => {
-  await bench.remove()
 })
 
 /** Runs a script before, or instead of, the tool. */
@@ -119,7 +116,6 @@ describe('files with unexpected content', () => {
   )
 
   it('the backup of the other type is rejected by its public key', async () => {
-    await bench.remove()
     bench = await createBench()
     await runKeys(bench, ['backup'])
     const argv = [...RESTORE, '--from', bench.backup('bls')]
@@ -146,7 +142,6 @@ describe('files with unexpected content', () => {
 })
 
 it('backups that are recorded off this host and are not here are ok while the node has that key', async () => {
-  await bench.remove()
   bench = await createBench()
   await runKeys(bench, ['backup'])
   expect((await runKeys(bench, ['off-node', 'safe'])).code).toBe(0)
@@ -171,7 +166,6 @@ it('a backup of another secret without a public key is not ok', async () => {
 
 describe('a keystore of version 1', () => {
   beforeEach(async () => {
-    await bench.remove()
     bench = await createBench()
     const secret = Buffer.from(secretOf('secp'), 'hex')
     await writeFile(bench.keystore('secp'), sealKeystore({ secret, version: 1, password: PASSWORD }))

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { keyPairOf } from '../../simulator/keystore/keystore-file.ts'
 import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf } from './bench.ts'
@@ -12,9 +12,6 @@ beforeEach(async () => {
   // Earlier backups of the bench have no public key; these have one.
   const { code, err } = await runKeys(bench, ['backup'])
   if (code !== 0) throw new Error(err)
-})
-afterEach(async () => {
-  await bench.remove()
 })
 
 const judged = z.array(

@@ -1,16 +1,28 @@
-import { expect } from 'vitest'
+import { expect, it } from 'vitest'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeStrace } from '../support/strace.ts'
 import { temporaryFilesIn } from './bench.ts'
 import { runKeys } from './in-process.ts'
-import { createScenario, endState, expectIntact, type Scenario } from './scenarios.ts'
+import { createScenario, endState, expectIntact, type Scenario, SCENARIOS } from './scenarios.ts'
 import { runTraced, injectAt, type Target } from './fault-injection.ts'
 
-/** Kills a command at each of its calls on the node's files, one run per call. Returns the number of calls. */
-export const killAtEachCall = async (scenario: Scenario): Promise<number> => {
-  const { targets, end } = await undisturbed(scenario)
-  for (const target of targets) {
-    expect(await kill(scenario, target), target.signature).toEqual(end)
-  }
-  return targets.length
+/** About thirty runs per scenario. */
+const TIMEOUT_MS = 180_000
+
+/** Kills a command at each of its calls on the node's files, one run per call. */
+export const testKilled = async (command: keyof typeof SCENARIOS): Promise<void> => {
+  const describe = await requireRealPart('strace', probeStrace)
+  describe(`a ${command} that is killed`, () => {
+    it.each(SCENARIOS[command])(
+      '$name: at each call an intact key is left, and the next run completes the command',
+      async (scenario) => {
+        const { targets, end } = await undisturbed(scenario)
+        for (const target of targets) expect(await kill(scenario, target), target.signature).toEqual(end)
+        expect(targets.length).toBeGreaterThan(10)
+      },
+      TIMEOUT_MS,
+    )
+  })
 }
 
 /** The calls of a run without faults, and the files that it leaves. */
@@ -19,9 +31,7 @@ const undisturbed = async (scenario: Scenario) => {
   const { ended, targets } = await runTraced(bench, scenario.argv)
   expect(ended, ended.stderr).toMatchObject({ code: 0 })
   await expectIntact(bench, before)
-  const end = await endState(bench)
-  await bench.remove()
-  return { targets, end }
+  return { targets, end: await endState(bench) }
 }
 
 /** Kills the command on entry to the call: the call and everything after it are not executed. */
@@ -40,7 +50,5 @@ const kill = async (scenario: Scenario, target: Target) => {
   const again = await runKeys(bench, scenario.argv)
   expect(again, again.err).toMatchObject({ code: 0 })
   await expectIntact(bench, before)
-  const end = await endState(bench)
-  await bench.remove()
-  return end
+  return endState(bench)
 }

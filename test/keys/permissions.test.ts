@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { type Bench, createBench, KEY_TYPES, MAIN, secretOf, temporaryFilesIn } from './bench.ts'
@@ -25,9 +25,6 @@ let bench: Bench
 beforeEach(async () => {
   bench = await createBench()
 })
-afterEach(async () => {
-  await bench.remove()
-})
 
 const RECIPIENT = 'age1hxz8d80jxyt9z8uqhue54n7c43a6ca2ufgpg9ww63ymv72m3py4schrd9a'
 
@@ -45,6 +42,9 @@ const argvOf = (argv: readonly string[]): readonly string[] => [
   '--config',
   join(bench.folder, 'config.yaml'),
 ]
+
+const runUnprivileged = (argv: readonly string[]) =>
+  run('setpriv', [...UNPRIVILEGED, ...argvOf(argv)], { env: bench.env, extendEnv: false })
 
 const expectError = (stderr: string, why: RegExp): void => {
   expect(stderr).toMatch(why)
@@ -67,10 +67,7 @@ describe('another user', () => {
   it.each(COMMANDS)('$command: fails with the reason, and changes nothing', async ({ argv }) => {
     await chmod(bench.folder, 0o755)
     const before = await bench.look()
-    const { code, stdout, stderr } = await run('setpriv', [...UNPRIVILEGED, ...argvOf(argv)], {
-      env: bench.env,
-      extendEnv: false,
-    })
+    const { code, stdout, stderr } = await runUnprivileged(argv)
     expect(code, stdout + stderr).toBe(1)
     expectError(stderr, /this user may not/)
     expect(await bench.look()).toEqual(before)
@@ -81,10 +78,7 @@ describe('another user', () => {
     await chmod(bench.environmentFile, 0o644)
     await chmod(join(bench.folder, 'backup'), 0o777)
     const before = await bench.look()
-    const { code, stderr } = await run('setpriv', [...UNPRIVILEGED, ...argvOf(['backup'])], {
-      env: bench.env,
-      extendEnv: false,
-    })
+    const { code, stderr } = await runUnprivileged(['backup'])
     expect(code).toBe(1)
     expectError(stderr, /this user may not read or write the keystore/)
     expect(await bench.look()).toEqual(before)

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Call, CHANGES, probeStrace, trace } from '../support/strace.ts'
 import { type Bench, createBench, MAIN } from './bench.ts'
+import { withoutRun } from './fault-injection.ts'
 
 const describe = await requireRealPart('strace', probeStrace)
 
@@ -40,13 +41,7 @@ const isExecution = ({ name }: Call): boolean => name === 'execve'
 
 /** `fsync </backup>`: without descriptors and what differs between runs. */
 const tidy = ({ name, arguments: words }: Call, folder: string): string =>
-  `${name} ${words}`
-    // The backup directory is open, and its files are named relative to it.
-    .replaceAll(/\/proc\/self\/fd\/\d+/g, '/backup')
-    .replaceAll(folder, '')
-    .replaceAll(/%2F[^"/>]*%2F(id-\w+)\.made/g, '$1.made')
-    .replaceAll(/\.\d+-[0-9a-f]+\.new/g, '.RUN.new')
-    .replaceAll(/\.\d{14}\.bak/g, '.STAMP.bak')
+  withoutRun(`${name} ${words}`, folder, '')
     .replaceAll(/AT_FDCWD<[^>]*>, /g, '')
     .replaceAll(/\b\d+</g, '<')
     .replace(/^(write <[^>]*>), ".*$/s, '$1')
@@ -87,7 +82,6 @@ describe('system calls of a successful run', () => {
     expect(read).toBeLessThan(own.findIndex((step) => step.startsWith('link')))
     expect(others).toEqual([expect.stringMatching(/^openat "\/node\/config\/id-secp", O_RDONLY/)])
     expectGuarded(all, bench.folder)
-    await bench.remove()
   })
 
   it('restore: verify in a staging directory, then link the old keystore, then rename the new one', async () => {
@@ -107,6 +101,5 @@ describe('system calls of a successful run', () => {
     // The tool has opened the existing keystore and no other file of the node.
     expect(others).toEqual([expect.stringMatching(/^openat "\/node\/config\/id-secp", O_RDONLY/)])
     expectGuarded(all, bench.folder)
-    await bench.remove()
   })
 })

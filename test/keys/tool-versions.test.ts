@@ -1,14 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { KEYSTORE_VERSIONS } from '../support/keystore-tool.ts'
 import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf, temporaryFilesIn } from './bench.ts'
 import { runKeys } from './in-process.ts'
-
-let bench: Bench | undefined
-afterEach(async () => {
-  await bench?.remove()
-  bench = undefined
-})
 
 const COMMANDS = {
   backup: ['backup'],
@@ -27,7 +21,7 @@ const VERSIONS_AND_TYPES = KEYSTORE_VERSIONS.flatMap((version) => KEY_TYPES.map(
 it.each(VERSIONS_AND_TYPES.filter(({ version }) => !isOld(version)))(
   'v$version, $type: backup, verify, restore after the loss of the keystore',
   async ({ version, type }) => {
-    bench = await createBench({ version })
+    const bench = await createBench({ version })
     const older = await readFile(bench.backup(type), 'utf8')
     const backedUp = await run('backup', type, bench)
     expect(backedUp, backedUp.err).toMatchObject({ code: 0 })
@@ -99,7 +93,7 @@ const expectRefused = async (
 it.each(VERSIONS_AND_TYPES.flatMap((row) => ANY.map((trouble) => ({ ...row, trouble, of: trouble.name }))))(
   'v$version, $type, $of: no backup is written, the existing one stays',
   async ({ version, type, trouble }) => {
-    bench = await createBench({ version })
+    const bench = await createBench({ version })
     await trouble.make(bench, type)
     await expectRefused({ command: 'backup', type }, trouble.says.backup, bench)
     const before = await bench.look()
@@ -113,7 +107,7 @@ it.each(VERSIONS_AND_TYPES.flatMap((row) => ANY.map((trouble) => ({ ...row, trou
 it.each(VERSIONS_AND_TYPES.filter(({ version }) => isOld(version)))(
   'v$version, $type: the tool does not print the secret: nothing is changed, and the error has the reason',
   async ({ version, type }) => {
-    bench = await createBench({ version })
+    const bench = await createBench({ version })
     const says = /v0\.1[01].*it contains the private key, not the secret.*what to do: .*v0\.12/s
     await expectRefused({ command: 'backup', type }, says, bench)
     await bench.putKeystore(type, 'other')
@@ -145,7 +139,7 @@ it.each(
     KEY_TYPES.flatMap((type) => (['backup', 'restore'] as const).map((command) => ({ ...row, type, command }))),
   ),
 )('a tool that is $behaviour, $command of $type', async ({ behaviour, type, command, ...says }) => {
-  bench = await createBench({ behaviour })
+  const bench = await createBench({ behaviour })
   if (command === 'restore') await bench.putKeystore(type, 'other')
   const expected = says[command]
   if (expected === null) {

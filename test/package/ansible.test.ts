@@ -1,10 +1,8 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildDebs, downloadPackages } from '../support/deb.ts'
-import { run } from '../support/programs.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { buildDebs, downloadPackages, probeDebianHost } from '../support/deb.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const SLOW = 1_800_000
@@ -12,12 +10,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** A container's policy that no package starts a service, and our unit of other suites. */
 const LEFTOVERS = '/usr/sbin/policy-rc.d /etc/systemd/system/chain-agent.service'
 
-const probe = async (): Promise<Probe> => {
-  if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke'])).code !== 0) return { missing: 'no Debian' }
-  return probeSandbox()
-}
-
-const describe = await requireRealPart('Debian', probe)
+const describe = await requireRealPart('Debian', probeDebianHost)
 
 /** The tasks, and the variables, which are set for the test. */
 const [PLAYBOOK = '', VARIABLES = ''] = [
@@ -51,10 +44,8 @@ describe('the tasks of the how-to, with ansible-core of Debian', () => {
     await writeFile(join(node.directory, 'inventory'), '[nodes]\nlocalhost ansible_connection=local\n')
     await shell(`rm -f ${LEFTOVERS}; systemctl daemon-reload; dpkg -i ${archives}/*.deb`)
     await node.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(node.unit))
+    return node.down
   }, SLOW)
-  afterAll(async () => {
-    await node.down()
-  })
 
   it('install, configure and restart the agent; the second run changes nothing', { timeout: SLOW }, async () => {
     expect(await play()).toMatch(/ok=4 +changed=3 +unreachable=0 +failed=0 +skipped=0 /)

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { buildDebs } from '../support/deb.ts'
 import { debianTree, probeDebianTree } from '../support/debian.ts'
 import { ledgerTotals } from '../support/ledger.ts'
@@ -38,10 +38,8 @@ describe('the Debian packages on Debian 13', () => {
     await host.systemctl('start', ...services.map(host.unit))
     await host.ledger.goTo(5)
     await host.ledger.reached(5)
+    return host.down
   }, SLOW)
-  afterAll(async () => {
-    await host.down()
-  })
 
   itNeedsNoTerminal({ host: () => host, deb: () => debs.agent })
 
@@ -62,15 +60,9 @@ describe('the Debian packages on Debian 13', () => {
 
   it('the agent reads the node', async () => {
     for (const service of services) {
-      await host.see(
-        ({ value }) => value('chain_service_active', { service }),
-        (seen) => seen === 1,
-      )
+      await host.waitFor(1, 'chain_service_active', { service })
     }
-    await host.see(
-      ({ value }) => value('chain_ledger_seq_num', { event: 'proposed' }),
-      (height) => height === 5,
-    )
+    await host.waitFor(5, 'chain_ledger_seq_num', { event: 'proposed' })
     // Counted from the start of the agent on: blocks 6 to 25. 4 to 23 become final.
     await host.ledger.goTo(25)
     await host.see(ledgerTotals, ({ proposed, finalized }) => proposed === 20 && finalized === 20)
@@ -79,10 +71,7 @@ describe('the Debian packages on Debian 13', () => {
 
   it('a crash of execution is counted, and `check` names it', async () => {
     await host.signal('execution', 'ABRT')
-    await host.see(
-      ({ value }) => value('chain_service_exits_total', { service: 'execution', result: 'signal' }),
-      (seen) => seen === 1,
-    )
+    await host.waitFor(1, 'chain_service_exits_total', { service: 'execution', result: 'signal' })
     const { stdout } = await host.exec('chain-agent', ['check'])
     expect(stdout).toContain('execution')
   })

@@ -3,12 +3,11 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { buildDebs, CACHE, downloadPackages, laterVersion } from '../support/deb.ts'
+import { buildDebs, CACHE, downloadPackages, laterVersion, probeDebianHost } from '../support/deb.ts'
 import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
 import { installSteps, rootShell } from '../support/npm-install.ts'
-import { must, run } from '../support/programs.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { must } from '../support/programs.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 import { deadLinks, missingFiles } from '../support/shipped-files.ts'
 import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
@@ -27,34 +26,21 @@ const savedSchema = z.object({
   memory: z.object({ newest: z.object({ proposed: block, finalized: block }) }),
 })
 
-const probe = async (): Promise<Probe> => {
-  if (process.arch !== 'x64') return { missing: `the packages are for amd64, not ${process.arch}` }
-  if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke'])).code !== 0) return { missing: 'no Debian' }
-  return probeSandbox()
-}
-
-const describe = await requireRealPart('Debian', probe)
+const describe = await requireRealPart('Debian', probeDebianHost)
 
 describe('the Debian packages', () => {
   let debs: Awaited<ReturnType<typeof buildDebs>>
   let node: SandboxedNode
   let directory: string
 
-  const shell = async (script: string): Promise<string> => {
-    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script], { timeout: 600_000 })
-    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
-    return stdout.trimEnd()
-  }
+  const shell = async (script: string): Promise<string> => node.shell(script)
   const show = (property: string): Promise<string> => node.systemctl('show', '-P', property, 'chain-agent.service')
   const starts = async (): Promise<number> =>
     Number(await shell(`journalctl --no-pager -o cat UNIT=chain-agent.service MESSAGE_ID=${STARTED} | wc -l`))
   /** One scrape, without a retry. */
   const startTime = async (): Promise<number | undefined> => (await node.look()).value('process_start_time_seconds')
   const ledgerIsUp = async (): Promise<void> => {
-    await node.see(
-      ({ value }) => value('chain_agent_collector_up', { collector: 'ledger' }),
-      (seen) => seen === 1,
-    )
+    await node.waitFor(1, 'chain_agent_collector_up', { collector: 'ledger' })
   }
 
   beforeAll(async () => {
@@ -120,27 +106,6 @@ describe('the Debian packages', () => {
     expect(readdirSync(queryService)).toEqual(['chain-agent-serve-query.service'])
   })
 
-  it('start the agent with `systemctl start`, which returns when /metrics answers', async () => {
-    await node.systemctl('stop', 'chain-agent')
-    await node.systemctl('start', 'chain-agent')
-    expect(await startTime()).toBeGreaterThan(0)
-  })
-
-  it('show a crash of the node', async () => {
-    await ledgerIsUp()
-    const exits = { service: 'execution', result: 'signal' }
-    await node.see(
-      ({ value }) => value('chain_service_active', { service: 'execution' }),
-      (seen) => seen === 1,
-    )
-    await node.signal('execution', 'ABRT')
-    await node.see(
-      ({ value }) => value('chain_service_exits_total', exits),
-      (seen) => seen === 1,
-    )
-    await node.systemctl('start', node.unit('execution'))
-  })
-
   it('let systemd restart an agent whose event loop is blocked; the start time shows it', async () => {
     const dropIn = 'chain-agent.service.d/block.conf'
     await shell(`echo "process.on('SIGUSR2', () => { for (;;); })" > /opt/block.mjs`)
@@ -155,7 +120,7 @@ describe('the Debian packages', () => {
     )
     await node.systemctl('kill', '--kill-whom=main', '--signal=USR2', 'chain-agent')
     await shell(`while [ "$(systemctl show -P NRestarts chain-agent)" = ${restarts} ]; do sleep 0.2; done`)
-    const log = await shell('journalctl -u chain-agent -o cat --no-pager')
+    const log = await node.log()
     expect(log).toContain("Failed with result 'watchdog'")
     // V8 has every flag that the agent sets.
     expect(log).not.toContain('unrecognized flag')
@@ -276,10 +241,8 @@ describe('the Debian packages', () => {
       host = await createNode('monad', { ownNetwork: true })
       await host.exec('sh', ['-euc', `rm -f ${LEFTOVERS}; systemctl daemon-reload`])
       await host.systemctl('start', ...units.map(host.unit))
+      return host.down
     }, SLOW)
-    afterAll(async () => {
-      await host.down()
-    })
 
     itNeedsNoTerminal({ host: () => host, deb: () => debs.agent })
   })
@@ -342,10 +305,8 @@ describe('the Debian packages', () => {
       await host.exec('sh', ['-euc', prepare])
       await host.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(host.unit))
       messages = await startTelegram(host)
+      return host.down
     }, SLOW)
-    afterAll(async () => {
-      await host.down()
-    })
 
     it.each([...first, ...others, ...last])('%s', { timeout: SLOW }, async (page) => {
       const script = `cd ${host.directory}\n${scriptOf(blocksOf(page), 'node')}`

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Decrypter, generateIdentity, identityToRecipient } from 'age-encryption'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
@@ -10,7 +10,6 @@ import { freePort } from '../support/free-port.ts'
 import { installProgram, type InstalledProgram } from '../support/installed-program.ts'
 import { must } from '../support/programs.ts'
 import { scrape } from '../support/scrape.ts'
-import { deadLinks, missingFiles } from '../support/shipped-files.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const readRoot = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -25,19 +24,10 @@ const [FIRST, SECOND] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 let program: InstalledProgram
 beforeAll(async () => {
   program = await installProgram()
-  readyAt = Date.now()
+  return program.stop
 })
-afterAll(async () => program.stop())
 
 describe('the tarball', () => {
-  it('has every file that its documents link to', () => {
-    expect(deadLinks(program.packageDirectory)).toEqual([])
-  })
-
-  it('has every file of deploy/ that it names', () => {
-    expect(missingFiles(program.packageDirectory)).toEqual([])
-  })
-
   it('has a manual page that npm links, and neither a source map nor the entry of the tests', async () => {
     expect(await readFile(join(program.prefix, 'share/man/man1/chain-agent.1'), 'utf8')).toContain('.SH NAME')
     expect(await must('find', [program.prefix, '-name', '*.map', '-o', '-name', 'testing.js'])).toBe('')
@@ -63,15 +53,7 @@ const get = async (path: string): Promise<unknown> => {
   return response.json()
 }
 
-const changesSchema = z.object({
-  newestAt: z.string().nullable(),
-  changes: z.array(z.object({ metric: z.string() })),
-})
 const dutiesSchema = z.object({ epochs: z.array(z.object({ led: z.number() })) })
-let readyAt = 0
-let backedUpAt = 0
-/** The shortest window since the backup, of at least 30 s. */
-const sinceBackup = (): string => `${Math.max(30, Math.ceil((Date.now() - backedUpAt) / 1000))}s`
 
 /** What a command prints, and what that is to contain; or, where that is not enough, what is to be done. */
 type Row = readonly [args: string, expected: string | RegExp] | (() => Promise<void>)
@@ -116,12 +98,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   report: ['report', /^ {2}restarts +bft 0 starts, 1 failure;/m],
   'keys backup': async () => {
-    // A sample of the time before, for what-changed.
-    await eventually(
-      async () => changesSchema.parse(await get('/api/v1/changes?for=30s')).newestAt ?? '',
-      (newestAt) => Date.parse(newestAt) > readyAt,
-    )
-    backedUpAt = Date.now()
     expect(await command(['keys', 'backup'])).toContain(`public key  ${program.node.ownPublicKey}`)
   },
   'keys verify': async () => {
@@ -206,7 +182,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   completion: async () => {
     await writeFile(program.file('completion'), await command(['completion', 'bash']))
     const script = '. "$0"; COMP_WORDS=(chain-agent runb); COMP_CWORD=1; _chain_agent; echo "${COMPREPLY[*]}"'
-    expect(await must('bash', ['-c', script, program.file('completion')])).toBe('runbook')
+    const options = { env: { PATH: `${join(program.prefix, 'bin')}:${process.env['PATH'] ?? ''}` } }
+    expect(await must('bash', ['-c', script, program.file('completion')], options)).toBe('runbook')
   },
   man: ['man', '.TH CHAIN\\-AGENT 1'],
   'serve-query': async () => {
@@ -225,16 +202,14 @@ const ROWS: Readonly<Record<string, Row>> = {
       (status) => status === 200,
     )
   },
-  height: async () => {
+  query: async () => {
     const height = async (): Promise<number> =>
       z.object({ height: z.number() }).parse(await (await fetch(`http://${program.addresses.query}/height`)).json())
         .height
     const before = await height()
-    const printed = Number(await command(['height', '--url', `http://${program.addresses.query}`]))
+    const printed = Number(await command(['query', '--height', '--url', `http://${program.addresses.query}`]))
     expect(printed).toBeGreaterThanOrEqual(before)
     expect(printed).toBeLessThanOrEqual(await height())
-  },
-  query: async () => {
     const range = [
       '--from-block',
       `${program.node.firstServiceBlock}`,
@@ -259,18 +234,12 @@ const ROWS: Readonly<Record<string, Row>> = {
       (list) => /^ {2}[\d-]+ {2}ChainServiceDown/m.test(list),
     )
   },
-  'what-changed': async () => {
-    await eventually(
-      async () => command(['what-changed', '-n', '500', '--for', sinceBackup()]),
-      (changes) => /\bchain_key_backup_copies\{key="(?:secp|bls)"\}: 0 → 1\b/.test(changes),
-    )
-  },
 }
 
 describe('a command of the installed program', () => {
   it('has a row in this test', async () => {
-    const script = await command(['completion', 'bash'])
-    const all = [...script.matchAll(/^ +'([a-z -]+)'\) words='[^']*--help' ;;$/gm)].map(([, name = '']) => name)
+    const page = (await command(['man'])).replaceAll(String.raw`\-`, '-')
+    const all = [...page.matchAll(/^\.SS chain-agent (.+)$/gm)].map(([, name = '']) => name)
     const commands = all.filter((name) => !all.some((other) => other.startsWith(`${name} `)))
     expect(commands.length).toBeGreaterThan(30)
     expect(Object.keys(ROWS).toSorted()).toEqual(commands.toSorted())
@@ -308,10 +277,6 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
   '/api/v1/events': async (path) => {
     const { events } = z.object({ events: z.array(z.unknown()) }).parse(await get(path))
     expect(events[0]).toMatchObject({ id: 1, collector: 'agent', from: null, to: `started, version ${version}` })
-  },
-  '/api/v1/changes': async (path) => {
-    const { changes } = changesSchema.parse(await get(`${path}?for=${sinceBackup()}`))
-    expect(changes.map(({ metric }) => metric)).toContain('chain_key_backup_copies')
   },
   '/api/v1/heartbeat': async () => {
     expect(await post('{}')).toMatch(/^400 .*the document of an agent \(at: /)

@@ -6,7 +6,28 @@ import { cpuMsSince } from '../support/cpu-time.ts'
 
 /** The machines of the tests are slower than the reference, and do other work that evicts their caches. */
 const MARGIN = 5
-const PIECES = ['{', '[', '"', '\\', ' ', '\t', '\n', 'a', '1', ',', '0x', 'a=1\n', 'a: b\n', '[[a]]\n', '{"a":', '|']
+const PIECES = [
+  '{',
+  '[',
+  '"',
+  '\\',
+  ' ',
+  '\t',
+  '\n',
+  'a',
+  '1',
+  ',',
+  '0x',
+  'a=1\n',
+  'a: b\n',
+  '[[a]]\n',
+  '{"a":',
+  '|',
+  '1.',
+  'a="',
+  '\u001B[',
+  '---\n',
+]
 
 const targets = await loadTargets()
 

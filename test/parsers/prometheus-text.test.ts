@@ -4,7 +4,6 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
 import { parsePrometheusText, type PrometheusSample } from '../../src/parsers/prometheus-text.ts'
-import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/prometheus/', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')
@@ -166,22 +165,6 @@ describe('everything that is written is parsed', () => {
     ])
   })
 })
-
-test.each(['a', ' ', '1', '{', 'a{', 'a="', 'a="1",', '\\', '1 ', '1\t#', '-', '# '])(
-  '200 kB of %j on one line take no time',
-  (piece) => {
-    const many = piece.repeat(Math.ceil(200_000 / piece.length))
-    const begun = process.cpuUsage()
-    for (const text of [many, `a{${many}`, `a{a="${many}`, `a ${many}!`, `a 1 ${many}!`]) {
-      try {
-        parsePrometheusText(`${text}\n`)
-      } catch (error) {
-        expect(error).toBeInstanceOf(ParseError)
-      }
-    }
-    expect(cpuMsSince(begun)).toBeLessThan(1000)
-  },
-)
 
 test('a name in quotation marks may contain any character, and so may a label', () => {
   const text = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../support/cli.ts'
 import { probePrometheus, startPrometheusWithHistory } from '../support/prometheus.ts'
@@ -114,9 +114,7 @@ describe('chain-agent rules --estimate', () => {
   beforeAll(async () => {
     prometheus = await startPrometheusWithHistory(HISTORY)
     whole = await estimate()
-  })
-  afterAll(async () => {
-    await prometheus.stop()
+    return prometheus.stop
   })
 
   /** At 7 s after the end: the last evaluation is at the end. */

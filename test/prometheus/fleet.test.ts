@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { metrics } from '../../src/metrics.ts'
 import { rules } from '../alerts/files.ts'
+import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ExpositionServer, serveExposition } from '../support/exposition-server.ts'
 import { freePort } from '../support/free-port.ts'
@@ -44,8 +44,7 @@ describe('the configurations of deploy/prometheus', () => {
     expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
   })
 
-  it('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'chain-install-'))
+  it('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async ({ directory: root }) => {
     await mkdir(join(root, 'etc/prometheus'), { recursive: true })
     const guide = await readFile(join(ROOT, 'docs/how-to/prometheus.md'), 'utf8')
     const steps = [...guide.matchAll(/^(?:install|chain-agent (?:rules|dashboards) --output) .*/gm)].map(([step]) =>
@@ -58,7 +57,6 @@ describe('the configurations of deploy/prometheus', () => {
     expect(names.filter((name) => name.endsWith('.rules.yaml')).length).toBeGreaterThan(10)
     expect(names).toEqual(expect.arrayContaining(['prometheus.yml', 'nodes.yaml', 'node.json', 'chain-agent.yaml']))
     await must(await promtool(), ['check', 'config', join(root, 'etc/prometheus/prometheus.yml')])
-    await rm(root, { recursive: true })
   })
 
   it('differ in what they are for alone', async () => {
@@ -161,18 +159,11 @@ describe('a real Prometheus with fleet.yml', () => {
       [agents.nameless.address]: 400,
     })
     const [labels] = (await prometheus.query('up{instance="node-a"}')).map((one) => one.labels)
-    expect(labels).toEqual({
-      __name__: 'up',
-      instance: 'node-a',
-      job: 'chain-agent',
-      cluster: 'mainnet',
-    })
+    expect(labels).toEqual({ __name__: 'up', instance: 'node-a', job: 'chain-agent', cluster: 'mainnet' })
   })
 
   it('takes what a query service tells as told of its node, and not its process or whether it is up', async () => {
-    expect(await seeByNode('chain_query_service_height{job="chain-agent"}', 1)).toEqual({
-      'node-b': 90,
-    })
+    expect(await seeByNode('chain_query_service_height{job="chain-agent"}', 1)).toEqual({ 'node-b': 90 })
     for (const own of ['up', 'process_open_fds']) {
       const series = await prometheus.query(`${own}{instance="node-b"}`)
       expect(series.map(({ labels }) => labels['job'])).toContain('chain-query-service')
@@ -182,10 +173,7 @@ describe('a real Prometheus with fleet.yml', () => {
   })
 
   it('takes a node that is gone, and one over the limit of series, for down', async () => {
-    expect(await seeByNode('up{job="chain-agent"} == 0', 2)).toEqual({
-      'node-gone': 0,
-      'node-many': 0,
-    })
+    expect(await seeByNode('up{job="chain-agent"} == 0', 2)).toEqual({ 'node-gone': 0, 'node-many': 0 })
     const pending = 'ALERTS{alertname="ChainAgentDown", alertstate="pending"}'
     expect(await seeByNode(pending, 2)).toEqual({ 'node-gone': 1, 'node-many': 1 })
   })
@@ -197,9 +185,7 @@ describe('a real Prometheus with fleet.yml', () => {
       [agents.nameless.address]: 0,
     })
     const rulesSchema = z.object({
-      data: z.object({
-        groups: z.array(z.object({ rules: z.array(z.object({ health: z.string() })) })),
-      }),
+      data: z.object({ groups: z.array(z.object({ rules: z.array(z.object({ health: z.string() })) })) }),
     })
     const health = async (): Promise<readonly string[]> => {
       const answer = await fetch(`http://${prometheus.address}/api/v1/rules`)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { alerts, rules } from '../alerts/files.ts'
 import { readPromql } from '../support/promql.ts'
 import { requireRealPart } from '../support/real-parts.ts'
@@ -50,9 +50,7 @@ describe('nodes of VictoriaMetrics whose values never change', () => {
       ),
     )
     await victoria.importLines(lines)
-  })
-  afterAll(async () => {
-    await victoria.stop()
+    return victoria.stop
   })
 
   /** The instances of the alert a minute after its `for`. */

@@ -181,11 +181,7 @@ withPrometheus('remote-write.yml', () => {
 
     it('has the label that tells whose copy it is, and nothing of the jobs of others', async () => {
       const [height] = await victoria.query('chain_rpc_block_number{tag="latest"}', at)
-      expect(height?.labels).toMatchObject({
-        instance: 'node-a',
-        job: 'chain-agent',
-        prometheus: 'a',
-      })
+      expect(height?.labels).toMatchObject({ instance: 'node-a', job: 'chain-agent', prometheus: 'a' })
       expect(await victoria.query('prometheus_build_info', at)).toEqual([])
     })
   })

@@ -90,6 +90,7 @@ const holdRequests = (wanted: number) => {
 describe('blocks that no reorg can replace', () => {
   it.for([
     [1, 1],
+    [Number.NaN, 1],
     [undefined, 4],
     [100, 8],
   ] as const)(

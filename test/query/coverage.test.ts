@@ -180,12 +180,6 @@ describe('the end of a page', () => {
     await clock.sleep(60_001, signal)
     expect(await client.run(again, sink, { signal })).toMatchObject({ through: 25, target: 25 })
   })
-  it('a height of null fails with no-data', async ({ serve }) => {
-    const { url, chain } = await serve()
-    chain.setHeight(null)
-    const { error } = await fetchAll(url)
-    expect(error).toMatchObject({ kind: 'no-data' })
-  })
 })
 
 describe('other notations of a log', () => {

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
 import { createQueryClient } from '../../query/client/client.ts'
-import { QueryError } from '../../query/client/errors.ts'
-import { createLimiter, sharedLimiter } from '../../query/client/request.ts'
+import { backoffMs, createLimiter } from '../../query/client/request.ts'
 import { MAX_PAGE_LOGS } from '../../query/client/wire-format.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { fetchAll, it, positionsIn, positionsOf, type Serve, steadyLogs } from './client-fixtures.ts'
+import { fetchAll, it, positionsIn, positionsOf, queriesTo, type Serve, steadyLogs } from './client-fixtures.ts'
 import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
@@ -26,46 +26,37 @@ const waitAfter = async (serve: Serve, fault: Fault): Promise<number> => {
 }
 
 describe('429', () => {
-  it('with x-ratelimit-reset: waits at least that long', async ({ serve }) => {
-    const wait = await waitAfter(serve, tooMany({ 'x-ratelimit-reset': '2', 'retry-after': '9' }))
-    expect(wait).toBeGreaterThanOrEqual(2000)
-    expect(wait).toBeLessThanOrEqual(2250)
-  })
-  it('with Retry-After in seconds', async ({ serve }) => {
-    const wait = await waitAfter(serve, tooMany({ 'retry-after': '3' }))
-    expect(wait).toBeGreaterThanOrEqual(3000)
-    expect(wait).toBeLessThanOrEqual(3250)
-  })
-  it('with Retry-After as a date', async ({ serve }) => {
-    // The clock shows 2023-11-14T22:13:20Z.
-    const wait = await waitAfter(serve, tooMany({ 'retry-after': 'Tue, 14 Nov 2023 22:13:27 GMT' }))
-    expect(wait).toBeGreaterThanOrEqual(7000)
-    expect(wait).toBeLessThanOrEqual(7250)
-  })
-  it('with the reset as a time', async ({ serve }) => {
-    const wait = await waitAfter(serve, tooMany({ 'x-ratelimit-reset': '1700000004' }))
-    expect(wait).toBeGreaterThanOrEqual(4000)
-    expect(wait).toBeLessThanOrEqual(4250)
-  })
-  it('without a hint, or with a reset of 0: 1 s', async ({ serve }) => {
-    for (const headers of [{}, { 'x-ratelimit-reset': '0' }, { 'retry-after': 'soon' }]) {
-      const wait = await waitAfter(serve, tooMany(headers))
-      expect(wait).toBeGreaterThanOrEqual(1000)
-      expect(wait).toBeLessThanOrEqual(1250)
-    }
+  // The clock shows 2023-11-14T22:13:20Z, which is 1700000000.
+  it.for<[string, Readonly<Record<string, string>>, number]>([
+    ['x-ratelimit-reset before Retry-After', { 'x-ratelimit-reset': '2', 'retry-after': '9' }, 2000],
+    ['Retry-After in seconds', { 'retry-after': '3' }, 3000],
+    ['Retry-After as a date', { 'retry-after': 'Tue, 14 Nov 2023 22:13:27 GMT' }, 7000],
+    ['the reset as a time', { 'x-ratelimit-reset': '1700000004' }, 4000],
+    ['the reset as a time in milliseconds', { 'x-ratelimit-reset': '1700000005000' }, 5000],
+    ['a reset of 0 and Retry-After', { 'x-ratelimit-reset': '0', 'retry-after': '12' }, 12_000],
+    ['no hint', {}, 1000],
+    ['a reset of 0', { 'x-ratelimit-reset': '0' }, 1000],
+    ['an unreadable Retry-After', { 'retry-after': 'soon' }, 1000],
+  ])('with %s: waits for %s', async ([, headers, ms], { serve }) => {
+    const wait = await waitAfter(serve, tooMany(headers))
+    expect(wait).toBeGreaterThanOrEqual(ms)
+    expect(wait).toBeLessThanOrEqual(ms + 250)
   })
   it('503 with Retry-After waits as well', async ({ serve }) => {
-    const headers = { 'retry-after': '6' }
-    const wait = await waitAfter(serve, { kind: 'reply', status: 503, headers })
+    const wait = await waitAfter(serve, { kind: 'reply', status: 503, headers: { 'retry-after': '6' } })
     expect(wait).toBeGreaterThanOrEqual(6000)
-    expect(wait).toBeLessThanOrEqual(6250)
   })
-  it('always: fails after a number of waits', async ({ serve }) => {
-    const { url, seen } = await serve({ faults: always(tooMany({ 'retry-after': '1' })) })
-    const { error } = await fetchAll(url)
-    expect(error).toBeInstanceOf(QueryError)
+  it('with a reset that is always too early: waits at least 1 s, longer after the third wait, then fails', async ({
+    serve,
+  }) => {
+    const { url, seen } = await serve({ faults: always(tooMany({ 'x-ratelimit-reset': '0.001' })) })
+    const { clock, error } = await fetchAll(url, { client: { timeoutMs: 1e9 }, clock: jumpingClock(1e9) })
     expect(error).toMatchObject({ kind: 'limited' })
     expect(String(error)).toContain('429 again and again')
+    for (const [at, ms] of [1000, 1000, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000].entries()) {
+      expect(clock.waits[at]).toBeGreaterThanOrEqual(ms)
+      expect(clock.waits[at]).toBeLessThanOrEqual(ms + 250)
+    }
     expect(seen).toHaveLength(1 + 31)
   })
   it.for([429, 503])('%i with a wait of a day: fails at once, with the time', async (status, { serve }) => {
@@ -74,7 +65,6 @@ describe('429', () => {
     const { error, clock } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'limited' })
     expect(String(error)).toContain(`it answered ${status} and requests a long wait`)
-    // The clock shows 2023-11-14T22:13:20Z.
     expect(String(error)).toContain('output: 1 d, until 2023-11-15T22:13:20.000Z; it reported: come back')
     expect(String(error)).toContain('retry when the service accepts requests again')
     expect(clock.waits).toEqual([])
@@ -108,28 +98,115 @@ describe('a budget', () => {
     expect(await limiter.acquire(signal)).toBe(0)
     expect(await limiter.acquire(signal)).toBeGreaterThanOrEqual(5000)
   })
-  it('is shared by all clients of one key and host', async ({ serve }) => {
-    const { url } = await serve({
-      faults: ({ headers, nth }) =>
-        headers['authorization'] === 'Bearer one' && nth === 0 ? tooMany({ 'retry-after': '60' }) : undefined,
-    })
+  it.each([
+    ['a reset beyond the range of a timer', '99999999'],
+    ['a reset far in the future', '17000000000'],
+    ['a reset in an hour', '3600'],
+  ])('%s: the client sends the request, and the service rejects it', async (_, reset) => {
     const clock = jumpingClock()
-    const clientOf = (apiKey: string) => createQueryClient({ url, apiKey, clock })
-    const refused = clientOf('one').height(signal)
+    const limiter = createLimiter(clock)
+    await limiter.acquire(signal)
+    limiter.release({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset })
+    expect(await limiter.acquire(signal)).toBe(0)
+  })
+  it('a wait beyond the range of a timer is slept on the real clock', async () => {
+    for (const spend of ['budget', 'pause'] as const) {
+      let sleeps = 0
+      const limiter = createLimiter({
+        ...systemClock,
+        sleep: async (ms, stop) => {
+          sleeps += 1
+          await systemClock.sleep(ms, stop)
+        },
+      })
+      const ending = new AbortController()
+      await limiter.acquire(ending.signal)
+      limiter.release(
+        spend === 'budget'
+          ? { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '800' }
+          : { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '99999999' },
+      )
+      if (spend === 'pause') limiter.pause(2 ** 32)
+      setTimeout(() => {
+        ending.abort()
+      }, 50)
+      await limiter.acquire(ending.signal)
+      expect(sleeps).toBe(1)
+    }
+  })
+  it('a requested wait applies to all requests of a client', async ({ serve }) => {
+    const { url } = await serve({ faults: ({ nth }) => (nth === 0 ? tooMany({ 'retry-after': '60' }) : undefined) })
+    const clock = jumpingClock()
+    const client = createQueryClient({ url, apiKey: null, clock })
+    const refused = client.height(signal)
     await eventually(
       () => clock.waits.length,
       (waits) => waits === 1,
       { every: 1 },
     )
-    await clientOf('one').height(signal)
+    await client.height(signal)
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000)
     await refused
-    const host = new URL(url).host
-    const limiter = sharedLimiter(clock, host, 'one')
-    expect(sharedLimiter(clock, host, 'one')).toBe(limiter)
-    expect(sharedLimiter(clock, host, 'two')).not.toBe(limiter)
-    expect(sharedLimiter(clock, 'elsewhere', 'one')).not.toBe(limiter)
-    expect(sharedLimiter(jumpingClock(), host, 'one')).not.toBe(limiter)
+  })
+})
+
+describe('no response', () => {
+  it('the wait is random, at most twice as long each time, and at most 5 s', () => {
+    for (const [at, most] of [200, 400, 800, 1600, 3200, 5000, 5000].entries()) {
+      const waits = Array.from({ length: 200 }, () => backoffMs(at + 1))
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(most / 4)
+      expect(Math.max(...waits)).toBeLessThanOrEqual(most)
+    }
+  })
+  it('two timeouts: the client requests fewer blocks', async ({ serve }) => {
+    const clock = jumpingClock()
+    const large: Faults = ({ path, from, to }) =>
+      path === '/query' && (to ?? 0) - from > 10 ? { kind: 'hang' } : undefined
+    const server = await serve({ faults: large })
+    const running = fetchAll(server.url, { clock })
+    for (const times of [1, 2, 3, 4]) {
+      await eventually(
+        () => queriesTo(server),
+        (count) => count >= times,
+        { every: 1 },
+      )
+      clock.expire()
+    }
+    const { result, logs } = await running
+    expect(positionsOf(logs())).toEqual(positionsIn(server.chain.logs()))
+    expect(result?.complete).toBe(true)
+    expect(server.seen.slice(1, 6).map(({ from, to }) => (to ?? 0) - from)).toEqual([31, 31, 15, 15, 7])
+  })
+  it('only timeouts: the number of attempts stays the same', async ({ serve }) => {
+    const clock = jumpingClock()
+    const server = await serve({ faults: always({ kind: 'hang' }) })
+    let isOver = false
+    const running = fetchAll(server.url, { clock }).finally(() => {
+      isOver = true
+    })
+    for (let times = 1; !isOver && times <= 20; times += 1) {
+      await eventually(() => isOver || queriesTo(server) >= times, Boolean, { every: 1 })
+      clock.expire()
+    }
+    expect((await running).error).toMatchObject({ kind: 'unreachable' })
+    expect(server.seen).toHaveLength(1 + 9)
+  })
+})
+
+describe('413 of a single block', () => {
+  const two: Faults = ({ path, from, to }) =>
+    path === '/query' && (to ?? 0) > from ? { kind: 'reply', status: 413 } : undefined
+  it('is requested without the next block, which an inclusive service returns too', async ({ serve }) => {
+    const { url, chain } = await serve({ dialect: 'spec', logs: steadyLogs(0, 3), faults: two })
+    const { result, logs } = await fetchAll(url)
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
+    expect(result).toMatchObject({ complete: true, through: 3 })
+  })
+  it('is not taken for empty without proof', async ({ serve }) => {
+    const { url } = await serve({ dialect: 'spec', faults: two })
+    const { error, pages } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'fatal' })
+    expect(pages).toEqual([])
   })
 })
 
@@ -193,4 +270,11 @@ describe('413', () => {
     ])
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(steadyLogs(1, 30)))
   })
+})
+
+it('the result has the requested and the reached end', async ({ serve }) => {
+  const { url } = await serve()
+  const { result } = await fetchAll(url, { query: { toBlock: 1_000_000 } })
+  expect(result).toMatchObject({ complete: true, toBlock: 1_000_000, target: 30 })
+  expect((await fetchAll(url)).result?.toBlock).toBeNull()
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createLogFilter, filterFieldsOf } from '../../query/client/log-filter.ts'
+import { createLogFilter, filterFieldsOf } from '../../query/commands/query/rows.ts'
 import { matches } from '../support/query-chain.ts'
 
 const VALUES = ['0xaa', '0xbb', '0xCC']

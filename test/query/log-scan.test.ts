@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createEndpoint } from '../../query/client/endpoint.ts'
+import { createEndpoint } from '../../query/client/transport.ts'
 import { scanPage } from '../../query/client/log-scan.ts'
 import { readPage } from '../../query/client/page.ts'
 import { createErrorFactory } from '../../query/client/errors.ts'

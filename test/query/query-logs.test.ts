@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { isObject } from '../../src/core/json.ts'
-import { alter, inTurn, type QueryServerOptions } from '../support/query-server.ts'
+import { alter, type QueryServerOptions } from '../support/query-server.ts'
 import { fetchAll, it, positionsIn, positionsOf, queriesTo, steadyLogs } from './client-fixtures.ts'
 
 /** 2,000 logs in 1,000 blocks, a hundred a page. */
@@ -51,28 +51,6 @@ describe('an RPC with eth_queryLogs', () => {
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     // The first of them was above the limit. The page from 21 does not follow the one from 11.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([1, 1, 11, 21, 11, 21])
-  })
-
-  it('a reorg of delivered blocks restarts the query', async ({ serve }) => {
-    const server = await serve({ logs: steadyLogs(1, 1000), rpc: { maxLimit: 100 } })
-    const { url, chain } = server
-    server.faults = ({ path, from }) => {
-      if (path === '/query' && from === 801 && chain.hash(1000).startsWith('0x00000000')) {
-        chain.reorg(700, steadyLogs(700, 1000, { data: '0x02' }))
-      }
-      return undefined
-    }
-    const fetched = await fetchAll(url)
-    expect(fetched.resets()).toBe(1)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
-  })
-
-  it('a cut connection: the page is requested again', async ({ serve }) => {
-    const server = await serve({ rpc: {} })
-    server.faults = inTurn(undefined, { kind: 'cut', bytes: 300 })
-    const fetched = await fetchAll(server.url)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(server.chain.logs()))
-    expect(fetched.result?.stats).toMatchObject({ retries: 1, logs: 30 })
   })
 
   it('a response above the size limit of the node: requests fewer blocks', async ({ serve }) => {

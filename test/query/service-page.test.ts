@@ -69,6 +69,7 @@ describe('the pages of the query service', () => {
       '--shell',
       '--omit',
       '--address',
+      '--height',
     ]
     // Those of other programs are on lines of their own.
     const asked = ofService

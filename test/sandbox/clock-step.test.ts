@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { parseJournalEntry } from '../../src/parsers/journal.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { createJournalRangeReader, type JournalRange } from '../../src/sources/journal-range.ts'
 import { debianPackage } from '../support/debian.ts'
+import { temporaryFolder } from '../support/directory.ts'
 import { must, run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
@@ -27,11 +27,11 @@ const probe = async (): Promise<Probe> => {
   }
 }
 const describe = await requireRealPart('journal-remote', probe)
+const directory = await temporaryFolder()
 
 const at = (time: string): number => Date.parse(`2026-11-24T${time}Z`)
 
 describe('the files of a real journal whose clock went back', () => {
-  let directory = ''
   const read = async (range: Omit<JournalRange, 'match'>, ...match: readonly string[]) => {
     const exec = createExec({ clock: systemClock, path: `${directory}:/usr/bin:/bin` })
     const reader = createJournalRangeReader({ exec, parse: parseJournalEntry })
@@ -50,13 +50,11 @@ describe('the files of a real journal whose clock went back', () => {
   }
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'chain-clock-step-'))
     await mkdir(join(directory, 'journal'))
     for (const [index, entries] of steppedFiles().entries()) await writeFileOf(entries, `part-${index}`)
     const script = `#!/bin/sh\nexec /usr/bin/journalctl --directory '${directory}/journal' "$@"\n`
     await writeFile(join(directory, 'journalctl'), script, { mode: 0o755 })
   })
-  afterAll(() => rm(directory, { recursive: true, force: true }))
 
   it('journalctl itself finds nothing in a range of them', async () => {
     const range = ['--since=@1795513140', '--until=@1795513260', '-o', 'json', '-q']

@@ -1,15 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildPackage, installSteps, type RootShell, rootShell } from '../support/npm-install.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
+const describe = await requireSandbox()
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const KEY = `02${'ab'.repeat(32)}`
 /** npm on a busy machine, and the start of a systemd. */
@@ -37,10 +35,8 @@ describe('the install steps of docs/how-to', () => {
       await node.ledger.goTo(5)
       await node.ledger.reached(5)
       output = await shell(installSteps().install)
+      return node.down
     }, SLOW)
-    afterAll(async () => {
-      await node.down()
-    })
 
     it('install the agent, start it and print its metrics', async () => {
       expect(output).toMatch(/^Every collector has run once\.$/m)
@@ -82,13 +78,11 @@ describe('the install steps of docs/how-to', () => {
 
     it('saves its journal cursors in /var/lib/chain-agent', async () => {
       expect((await shell('ls /var/lib/chain-agent/')).split('\n')).toContain('ledger.json')
-      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).not.toContain('Cannot save')
+      expect(await node.log()).not.toContain('Cannot save')
     })
 
     it('reads the storage report that the privileged unit writes, without rights of its own', async () => {
-      for (const name of ['chain-agent-storage.service', 'chain-agent-storage.timer']) {
-        await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
-      }
+      await node.deploy('chain-agent-storage.service', 'chain-agent-storage.timer')
       await node.writeUnit(
         'chain-agent-storage.service.d/tool.conf',
         '[Service]\nEnvironment=TOOL=/usr/local/bin/monad-mpt',
@@ -101,10 +95,7 @@ describe('the install steps of docs/how-to', () => {
         sed -i 's#^{#{"storage":{"interval":"500ms","reportFile":"/run/chain-agent-storage/report.txt"},#' /etc/chain-agent/config.yaml`)
       await node.systemctl('restart', 'chain-agent.service')
       const up = { collector: 'storage' }
-      await node.see(
-        ({ value }) => value('chain_agent_collector_up', up),
-        (seen) => seen === 0,
-      )
+      await node.waitFor(0, 'chain_agent_collector_up', up)
       await node.systemctl('start', 'chain-agent-storage.service')
       const finalized = await node.see(
         ({ value }) => value('chain_storage_latest_block', { state: 'finalized' }),
@@ -117,7 +108,7 @@ describe('the install steps of docs/how-to', () => {
 
     it('sends its report to Alertmanager with the rights of the agent, and does so each Monday', async () => {
       const units = ['chain-agent-report.service', 'chain-agent-report.timer']
-      for (const name of units) await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+      await node.deploy(...units)
       // In place of Alertmanager: it accepts everything.
       const receive =
         'let b="";q.on("data",c=>b+=c).on("end",()=>{require("fs").appendFileSync("/opt/alerts",b+"\\n");r.end()})'
@@ -130,7 +121,7 @@ describe('the install steps of docs/how-to', () => {
         cp --preserve=all /opt/config.yaml /etc/chain-agent/config.yaml`)
       const shown = await node.systemctl('show', '--property=Result,ExecMainStatus,User', 'chain-agent-report.service')
       expect(shown.split('\n').toSorted()).toEqual(['ExecMainStatus=0', 'Result=success', 'User=chain-agent'])
-      const log = await shell('journalctl -u chain-agent-report.service -o cat --no-pager')
+      const log = await node.log('chain-agent-report.service')
       expect(log).toMatch(/^ {2}127\.0\.0\.1:9093 {2}accepted$/m)
       // Only what nothing has recorded is unknown: it may read the journal, the state and the agent.
       expect(log).not.toMatch(/not readable|cannot be read|permission|not permitted/i)
@@ -139,16 +130,9 @@ describe('the install steps of docs/how-to', () => {
         { labels: { alertname: 'ChainReport', instance: 'node-a', digest: 'true' } },
       ])
       await node.systemctl('start', 'chain-agent-report.timer')
-      const next = await node.systemctl(
-        'show',
-        '--property=NextElapseUSecRealtime',
-        '--value',
-        'chain-agent-report.timer',
-      )
+      const next = await node.systemctl('show', '-P', 'NextElapseUSecRealtime', 'chain-agent-report.timer')
       expect(next).toMatch(/^Mon .* 08:(?:0\d|1[0-5]):\d{2} UTC$/)
-      const { code, stderr } = await node.exec('systemd-analyze', ['verify', ...units])
-      const complaints = stderr.split('\n').filter((line) => line.includes('chain-agent'))
-      expect({ code, complaints }).toEqual({ code: 0, complaints: [] })
+      expect(await node.verify(...units)).toEqual([])
     })
 
     it('upgrade', async () => {
@@ -163,21 +147,14 @@ describe('the install steps of docs/how-to', () => {
     it('is not started again over a configuration that cannot be used', async () => {
       await shell(`echo 'prefx: chain' > /etc/chain-agent/config.yaml`)
       expect(await node.exec('systemctl', ['restart', 'chain-agent.service'])).toMatchObject({ code: 1 })
-      const shown = await node.systemctl(
-        'show',
-        '--property=ActiveState,ExecMainStatus,NRestarts',
-        'chain-agent.service',
-      )
+      const properties = '--property=ActiveState,ExecMainStatus,NRestarts'
+      const shown = await node.systemctl('show', properties, 'chain-agent.service')
       expect(shown.split('\n').toSorted()).toEqual(['ActiveState=failed', 'ExecMainStatus=2', 'NRestarts=0'])
-      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).toContain('did you mean prefix?')
+      expect(await node.log()).toContain('did you mean prefix?')
     })
 
     it('has nothing that systemd complains of', async () => {
-      const { code, stderr } = await node.exec('systemd-analyze', ['verify', 'chain-agent.service'])
-      expect({
-        code,
-        stderr: stderr.split('\n').filter((line) => line.includes('chain-agent')),
-      }).toEqual({ code: 0, stderr: [] })
+      expect(await node.verify('chain-agent.service')).toEqual([])
     })
 
     it('uninstall', async () => {

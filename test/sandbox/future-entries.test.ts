@@ -8,11 +8,11 @@ import { day } from '../../src/core/units.ts'
 import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
 import type { JournalStart } from '../../src/sources/journal.ts'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { createSandbox, probeSandbox, type Sandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createSandbox, type Sandbox } from '../support/sandbox.ts'
 import { createSandboxedJournal } from '../support/sandboxed-journal.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
+const describe = await requireSandbox()
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/lines.mjs', import.meta.url))
 const UNIT = 'ten.service'
 

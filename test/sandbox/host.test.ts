@@ -2,24 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { release } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
+const describe = await requireSandbox()
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const HOME = '/home/monad/monad-bft'
-const deployed = async (name: string): Promise<string> => readFile(join(ROOT, 'deploy', name), 'utf8')
 
 describe('what the unit in deploy/ lets the agent see of its host', () => {
   let node: SandboxedNode
-  const shell = async (script: string): Promise<string> => {
-    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script])
-    if (code !== 0) throw new Error(`${script}\n${stderr}`)
-    return stdout
-  }
   const known = async (): Promise<readonly string[]> => {
     const { text } = await node.look()
     return [...new Set([...text.matchAll(/^(chain_host_\w+)/gm)].map(([, name = '']) => name))]
@@ -27,16 +19,11 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
 
   beforeAll(async () => {
     node = await createNode('monad')
-    for (const name of ['chain-agent.service', 'chain-agent-smart.service', 'chain-agent-smart.timer'])
-      await node.writeUnit(name, await deployed(name))
-    await shell(`
-      useradd --system --no-create-home --shell /usr/sbin/nologin chain-agent
+    await node.deploy('chain-agent.service', 'chain-agent-smart.service', 'chain-agent-smart.timer')
+    await node.install('chain-agent')
+    await node.shell(`
       useradd --create-home monad
-      mkdir -p /opt/chain-agent /etc/chain-agent ${HOME}/ledger ${HOME}/wal ${HOME}/config/forkpoint
-      mount --bind ${ROOT} /opt/chain-agent
-      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
-      chmod 755 /usr/local/bin/chain-agent
-      cp ${process.execPath} /opt/node
+      mkdir -p ${HOME}/ledger ${HOME}/wal ${HOME}/config/forkpoint
       head -c 100000 /dev/urandom > ${HOME}/wal/wal.0
       touch ${HOME}/config/forkpoint/forkpoint.toml ${HOME}/config/node.toml
       touch -d '2026-03-01 12:00:00 UTC' ${HOME}/config/forkpoint/forkpoint.toml
@@ -50,9 +37,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
     await node.ledger.goTo(2)
     await node.ledger.reached(2)
     await node.startAgent()
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('kernel, load, ports and the limits of other users; nothing under /home', async () => {
@@ -61,7 +46,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
       (seen) => seen !== undefined,
     )
     const pid = await node.systemctl('show', '-P', 'MainPID', node.unit('bft'))
-    expect(limit).toBe(Number(await shell(`awk '/^Max open files/ {print $4}' /proc/${pid}/limits`)))
+    expect(limit).toBe(Number(await node.shell(`awk '/^Max open files/ {print $4}' /proc/${pid}/limits`)))
     const { value } = await node.look()
     expect(value('chain_host_boot_timestamp_seconds')).toBeGreaterThan(0)
     expect(value('chain_host_kernel_info', { kernel: 'running', release: release() })).toBe(1)
@@ -74,7 +59,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
     const names = await known()
     expect(names).not.toContain('chain_host_file_modified_timestamp_seconds')
     expect(names).not.toContain('chain_host_nvme_critical_warning')
-    const log = await shell('journalctl -u chain-agent.service -o cat --no-pager')
+    const log = await node.log()
     expect(log).toMatch(/file system of wal.*docs\/how-to\/host\.md/)
     expect(log).toMatch(/nvme0: no fresh report.*chain-agent-smart/)
   })
@@ -88,7 +73,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
   })
 
   it('the health of drives, which the other unit asks for', async () => {
-    await shell(`
+    await node.shell(`
       printf '%s\\n' '#!/bin/sh' '[ "$*" = "-j -a /dev/nvme0" ] || exit 2' 'cat /opt/health; exit 8' > /usr/local/bin/smartctl
       cp ${ROOT}test/fixtures/host/smart-failing.json /opt/health
       chmod 755 /usr/local/bin/smartctl
@@ -100,14 +85,14 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
     )
     expect(warning).toBe(5)
     expect((await node.look()).value('chain_host_nvme_used_ratio', { device: 'nvme0' })).toBe(1.31)
-    const listed = await shell('stat -c "%a %U %G" /run/chain-agent-smart/nvme0.json')
+    const listed = await node.shell('stat -c "%a %U %G" /run/chain-agent-smart/nvme0.json')
     expect(listed.trim()).toBe('640 chain-agent chain-agent')
     await node.systemctl('start', 'chain-agent-smart.timer')
     expect(await node.systemctl('is-active', 'chain-agent-smart.timer')).toBe('active')
   })
 
   it('with the drop-in four directories of a closed home, and no key', async () => {
-    const text = await deployed('chain-agent-files.conf')
+    const text = await readFile(join(ROOT, 'deploy/chain-agent-files.conf'), 'utf8')
     await node.writeUnit('chain-agent.service.d/files.conf', text)
     await node.systemctl('restart', 'chain-agent.service')
     const bytes = await node.see(
@@ -122,7 +107,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
     )
     expect(value('chain_host_file_modified_timestamp_seconds', { file: 'node' })).toBeUndefined()
     const pid = await node.systemctl('show', '-P', 'MainPID', 'chain-agent.service')
-    const seen = await shell(`find /proc/${pid}/root/home -mindepth 1 | sort`)
+    const seen = await node.shell(`find /proc/${pid}/root/home -mindepth 1 | sort`)
     expect(
       seen
         .trim()
@@ -132,13 +117,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
   })
 
   it('has nothing that systemd complains of', async () => {
-    const { code, stderr } = await node.exec('systemd-analyze', [
-      'verify',
-      'chain-agent.service',
-      'chain-agent-smart.service',
-      'chain-agent-smart.timer',
-    ])
-    const lines = stderr.split('\n').filter((line) => line.includes('chain-agent'))
-    expect({ code, lines }).toEqual({ code: 0, lines: [] })
+    const units = ['chain-agent.service', 'chain-agent-smart.service', 'chain-agent-smart.timer']
+    expect(await node.verify(...units)).toEqual([])
   })
 })

@@ -1,14 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const describe = await requireSandbox()
 const HEX = 'f00d4321'.repeat(8)
 const WORD = 'CanaryOfSandbox6T4w'
 const REPORT = '/run/chain-agent-keys/report.json'
@@ -23,11 +19,6 @@ const KEYSTORE = JSON.stringify({
 
 describe('the unit for key files in deploy/', () => {
   let node: SandboxedNode
-  const shell = async (script: string): Promise<string> => {
-    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script])
-    if (code !== 0) throw new Error(`${script}\n${stderr}`)
-    return stdout
-  }
   const shown = async (key: string, kind: string): Promise<string | undefined> => {
     const { value } = await node.look()
     return ['ok', 'missing', 'invalid', 'exposed', 'unverified'].find(
@@ -38,17 +29,12 @@ describe('the unit for key files in deploy/', () => {
   /** A node as it is installed, and both units as the README installs them, the agent without the other at first. */
   beforeAll(async () => {
     node = await createNode('monad')
-    for (const name of ['chain-agent.service', 'chain-agent-keys.service', 'chain-agent-keys.timer'])
-      await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+    await node.deploy('chain-agent.service', 'chain-agent-keys.service', 'chain-agent-keys.timer')
+    await node.install('chain-agent')
     await writeFile(join(node.directory, 'keystore'), KEYSTORE)
-    await shell(`
-      useradd --system --no-create-home --shell /usr/sbin/nologin chain-agent
+    await node.shell(`
       useradd --create-home monad
-      mkdir -p /opt/chain-agent /etc/chain-agent /opt/monad/backup /home/monad/monad-bft/config
-      mount --bind ${ROOT} /opt/chain-agent
-      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
-      chmod 755 /usr/local/bin/chain-agent
-      cp ${process.execPath} /opt/node
+      mkdir -p /opt/monad/backup /home/monad/monad-bft/config
       umask 077
       for key in secp bls; do
         cp ${node.directory}/keystore /home/monad/monad-bft/config/id-$key
@@ -66,9 +52,7 @@ describe('the unit for key files in deploy/', () => {
     await node.ledger.goTo(2)
     await node.ledger.reached(2)
     await node.startAgent()
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('is missed where it is not installed: nothing is known, and the log says what to do', async () => {
@@ -77,37 +61,33 @@ describe('the unit for key files in deploy/', () => {
       (seen) => seen !== undefined,
     )
     expect([up, await shown('secp', 'keystore')]).toEqual([0, undefined])
-    const log = await shell('journalctl -u chain-agent.service -o cat --no-pager')
+    const log = await node.log()
     expect(log).toContain('enable --now chain-agent-keys.timer')
   })
 
   it('tells the agent without rights what it sees', async () => {
-    await shell(`sed -i 's#"500ms"}#"500ms","timeout":"30s","reportFile":"${REPORT}"}#' /etc/chain-agent/config.yaml`)
+    await node.shell(
+      `sed -i 's#"500ms"}#"500ms","timeout":"30s","reportFile":"${REPORT}"}#' /etc/chain-agent/config.yaml`,
+    )
     await node.systemctl('start', 'chain-agent-keys.service')
     await node.systemctl('restart', 'chain-agent.service')
     for (const kind of ['keystore', 'backup'])
       for (const key of ['secp', 'bls', 'password'])
-        await node.see(
-          ({ value }) => value('chain_key_file_state', { key, kind, state: 'ok' }),
-          (seen) => seen === 1,
-        )
-    const written = Number(await shell('stat -c %Y /opt/monad/backup/bls-backup'))
+        await node.waitFor(1, 'chain_key_file_state', { key, kind, state: 'ok' })
+    const written = Number(await node.shell('stat -c %Y /opt/monad/backup/bls-backup'))
     const { value } = await node.look()
     const told = value('chain_key_backup_timestamp_seconds', { key: 'bls' }) ?? Number.NaN
     expect(Math.floor(told)).toBe(written)
   })
 
   it('sees what goes wrong', async () => {
-    await shell(`
+    await node.shell(`
       chmod 644 /opt/monad/backup/secp-backup
       echo 'Recovering secret from keystore file...' > /opt/monad/backup/bls-backup
       chown nobody /home/monad/.env
       rm /home/monad/monad-bft/config/id-secp`)
     await node.systemctl('start', 'chain-agent-keys.service')
-    await node.see(
-      ({ value }) => value('chain_key_file_state', { key: 'secp', kind: 'keystore', state: 'missing' }),
-      (seen) => seen === 1,
-    )
+    await node.waitFor(1, 'chain_key_file_state', { key: 'secp', kind: 'keystore', state: 'missing' })
     const all = ['secp backup', 'bls backup', 'password keystore', 'bls keystore']
     const states = await Promise.all(
       all.map(async (file) => {
@@ -119,14 +99,14 @@ describe('the unit for key files in deploy/', () => {
   })
 
   it('writes no secret and no path, readable only by the agent', async () => {
-    const report = await shell(`cat ${REPORT}`)
+    const report = await node.shell(`cat ${REPORT}`)
     const status = await fetch(`http://127.0.0.1:${node.port}/api/v1/status`)
-    const log = await shell("journalctl -u 'chain-agent*' -o cat --no-pager")
+    const log = await node.log('chain-agent*')
     const emitted = [report, log, await status.text(), (await node.look()).text].join('\n')
     expect(emitted).toContain('the output of a failed recover: no secret')
     for (const text of [HEX, WORD, 'id-secp', 'id-bls', '.env', '-backup"', '/opt/monad'])
       expect(emitted.split(text), text).toHaveLength(1)
-    const modes = await shell(`stat -c '%a %U' ${REPORT} /run/chain-agent-keys`)
+    const modes = await node.shell(`stat -c '%a %U' ${REPORT} /run/chain-agent-keys`)
     expect(modes.trim().split('\n')).toEqual(['640 chain-agent', '750 chain-agent'])
   })
 
@@ -142,15 +122,15 @@ describe('the unit for key files in deploy/', () => {
       tail -n +3 /proc/self/net/dev | cut -d: -f1 | tr -d ' '`
     // Not below /tmp, which is another one in there.
     await writeFile(join(node.directory, 'probe.sh'), `${probe}\n`)
-    await shell(`cp ${node.directory}/probe.sh /opt/probe.sh`)
+    await node.shell(`cp ${node.directory}/probe.sh /opt/probe.sh`)
     await node.writeUnit(
       'chain-agent-keys.service.d/probe.conf',
       `[Service]\nExecStart=\nExecStart=/bin/bash /opt/probe.sh\n`,
     )
     await node.systemctl('start', 'chain-agent-keys.service')
-    await shell('rm -r /etc/systemd/system/chain-agent-keys.service.d && systemctl daemon-reload')
+    await node.shell('rm -r /etc/systemd/system/chain-agent-keys.service.d && systemctl daemon-reload')
     const readSearch = '0000000000000004'
-    expect((await shell('cat /run/chain-agent-keys/probe')).trim().split('\n')).toEqual([
+    expect((await node.shell('cat /run/chain-agent-keys/probe')).trim().split('\n')).toEqual([
       `CapEff:\t${readSearch}`,
       `CapBnd:\t${readSearch}`,
       `CapAmb:\t${readSearch}`,
@@ -162,11 +142,11 @@ describe('the unit for key files in deploy/', () => {
   })
 
   it('leaves unknown what a stranger who calls the command may not see', async () => {
-    await shell('chmod 755 /opt/monad/backup')
+    await node.shell('chmod 755 /opt/monad/backup')
     const asNobody = 'setpriv --reuid=nobody --regid=nogroup --clear-groups'
     const empty = '--config /opt/empty.yaml'
-    await shell('touch /opt/empty.yaml')
-    const stdout = await shell(`${asNobody} chain-agent keys-report --prefix monad ${empty}`)
+    await node.shell('touch /opt/empty.yaml')
+    const stdout = await node.shell(`${asNobody} chain-agent keys-report --prefix monad ${empty}`)
     expect(stdout.match(/"state": .*/g)).toEqual([
       ...['null', 'null', 'null'].map((state) => `"state": ${state},`),
       ...['exposed', 'unverified', 'unverified'].map((state) => `"state": "${state}",`),
@@ -176,9 +156,6 @@ describe('the unit for key files in deploy/', () => {
   it('is called each minute, and systemd complains of neither unit', async () => {
     await node.systemctl('start', 'chain-agent-keys.timer')
     expect(await node.systemctl('is-active', 'chain-agent-keys.timer')).toBe('active')
-    const units = ['chain-agent-keys.service', 'chain-agent-keys.timer']
-    const { code, stderr } = await node.exec('systemd-analyze', ['verify', ...units])
-    const complaints = stderr.split('\n').filter((line) => line.includes('chain-agent'))
-    expect({ code, complaints }).toEqual({ code: 0, complaints: [] })
+    expect(await node.verify('chain-agent-keys.service', 'chain-agent-keys.timer')).toEqual([])
   })
 })

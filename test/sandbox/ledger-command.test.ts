@@ -1,17 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { ledgerTruth } from '../support/ledger.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
-
+const describe = await requireSandbox()
 const documentSchema = z.object({
   events: z.array(z.object({ event: z.string(), seqNum: z.string().optional() })),
   summary: z.looseObject({}),
@@ -19,8 +15,7 @@ const documentSchema = z.object({
 
 describe('the ledger command, under a real journald', () => {
   let node: SandboxedNode
-  const ledger = async (...argv: readonly string[]) =>
-    node.exec(process.execPath, [MAIN, 'ledger', '--config', join(node.directory, 'config.yaml'), ...argv])
+  const ledger = async (...argv: readonly string[]) => node.run('ledger', ...argv)
   const document = async (...argv: readonly string[]) =>
     documentSchema.parse(JSON.parse((await ledger('--json', ...argv)).stdout))
 
@@ -33,9 +28,7 @@ describe('the ledger command, under a real journald', () => {
       async () => (await document('-n', '1')).events.at(-1)?.seqNum,
       (seqNum) => seqNum === '95',
     )
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('tells of every block and every skipped round, as they were', async () => {
@@ -54,30 +47,10 @@ describe('the ledger command, under a real journald', () => {
     })
   })
 
-  it('tells of old blocks once though the program prints them again', async () => {
-    await node.systemctl('restart', node.unit('ledger-tail'))
-    await node.ledger.goTo(100)
-    await node.ledger.reached(100)
-    const { summary } = await eventually(
-      async () => document('--since', '1h'),
-      (seen) => seen.summary['lastBlock'] === '100',
-    )
-    expect(summary).toMatchObject({ blocks: 100, skipped: '10', unseen: '0' })
-  })
-
-  it('shows the last few, as lines', async () => {
-    const { code, stdout, stderr } = await ledger('-n', '3')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const lines = stdout.trimEnd().split('\n')
-    expect(lines.filter((line) => line.includes(' proposed '))).toHaveLength(3)
-    expect(lines.filter((line) => line.includes('round 109 timed out: the turn of'))).toHaveLength(1)
-    expect(lines.at(-1)).toContain('3 blocks (98 to 100) with')
-  })
-
   it('follows, each block once, until it is interrupted', async () => {
     const [out, pid] = ['followed', 'pid'].map((name) => join(node.directory, name))
-    const command = `echo $$ > ${pid}; exec ${process.execPath} ${MAIN} ledger -f --json -n 5 --config ${node.directory}/config.yaml > ${out}`
-    const following = node.exec('sh', ['-c', command])
+    const words = node.commandLine('ledger', '-f', '--json', '-n', '5').join(' ')
+    const following = node.exec('sh', ['-c', `echo $$ > ${pid}; exec ${words} > ${out}`])
     const blocks = async () =>
       (await readFile(out ?? '', 'utf8').catch(() => ''))
         .split('\n')
@@ -86,7 +59,7 @@ describe('the ledger command, under a real journald', () => {
     await eventually(blocks, (seen) => seen.length === 5)
     await node.ledger.goTo(140)
     await eventually(blocks, (seen) => seen.at(-1) === '140')
-    expect(await blocks()).toEqual(Array.from({ length: 45 }, (_, at) => `${at + 96}`))
+    expect(await blocks()).toEqual(Array.from({ length: 50 }, (_, at) => `${at + 91}`))
     await node.exec('kill', ['-INT', (await readFile(pid ?? '', 'utf8')).trim()])
     expect(await following).toEqual({ code: 0, stdout: '', stderr: '' })
     expect((await node.exec('pgrep', ['-f', 'journalctl.*zephyr-ledger-tail'])).stdout).toBe('')

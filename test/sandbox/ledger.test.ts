@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { add, type LedgerTotals, ledgerTotals, ledgerTruth, replayedAt } from '../support/ledger.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
+const describe = await requireSandbox()
 const KILLS = 5
 const BLOCKS_PER_KILL = 100
-
-const describe = await requireRealPart('sandbox', probeSandbox)
 
 describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefix) => {
   let node: SandboxedNode
@@ -41,9 +39,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     node = await createNode(prefix)
     await node.startAgent()
     await node.systemctl('start', node.unit('ledger-tail'))
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
   beforeEach(async () => {
     began = { block, totals: ledgerTotals(await node.look()) }
@@ -64,19 +60,15 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     await expectCounted(60)
   })
 
-  it('loses and doubles nothing when the agent is restarted', async () => {
-    await endAgent('stop')
-    await runUnheard(40)
-    await node.startAgent()
-    await expectCounted(20)
-  })
-
-  it('loses and doubles nothing when the agent is killed', async () => {
-    await endAgent('kill', '--signal=KILL')
-    await runUnheard(40)
-    await node.startAgent()
-    await expectCounted(20)
-  })
+  it.each([['stop'], ['kill', '--signal=KILL']])(
+    'loses and doubles nothing when the agent ends: %s',
+    async (...how) => {
+      await endAgent(...how)
+      await runUnheard(40)
+      await node.startAgent()
+      await expectCounted(20)
+    },
+  )
 
   it('is counted exactly however often the agent is killed while it runs', async () => {
     const dropIn = 'chain-agent.service.d/restart.conf'
@@ -115,17 +107,13 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
 
   it('leaves the collector up while it is merely silent', async () => {
     const { value } = await node.look()
-    const lastSuccess = value('chain_agent_collector_last_success_timestamp_seconds', {
-      collector: 'ledger',
-    })
+    const lastSuccess = value('chain_agent_collector_last_success_timestamp_seconds', { collector: 'ledger' })
     const restarts = { service: 'ledger-tail' }
     // Long enough for the follower to be looked at twice.
     const later = await node.see(
       (seen) => seen,
       (seen) =>
-        (seen.value('chain_agent_collector_last_success_timestamp_seconds', {
-          collector: 'ledger',
-        }) ?? 0) >
+        (seen.value('chain_agent_collector_last_success_timestamp_seconds', { collector: 'ledger' }) ?? 0) >
         (lastSuccess ?? Infinity) + 8,
     )
     expect(later.value('chain_agent_collector_up', { collector: 'ledger' })).toBe(1)

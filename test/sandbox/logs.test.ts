@@ -1,17 +1,15 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { LOG_STATES } from '../../src/domain/log-state.ts'
 import { LOG_PATTERN, mayMatchPattern } from '../../src/parsers/log-patterns/classify.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
+const describe = await requireSandbox()
 const PANIC = "thread 'main' panicked at zephyr-consensus-state/src/lib.rs:412:17:"
 const TOO_FAR = 'high qc too far ahead of block tree root, restart client and statesync.'
 const ASSERTION = [
@@ -42,16 +40,11 @@ describe('the logs of a node, under a real journald', () => {
       (seen) => seen === times,
     )
   }
-  const agentLog = async (): Promise<string> =>
-    (await node.exec('journalctl', ['-u', 'chain-agent.service', '-o', 'cat', '--no-pager'])).stdout
   const logged = async (text: string): Promise<void> => {
-    await eventually(agentLog, (log) => log.includes(text))
+    await eventually(node.log, (log) => log.includes(text))
   }
   const isUp = async (): Promise<void> => {
-    await node.see(
-      ({ value }) => value('chain_agent_collector_up', { collector: 'logs' }),
-      (up) => up === 1,
-    )
+    await node.waitFor(1, 'chain_agent_collector_up', { collector: 'logs' })
   }
 
   beforeAll(async () => {
@@ -76,9 +69,7 @@ describe('the logs of a node, under a real journald', () => {
     await node.systemctl('start', ...['bft', 'execution', 'cruft', 'rpc'].map((word) => node.unit(word)))
     await node.startAgent()
     await isUp()
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('are searched together: what is told line by line, and mixed, is told as one', async () => {

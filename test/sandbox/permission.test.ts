@@ -1,13 +1,11 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
+const describe = await requireSandbox()
 const JOURNAL = ['lifecycle', 'ledger', 'consensus', 'execution', 'logs']
 
 describe('an agent that is not root', () => {
@@ -28,11 +26,8 @@ describe('an agent that is not root', () => {
       ({ value }) => collectors.filter((collector) => value('chain_agent_collector_up', { collector }) !== wanted),
       (others) => others.length === 0,
     )
-  const saying = async (words: string): Promise<readonly string[]> => {
-    const args = ['-u', 'chain-agent.service', '-o', 'cat', '--no-pager']
-    const { stdout } = await node.exec('journalctl', args)
-    return stdout.split('\n').filter((line) => line.includes(words))
-  }
+  const saying = async (words: string): Promise<readonly string[]> =>
+    (await node.log()).split('\n').filter((line) => line.includes(words))
   /** So many attempts of each collector that may not read the journal have failed. */
   const triesAgain = async (attempts: number): Promise<void> => {
     await node.see(
@@ -53,9 +48,7 @@ describe('an agent that is not root', () => {
     for (const service of ['bft', 'execution', 'ledger-tail']) await node.systemctl('start', node.unit(service))
     await node.ledger.goTo(5)
     await node.ledger.reached(5)
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('says once of the journal what to do, however many collectors want it, and how often', async () => {
@@ -92,9 +85,6 @@ describe('an agent that is not root', () => {
   it('reads the journal as a member of the group systemd-journal', async () => {
     await startAs('User=nobody', 'SupplementaryGroups=systemd-journal')
     await areUp(JOURNAL, 1)
-    await node.see(
-      ({ value }) => value('chain_ledger_seq_num', { event: 'proposed' }),
-      (height) => height === 5,
-    )
+    await node.waitFor(5, 'chain_ledger_seq_num', { event: 'proposed' })
   })
 })

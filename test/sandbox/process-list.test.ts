@@ -1,13 +1,8 @@
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const describe = await requireSandbox()
 const CANARY = 'Hunter2Hunter2Hunter2'
 /** A group that no process of the sandbox has. */
 const GROUP = '4242'
@@ -18,8 +13,7 @@ describe('the process list of a host whose consensus has its password as an argu
 
   const run = async (group: string, ...argv: readonly string[]) => {
     const user = ['--reuid=nobody', `--regid=${group}`, '--clear-groups', 'env', 'PATH=/usr/bin:/bin']
-    const config = ['--config', join(node.directory, 'config.yaml')]
-    const { stdout, stderr } = await node.exec('setpriv', [...user, process.execPath, MAIN, ...argv, ...config])
+    const { stdout, stderr } = await node.exec('setpriv', [...user, ...node.commandLine(...argv)])
     printed += stdout + stderr
     return stdout
   }
@@ -49,9 +43,7 @@ describe('the process list of a host whose consensus has its password as an argu
       `[Service]\nExecStart=\nExecStart=${command}\nEnvironment=KEYSTORE_PASSWORD=${CANARY}\n`,
     )
     await node.systemctl('start', node.unit('bft'))
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('is open by default: check reports it, and status arguments shows the variable alone', async () => {

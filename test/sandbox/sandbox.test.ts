@@ -1,16 +1,14 @@
 import { access } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { requireRealPart } from '../support/real-parts.ts'
-import { createSandbox, probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createSandbox } from '../support/sandbox.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
+const describe = await requireSandbox()
 
 describe('the sandbox itself', () => {
   it('runs units, keeps the journal over a reboot and leaves no trace', async () => {
     const sandbox = await createSandbox({
-      units: () => ({
-        'word.service': '[Service]\nType=oneshot\nExecStart=/bin/echo ${WORD}\nSyslogIdentifier=w\n',
-      }),
+      units: () => ({ 'word.service': '[Service]\nType=oneshot\nExecStart=/bin/echo ${WORD}\nSyslogIdentifier=w\n' }),
       binds: [],
       environment: { WORD: 'abracadabra' },
     })

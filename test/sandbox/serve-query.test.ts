@@ -1,14 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { type RpcNode, startRpcNode } from '../support/rpc-node.ts'
-import { createSandbox, probeSandbox, type Sandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createSandbox, type Sandbox } from '../support/sandbox.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
+const describe = await requireSandbox()
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NAME = 'chain-agent-serve-query.service'
 const CONFIG = '/etc/chain-agent/query-service.yaml'
@@ -17,16 +15,11 @@ describe('the unit of the query service in deploy/', () => {
   let sandbox: Sandbox
   let node: RpcNode
   let api: string
-  const shell = async (script: string): Promise<string> => {
-    const { code, stdout, stderr } = await sandbox.exec('sh', ['-euc', script])
-    if (code !== 0) throw new Error(`${script}\n${stderr}`)
-    return stdout.trimEnd()
-  }
   const height = async (): Promise<string> => {
     try {
       return await (await fetch(`${api}/height`)).text()
     } catch (error) {
-      return `${String(error)}\n${await shell(`journalctl -u ${NAME} -o cat --no-pager -n 20`)}`
+      return `${String(error)}\n${await sandbox.shell(`journalctl -u ${NAME} -o cat --no-pager -n 20`)}`
     }
   }
   const heightIs = async (block: number): Promise<string> =>
@@ -38,20 +31,15 @@ describe('the unit of the query service in deploy/', () => {
     const [listen, metricsListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
     api = `http://${listen}`
     sandbox = await createSandbox({ units: () => ({}), binds: [ROOT] })
-    await sandbox.writeUnit(NAME, await readFile(`${ROOT}deploy/${NAME}`, 'utf8'))
+    await sandbox.deploy(NAME)
+    await sandbox.install('chain-query')
     await sandbox.writeUnit(`${NAME}.d/soon.conf`, '[Service]\nRestartSec=100ms')
     // JSON is YAML. The blocks of this chain are years old.
     const config = {
       rpc: { url: node.url },
       serveQuery: { listen, metricsListen, retentionBlocks: 1000, behindAfter: 'never' },
     }
-    await shell(`
-      useradd --system --no-create-home --shell /usr/sbin/nologin chain-query
-      mkdir -p /opt/chain-agent /etc/chain-agent
-      mount --bind ${ROOT} /opt/chain-agent
-      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
-      chmod 755 /usr/local/bin/chain-agent
-      cp ${process.execPath} /opt/node
+    await sandbox.shell(`
       printf '%s' '${JSON.stringify(config)}' > ${CONFIG}
       chgrp chain-query ${CONFIG} && chmod 640 ${CONFIG}`)
     await sandbox.systemctl('start', NAME)
@@ -64,11 +52,11 @@ describe('the unit of the query service in deploy/', () => {
   it('runs as a user of its own, keeps its store closed, and comes after the node', async () => {
     await heightIs(10)
     const pid = await sandbox.systemctl('show', '-P', 'MainPID', NAME)
-    expect(await shell(`ps -o user:20=,ni= -p ${pid}`)).toMatch(/^chain-query +15$/)
-    expect(await shell(`cat /proc/${pid}/oom_score_adj`)).toBe('700')
+    expect(await sandbox.shell(`ps -o user:20=,ni= -p ${pid}`)).toMatch(/^chain-query +15$/)
+    expect(await sandbox.shell(`cat /proc/${pid}/oom_score_adj`)).toBe('700')
     const place = '/var/lib/chain-agent-serve-query'
-    expect(await shell(`stat -c '%U %a' ${place}`)).toBe('chain-query 700')
-    expect(await shell(`find ${place} -perm /077 -o ! -user chain-query`)).toBe('')
+    expect(await sandbox.shell(`stat -c '%U %a' ${place}`)).toBe('chain-query 700')
+    expect(await sandbox.shell(`find ${place} -perm /077 -o ! -user chain-query`)).toBe('')
   })
 
   it('resumes where it was after kill -9', async () => {
@@ -81,19 +69,15 @@ describe('the unit of the query service in deploy/', () => {
   })
 
   it('is not started again over a configuration that cannot be used', async () => {
-    await shell(`printf '%s' '{"serveQuery":{}}' > ${CONFIG}`)
+    await sandbox.shell(`printf '%s' '{"serveQuery":{}}' > ${CONFIG}`)
     await sandbox.systemctl('restart', NAME)
-    await shell(`while [ "$(systemctl show -P ActiveState ${NAME})" = active ]; do sleep 0.1; done`)
+    await sandbox.shell(`while [ "$(systemctl show -P ActiveState ${NAME})" = active ]; do sleep 0.1; done`)
     const shown = await sandbox.systemctl('show', '-P', 'ExecMainStatus', '-P', 'NRestarts', NAME)
     expect(shown.split(/\s+/)).toEqual(['0', '2'])
-    expect(await shell(`journalctl -u ${NAME} -o cat --no-pager -n 20`)).toContain('--retention')
+    expect(await sandbox.shell(`journalctl -u ${NAME} -o cat --no-pager -n 20`)).toContain('--retention')
   })
 
   it('has nothing that systemd complains of', async () => {
-    const { code, stderr } = await sandbox.exec('systemd-analyze', ['verify', NAME])
-    expect({
-      code,
-      stderr: stderr.split('\n').filter((line) => line.includes('chain-agent')),
-    }).toEqual({ code: 0, stderr: [] })
+    expect(await sandbox.verify(NAME)).toEqual([])
   })
 })

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SERVICE_STATES } from '../../src/collectors/services/definition.ts'
 import { parseUnits } from '../../src/parsers/systemctl.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
+const describe = await requireSandbox()
 
 describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
   let node: SandboxedNode
@@ -26,20 +25,14 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
       }
     },
   })
-  const exits = (service: string, result: string) =>
-    node.see(
-      ({ value }) => value('chain_service_exits_total', { service, result }),
-      (count) => count === 1,
-    )
+  const exits = (service: string, result: string) => node.waitFor(1, 'chain_service_exits_total', { service, result })
 
   beforeAll(async () => {
     node = await createNode(prefix)
     await node.systemctl('enable', ...['bft', 'execution', 'rpc', 'ledger-tail'].map(node.unit))
     await node.systemctl('start', ...['bft', 'execution', 'rpc', 'ledger-tail'].map(node.unit))
     await node.startAgent()
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('run, as systemd says', async () => {
@@ -49,18 +42,12 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
   })
 
   it('are missing where systemd does not know them', async () => {
-    expect(await stateOf('cruft').is('not-found')).toEqual({
-      active: 0,
-      expected: 0,
-      exit: undefined,
-    })
+    expect(await stateOf('cruft').is('not-found')).toEqual({ active: 0, expected: 0, exit: undefined })
   })
 
   /** The changes of the unit in the journal of the agent, as the agent wrote them, after the first. */
   const changes = async (service: string): Promise<readonly unknown[]> => {
-    const args = ['-u', 'chain-agent.service', '-o', 'cat', '--no-pager']
-    const { stdout } = await node.exec('journalctl', args)
-    const lines = stdout.split('\n').filter((line) => line.includes(`"subject":"${service}"`))
+    const lines = (await node.log()).split('\n').filter((line) => line.includes(`"subject":"${service}"`))
     return lines.slice(1).map((line): unknown => JSON.parse(line))
   }
 
@@ -100,25 +87,17 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
     expect(await node.see(starts, (count) => count !== 1)).toBe(2)
     // Both sources have been read by now: the poll and the journal.
     await node.systemctl('restart', node.unit('ledger-tail'))
-    await node.see(
-      ({ value }) => value('chain_service_starts_total', { service: 'ledger-tail' }),
-      (count) => count === 1,
-    )
+    await node.waitFor(1, 'chain_service_starts_total', { service: 'ledger-tail' })
     expect(starts(await node.look())).toBe(2)
   })
 
   it('are restarted in part, until execution is restarted too', async () => {
-    const partial = async (wanted: 0 | 1) =>
-      node.see(
-        ({ value }) => value('chain_service_partial_restart'),
-        (seen) => seen === wanted,
-      )
     await node.systemctl('start', node.unit('bft'))
     await stateOf('bft').is('active')
     await node.systemctl('restart', node.unit('bft'))
-    expect(await partial(1)).toBe(1)
+    await node.waitFor(1, 'chain_service_partial_restart')
     await node.systemctl('restart', node.unit('execution'))
-    expect(await partial(0)).toBe(0)
+    await node.waitFor(0, 'chain_service_partial_restart')
   })
 
   it('are counted though they started and crashed while the agent was away', async () => {
@@ -148,13 +127,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
     const [unit] = parseUnits(`ActiveState=active\nExecMainStartTimestamp=${await node.systemctl(...args)}`)
     return (unit?.startedAt ?? Number.NaN) / 1000
   }
-  const seeLog = async (text: string): Promise<string> => {
-    const args = ['-u', 'chain-agent.service', '-o', 'cat', '--no-pager']
-    return eventually(
-      async () => (await node.exec('journalctl', args)).stdout,
-      (log) => log.includes(text),
-    )
-  }
+  const seeLog = async (text: string): Promise<string> => eventually(node.log, (log) => log.includes(text))
 
   beforeAll(async () => {
     const often = { interval: '500ms' }
@@ -164,9 +137,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
     await node.systemctl('start', ...['bft', 'execution'].map(node.unit))
     await node.startAgent()
     await see('bft', 'active')
-  })
-  afterAll(async () => {
-    await node.down()
+    return node.down
   })
 
   it('all units are watched', async () => {
@@ -193,12 +164,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
     await node.systemctl('restart', node.unit('execution'))
     await node.systemctl('restart', node.unit('execution'))
     const startedAt = await startOf('execution')
-    expect(
-      await node.see(
-        ({ value }) => value('chain_service_start_timestamp_seconds', { service: 'execution' }),
-        (at) => at === startedAt,
-      ),
-    ).toBe(startedAt)
+    await node.waitFor(startedAt, 'chain_service_start_timestamp_seconds', { service: 'execution' })
   })
 
   it('the first start of a unit', async () => {
@@ -220,11 +186,6 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
 
   it('a unit that is enabled', async () => {
     await node.systemctl('enable', node.unit('ledger-tail'))
-    expect(
-      await node.see(
-        ({ value }) => value('chain_service_expected', { service: 'ledger-tail' }),
-        (shown) => shown === 1,
-      ),
-    ).toBe(1)
+    await node.waitFor(1, 'chain_service_expected', { service: 'ledger-tail' })
   })
 })

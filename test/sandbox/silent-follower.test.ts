@@ -7,11 +7,11 @@ import { SourceError } from '../../src/core/errors.ts'
 import { parseJournalEntry } from '../../src/parsers/journal.ts'
 import type { JournalStart } from '../../src/sources/journal.ts'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { createSandbox, probeSandbox, type Sandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
+import { createSandbox, type Sandbox } from '../support/sandbox.ts'
 import { createSandboxedJournal } from '../support/sandboxed-journal.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
+const describe = await requireSandbox()
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/lines.mjs', import.meta.url))
 
 const PROCESSES = '^/usr/bin/journalctl --follow'

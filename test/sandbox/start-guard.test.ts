@@ -1,21 +1,17 @@
 import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listening } from '../support/http.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
+const describe = await requireSandbox()
 const KEY = `02${'ab'.repeat(32)}`
 
 describe('the drop-in of the start guard', () => {
   let node: SandboxedNode
   let isSigning = false
   let closeAgent: () => Promise<void>
-  let guard = ''
 
   const start = async () =>
     node.systemctl('start', node.unit('bft')).then(
@@ -32,11 +28,12 @@ describe('the drop-in of the start guard', () => {
     const { url, close } = await listening(other)
     closeAgent = close
     node = await createNode('chain', { config: { node: { publicKey: KEY }, startGuard: { agents: [url] } } })
-    guard = `${process.execPath} dist/main.js start-guard --config ${join(node.directory, 'config.yaml')}`
     // There is no user of the agent, and the program is that of the build.
-    const dropIn = (await readFile('deploy/start-guard.conf', 'utf8'))
-      .replace(/setpriv .* chain-agent start-guard/, guard)
-      .replace('dist/main.js', join(process.cwd(), 'dist/main.js'))
+    const guard = node.commandLine('start-guard').join(' ')
+    const dropIn = (await readFile('deploy/start-guard.conf', 'utf8')).replace(
+      /setpriv .* chain-agent start-guard/,
+      guard,
+    )
     await node.writeUnit('chain-bft.service.d/start-guard.conf', dropIn)
     await node.writeUnit('chain-bft.service.d/limit.conf', '[Unit]\nStartLimitIntervalSec=0\n')
     // As if it were enabled: systemd keeps in memory what it has to start.
@@ -57,20 +54,10 @@ describe('the drop-in of the start guard', () => {
     isSigning = true
     expect([await start(), await start()]).toEqual(['refused', 'refused'])
     expect(await activeExit()).toBe(endedAt)
-    const { stdout } = await node.exec('journalctl', [
-      '-u',
-      'chain-bft.service',
-      '-p',
-      'err',
-      '-o',
-      'cat',
-      '--no-pager',
-    ])
-    expect(stdout).toMatch(
+    expect(await node.shell('journalctl -u chain-bft.service -p err -o cat --no-pager')).toMatch(
       /^start guard: START REFUSED: another host signs with the key 02abab\.\.abab: agent 127\.0\.0\.1:\d+ reports/m,
     )
-    const [program = '', script = '', ...argv] = guard.split(' ')
-    await node.exec(program, [join(process.cwd(), script), ...argv, '--override'])
+    await node.run('start-guard', '--override')
     expect(await start()).toBe('started')
     await stop()
     expect(await start()).toBe('refused')

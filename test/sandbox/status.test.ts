@@ -1,28 +1,20 @@
-import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
-const describe = await requireRealPart('sandbox', probeSandbox)
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const describe = await requireSandbox()
 const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail']
 
-const documentSchema = z.object({
-  from: z.string(),
-  sections: z.record(z.string(), z.record(z.string(), z.unknown())),
-})
+const documentSchema = z.object({ from: z.string(), sections: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
 describe('status on real systemd and journald', () => {
   let node: SandboxedNode
 
   /** The command as an operator runs it, on the host of the node. */
   const status = async (...words: readonly string[]): Promise<string> => {
-    const config = ['--config', `${node.directory}/config.yaml`]
-    const { stdout, stderr, code } = await node.exec(process.execPath, [MAIN, 'status', ...words, ...config])
+    const { stdout, stderr, code } = await node.run('status', ...words)
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     return stdout
   }
@@ -36,18 +28,7 @@ describe('status on real systemd and journald', () => {
     await node.systemctl('enable', ...SERVICES.map(node.unit))
     await node.systemctl('start', ...SERVICES.map(node.unit))
     await node.startAgent()
-  })
-  afterAll(async () => {
-    await node.down()
-  })
-
-  it('overview: by the agent, with the units that run', async () => {
-    const lines = (await status()).split('\n')
-    expect(lines[2]).toMatch(new RegExp(`^From the agent at 127.0.0.1:${node.port}, .* old$`))
-    expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail')
-    // No tool of the node exists, and its RPC port is closed.
-    expect(lines).toContain('  storage      unknown')
-    expect(lines).toContain('  rpc          x does not answer: refused')
+    return node.down
   })
 
   it('a service alone, as systemd has it', async () => {
@@ -94,17 +75,5 @@ describe('status on real systemd and journald', () => {
       'maker-bft': { state: 'failed', active: false, lastExit: 'killed by SIGABRT' },
       'maker-execution': { state: 'running', active: true },
     })
-  })
-
-  it('without the agent: the node itself is asked, and tells the same', async () => {
-    await node.systemctl('stop', 'chain-agent.service')
-    const lines = await status('services')
-    expect(lines.split('\n')[2]).toBe(`Read from the node: no agent answers at 127.0.0.1:${node.port}`)
-    expect(lines).toMatch(/^ {2}maker-bft +x failed, ended \S+Z \(.* ago\), 0 restarts, killed by SIGABRT$/m)
-    expect(lines).toMatch(/^ {2}maker-execution +running, since /m)
-    // The ledger stream in the journal, read once.
-    const { sections: found } = await sections('maker-ledger-tail')
-    expect(found['maker-ledger-tail']).toMatchObject({ state: 'running' })
-    expect(found['maker-ledger-tail']?.['newestLineAt']).toMatch(/^\d{4}-.*Z$/)
   })
 })

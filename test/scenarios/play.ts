@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +6,7 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import type { Scenario } from '../../simulator/scenario/scenario.ts'
 import { type Host, startHost } from '../support/host.ts'
+import { listening } from '../support/http.ts'
 import { secret } from '../support/secrets.ts'
 import { textStream } from '../support/text-stream.ts'
 import type { PageRecord } from './status-page.ts'
@@ -121,7 +121,7 @@ export const play = async (scenario: Scenario, { seconds, isWhole, recordPage }:
     }
   } finally {
     await host.close()
-    deadMan.close()
+    await deadMan.close()
     await rm(folder, { recursive: true })
   }
 }
@@ -164,15 +164,6 @@ const listenForHeartbeats = async (rejects: () => boolean) => {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(rejects() ? 503 : 200).end())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  return {
-    url: `http://127.0.0.1:${port}/${secret('Heartbeat')}`,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  const { url, close } = await listening(server)
+  return { url: `${url}/${secret('Heartbeat')}`, close }
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { parseChanges } from '../../src/parsers/changes.ts'
 import { parseDuration } from '../../src/core/units.ts'
+import { createSeriesHistory } from '../../src/health/changes/series-history.ts'
+import { whatChanged } from '../../src/health/changes/what-changed.ts'
 import { listScenarios, loadScenario, type Scenario } from '../../simulator/scenario/scenario.ts'
 import { startHost } from '../support/host.ts'
 
@@ -70,7 +71,9 @@ const play = async ({ name, steps }: Scenario) => {
   const end = begin + (LATER[name] ?? AFTER_S)
   // The fork of this scenario has a fixed distance from its beginning.
   const isBound = name === 'upgrade-missed'
-  const host = await startHost({ scenario: isBound ? name : shifted(text, begin), second: isBound ? -BEFORE_S : 0 })
+  const series = createSeriesHistory()
+  const scenario = isBound ? name : shifted(text, begin)
+  const host = await startHost({ scenario, second: isBound ? -BEFORE_S : 0, series })
   try {
     for (let at = -BEFORE_S; at < end;) {
       // What is due is read, and a second later evaluated.
@@ -78,8 +81,7 @@ const play = async ({ name, steps }: Scenario) => {
       await host.pass(1)
       at += 15
     }
-    const span = LATER[name] ?? AFTER_S
-    const { changes } = parseChanges(await host.page(`/api/v1/changes?for=${span}s`))
+    const { changes } = whatChanged(series, { to: host.now(), span: (LATER[name] ?? AFTER_S) * 1000 })
     const isNamed = (words: string): boolean => causes.some((cause) => new RegExp(String.raw`\b${cause}\b`).test(words))
     return { causes, changes, rank: changes.findIndex((change) => isNamed(change.text)) + 1 }
   } finally {

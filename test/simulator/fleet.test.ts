@@ -5,13 +5,14 @@ import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { makeDirectory, removeLeftovers } from '../../simulator/commands/demo/fleet/fleet.ts'
+import { createSharedClock, makeDirectory, removeLeftovers } from '../../simulator/commands/demo/fleet/fleet.ts'
 import { profileOf } from '../../simulator/commands/demo/fleet/profiles.ts'
 import { readScrapeConfig } from '../../simulator/commands/demo/fleet/fleet-server.ts'
 import { renderProfiles } from '../../simulator/commands/demo/fleet/demo-fleet.ts'
 import { stakeBpsOf } from '../../simulator/commands/demo/fleet/member.ts'
 import { parseScenario } from '../../simulator/scenario/scenario.ts'
 import { cli } from '../support/cli.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 const hundred = Array.from({ length: 100 }, (_, index) => profileOf(index + 1))
 
@@ -102,4 +103,19 @@ describe('usage errors', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
   })
+})
+
+test('the clock of a fleet wakes at the first tick after the time, and not before', async () => {
+  const manual = manualClock()
+  const { signal } = new AbortController()
+  const clock = createSharedClock(manual, signal)
+  const woken: number[] = []
+  for (const ms of [1000, 60]) void clock.sleep(ms, signal).then(() => woken.push(ms))
+  await manual.advance(25)
+  await manual.advance(25)
+  expect(woken).toEqual([])
+  await manual.advance(25)
+  expect(woken).toEqual([60])
+  await manual.advance(925)
+  expect(woken).toEqual([60, 1000])
 })

@@ -5,9 +5,7 @@ import type { SimulatedNode } from '../../simulator/subject.ts'
 import { createJournalctl } from '../../simulator/journal/journalctl.ts'
 import type { Frame } from '../../simulator/tools/tools.ts'
 import { readUnits } from '../../simulator/services/units.ts'
-import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
 import { mayMatchPattern, patternsOf, classifyLine } from '../../src/parsers/log-patterns/classify.ts'
-import { CONSENSUS_MESSAGES, EXECUTION_MESSAGES, RPC_MESSAGES } from '../../simulator/injected-lines.ts'
 import { BEGIN, consensusLog, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 
 const logOf = (node: SimulatedNode, service: string, after = 0): readonly Entry[] =>
@@ -45,53 +43,6 @@ describe('what the agent detects', () => {
     }
     expect(found).toEqual({ cleanup_completed: 1 })
   })
-
-  /** What the agent detects in the second of each word; one node logs them one after the other. */
-  const detected = async (service: 'bft' | 'execution' | 'rpc', words: readonly string[]) => {
-    const { node, to } = playLines(
-      ...words.flatMap((word, index) => [
-        `${10 + index}s ${service} logs ${word}`,
-        ...(service === 'bft' ? [`${10 + index}500ms bft calms`] : []),
-      ]),
-    )
-    await to(11 + words.length)
-    const log = logOf(node, service)
-    return Object.fromEntries(
-      words.map((word, index) => {
-        const own = log.filter((entry) => Math.floor(secondsOf(entry)) === 10 + index)
-        return [word, patternsIn(service, own)]
-      }),
-    )
-  }
-
-  test('in each line that consensus logs', async () => {
-    expect(await detected('bft', CONSENSUS_MESSAGES)).toEqual({
-      ...Object.fromEntries(CONSENSUS_MESSAGES.map((word) => [word, { [word]: 1 }])),
-      wal_stopped: { wal_stopped: 125 },
-    })
-  })
-
-  test('in each line that execution logs', async () => {
-    const withAssertion = ['timeline_missing', 'db_hard_reset', 'primary_encoding'] as const
-    expect(await detected('execution', EXECUTION_MESSAGES)).toEqual({
-      ...Object.fromEntries(EXECUTION_MESSAGES.map((word) => [word, { [word]: 1 }])),
-      ...Object.fromEntries(withAssertion.map((word) => [word, { assertion: 1, [word]: 1 }])),
-      caught_exception: {},
-    })
-  })
-
-  test('in each line that the RPC logs', async () => {
-    expect(await detected('rpc', RPC_MESSAGES)).toEqual(
-      Object.fromEntries(RPC_MESSAGES.map((word) => [word, { [word]: 1 }])),
-    )
-  })
-
-  test('every pattern can be simulated', () => {
-    const injectable: readonly string[] = [...CONSENSUS_MESSAGES, ...EXECUTION_MESSAGES, ...RPC_MESSAGES]
-    const others = ['panic', 'high_qc_too_far', 'cleanup_skipped', 'cleanup_completed']
-    const names = LOG_PATTERNS.map(({ name }) => name)
-    expect(names.filter((name) => !injectable.includes(name) && !others.includes(name))).toEqual([])
-  })
 })
 
 describe('assertion', () => {
@@ -106,19 +57,39 @@ describe('assertion', () => {
     ])
     expect(new Set(last.map(({ fields }) => fields['_PID'])).size).toBe(1)
     expect(readUnits(node).get('zephyr-execution.service')).toMatchObject({
-      activeState: 'failed',
-      result: 'core-dump',
-      exitStatus: 6,
+      ActiveState: 'failed',
+      Result: 'core-dump',
+      ExecMainStatus: '6',
     })
     const ended = node.journal.read(nth(last, -1).number + 1)
     expect(ended.map(textOf)).toContain('zephyr-execution.service: Main process exited, code=dumped, status=6/ABRT')
   })
 
   test('a service that does not run writes nothing', async () => {
-    const { node, to } = playLines('10s execution stops', '20s execution logs db_dirty')
+    const { node, to } = playLines('10s execution stops', '20s execution logs FATAL: DB metadata was closed dirty')
     await to(30)
     expect(logOf(node, 'execution', 15)).toEqual([])
   })
+})
+
+test('a line of each program: of its logger, or text alone, with the name prefix', async () => {
+  const { node, to } = playLines(
+    '10s bft logs ERROR node PREFIX consensus node crashed: ()',
+    '11s bft logs error: TOML parse error at line 14, column 1',
+    '12s execution logs WARNING block_db.cpp:91 Slow block commit detected',
+    '13s rpc logs WARN rpc event server channel lagged, events will be missing',
+  )
+  await to(14)
+  expect(logOf(node, 'bft', 9).map(textOf)).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(
+        /"level":"ERROR","fields":\{"message":"zephyr consensus node crashed: \(\)"\},"target":"zephyr_node"\}$/,
+      ),
+      'error: TOML parse error at line 14, column 1',
+    ]),
+  )
+  expect(patternsIn('execution', logOf(node, 'execution', 9))).toEqual({ slow_commit: 1 })
+  expect(patternsIn('rpc', logOf(node, 'rpc'))).toEqual({ rpc_events_lost: 1 })
 })
 
 test('database-old: execution logs the reason between start and exit, and stays failed', async () => {
@@ -179,7 +150,7 @@ describe('the clean-up', () => {
     ])
     const runs = logOf(node, 'cruft').map(({ fields }) => fields['_SYSTEMD_INVOCATION_ID'])
     expect(new Set(runs).size).toBe(4)
-    expect(readUnits(node).get('zephyr-cruft.service')?.invocation).toBe(runs.at(-1))
+    expect(readUnits(node).get('zephyr-cruft.service')?.['InvocationID']).toBe(runs.at(-1))
   })
 
   // The simulation starts at ten past: the next hour is after 3000 s.

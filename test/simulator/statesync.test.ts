@@ -1,13 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createSimulator } from '../../simulator/simulator.ts'
-import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import { createStatusTool } from '../../simulator/status-report.ts'
 import { createStorageTool } from '../../simulator/storage.ts'
-import { eventually } from '../support/eventually.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { BEGIN, chain, consensusLog, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 
 const target = chain.headAt(BEGIN).seqNum
@@ -78,32 +71,4 @@ test('statesync: reports show its progress, and heights do not change until the 
   expect(joined).toContain('  status: in-sync\n  mode: live\n')
   expect(joined).toContain('rpc:\n  status: active\n')
   expect(node.heights.rpc(node.now())).toBe(chain.headAt(node.now()).seqNum)
-})
-
-test('statesync: nothing listens on the port of the RPC before the end', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'simulator-statesync-'))
-  const clock = manualClock(BEGIN)
-  const simulator = await createSimulator({
-    clock,
-    prefix: 'zephyr',
-    scenario: await loadScenario('statesync'),
-    directory,
-    rpcPort: 0,
-    referencePort: 0,
-  })
-  const answers = async (): Promise<boolean> =>
-    fetch(simulator.rpcUrl, { method: 'POST', body: '{}' }).then(
-      () => true,
-      () => false,
-    )
-  try {
-    await eventually(answers, (open) => !open)
-    await clock.advance(179_800)
-    expect(await answers()).toBe(false)
-    await clock.advance(400)
-    await eventually(answers, (open) => open)
-  } finally {
-    await simulator.close()
-    await rm(directory, { recursive: true })
-  }
 })

@@ -1,106 +1,42 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import type { SimulatedNode } from '../../simulator/subject.ts'
 import { createStatusTool } from '../../simulator/status-report.ts'
 import { createStorageTool } from '../../simulator/storage.ts'
 import { BEGIN, chain, consensusLog, play, playLines, printed, saying } from './play.ts'
 
 const head = chain.headAt(BEGIN).seqNum
-const earliest = head - 641_999n
-const idOf = (number: bigint): string => chain.block(number)?.id ?? 'none'
-const NEVER_SET = '18446744073709551615'
 
-/** The storage report at the start, in a scenario of the given lines. */
-const report = async (...lines: readonly string[]): Promise<readonly string[]> => {
-  const { node } = playLines(...lines)
-  return (await printed(createStorageTool(node), '--storage', '/dev/triedb')).split('\n')
-}
+const report = async (node: SimulatedNode): Promise<string> =>
+  printed(createStorageTool(node), '--storage', '/dev/triedb')
 
-const historyOf = (lines: readonly string[]): readonly string[] =>
-  lines.slice(lines.findIndex((line) => line.startsWith('     Free:')) + 1)
-
-describe('the storage report', () => {
-  const proposed = `     Latest proposed is (${head}, ${idOf(head)}).`
-  const voted = `     Latest voted is (${head - 1n}, ${idOf(head - 1n)}).`
-  const finalized = `     Latest finalized is ${head - 2n}, latest verified is ${head - 5n}`
-  const older = [
-    `MPT database has 642000 history, earliest is ${earliest} latest is ${head}.`,
-    '     It has been configured to retain no more than 16777216.',
-  ]
-  const expiring = `${finalized}, auto expire version is ${earliest}`
-  const votedRound = `     Latest voted is (${head - 1n}, ${chain.block(head - 1n)?.round}).`
-
-  test.each([
-    ['A', [...older, votedRound, expiring, '']],
-    ['B', [...older, voted, expiring, '']],
-    ['C', [...older, proposed, voted, expiring, '']],
+test('the storage report: sizes, chunks, then the blocks of each timeline', async () => {
+  const { node } = playLines('0s mpt timelines dual')
+  const [proposed, voted] = [head, head - 1n].map((number) => `(${number}, ${chain.block(number)?.id})`)
+  expect(await report(node)).toBe(
     [
-      'E',
-      [
-        'MPT database has been configured to retain no more than 16777216 versions.',
-        proposed,
-        voted,
-        finalized,
-        'Active timelines:',
-        '     Primary:',
-        '        State machine kind: zephyr',
-        `        History: 642000 versions, earliest is ${earliest}, latest is ${head}`,
-        `        Auto expire version: ${earliest}`,
-        '',
-      ],
-    ],
-  ])('has layout %s', async (layout, lines) => {
-    expect(historyOf(await report(`0s mpt prints ${layout}`))).toEqual(lines)
-  })
-
-  test('shows a secondary timeline, of the newer kind and with a shorter history', async () => {
-    expect((await report('0s mpt timelines dual')).slice(-9)).toEqual([
+      'MPT database on storages:',
+      '          Capacity           Used      %  Path',
+      '           1.81 Tb      399.68 Gb 21.53%  "/dev/nvme3n1p2"',
+      'MPT database internal lists:',
+      '     Fast: 1387 chunks with capacity 346.75 Gb used 346.70 Gb',
+      '     Slow: 212 chunks with capacity 53.00 Gb used 52.98 Gb',
+      '     Free: 5825 chunks with capacity 1.42 Tb used 0.00 bytes',
+      'MPT database has been configured to retain no more than 16777216 versions.',
+      `     Latest proposed is ${proposed}.`,
+      `     Latest voted is ${voted}.`,
+      `     Latest finalized is ${head - 2n}, latest verified is ${head - 5n}`,
+      'Active timelines:',
       '     Primary:',
       '        State machine kind: ethereum',
-      `        History: 642000 versions, earliest is ${earliest}, latest is ${head}`,
-      `        Auto expire version: ${earliest}`,
+      `        History: 642000 versions, earliest is ${head - 641_999n}, latest is ${head}`,
+      `        Auto expire version: ${head - 641_999n}`,
       '     Secondary:',
       '        State machine kind: zephyr',
       `        History: 328075 versions, earliest is ${head - 328_074n}, latest is ${head}`,
       `        Auto expire version: ${head - 328_074n}`,
       '',
-    ])
-  })
-
-  test('has a row for each device, and their chunks together', async () => {
-    const lines = await report('0s mpt devices 3')
-    expect(lines.slice(2, 5).map((line) => line.slice(-16))).toEqual([
-      '"/dev/nvme3n1p2"',
-      '"/dev/nvme4n1p2"',
-      '"/dev/nvme5n1p2"',
-    ])
-    // 3 x (7424 - 1599)
-    expect(lines).toContain('     Free: 17475 chunks with capacity 4.27 Tb used 0.00 bytes')
-  })
-
-  test('shows every block as never set, in the older layouts and the newest', async () => {
-    const zeros = '0'.repeat(64)
-    expect(historyOf(await report('0s mpt sentinel 20s', '0s mpt prints C'))).toEqual([
-      `MPT database has 1 history, earliest is ${NEVER_SET} latest is ${NEVER_SET}.`,
-      '     It has been configured to retain no more than 16777216.',
-      `     Latest proposed is (${NEVER_SET}, ${zeros}).`,
-      `     Latest voted is (${NEVER_SET}, ${zeros}).`,
-      `     Latest finalized is ${NEVER_SET}, latest verified is ${NEVER_SET}, auto expire version is 0`,
-      '',
-    ])
-    const newest = historyOf(await report('0s mpt sentinel 20s'))
-    expect(newest).toContain('        History: empty (no roots written yet)')
-    expect(newest).toContain(`     Latest voted is (${NEVER_SET}, ${zeros}).`)
-  })
-
-  test('shows this for a period, or once', async () => {
-    const { node, to } = playLines('10s mpt sentinel 20s', '60s mpt sentinel once')
-    const tool = createStorageTool(node)
-    const seen: boolean[] = []
-    for (const second of [9, 10, 29, 30, 60, 61, 90]) {
-      await to(second)
-      seen.push((await printed(tool, '--storage', '/dev/triedb')).includes(NEVER_SET))
-    }
-    expect(seen).toEqual([false, true, true, false, true, false, false])
-  })
+    ].join('\n'),
+  )
 })
 
 test.each([
@@ -117,7 +53,7 @@ test.each([
 ])('storage-filling: at second $second $share % are used', async (expected) => {
   const { node, to } = await play('storage-filling')
   await to(expected.second)
-  const text = await printed(createStorageTool(node), '--storage', '/dev/triedb')
+  const text = await report(node)
   expect(/ (\d+\.\d\d)% {2}"/.exec(text)?.[1]).toBe(expected.share)
   expect(text).toContain(`     Free: ${expected.free} chunks with`)
   expect(text).toContain(`History: ${expected.history} versions`)
@@ -126,29 +62,16 @@ test.each([
 
 test('storage-full: no blank between percentage and size, and no capacity for the empty list', async () => {
   const { node } = await play('storage-full')
-  const text = await printed(createStorageTool(node), '--storage', '/dev/triedb')
+  const text = await report(node)
   expect(text).toContain('\n           1.81 Tb        1.81 Tb100.00%  "/dev/nvme3n1p2"\n')
   expect(text).toContain('\n     Free: 0 chunks\n')
   expect(text).toContain('History: 300 versions')
 })
 
-test('the status report has two shapes', async () => {
-  const older = await printed(createStatusTool(playLines('0s status prints older').node))
-  const newer = await printed(createStatusTool(playLines('0s status prints newer').node))
-  expect(older).toContain('\nversion: 0.16.1\n')
-  expect(older).not.toContain('triedb:')
-  expect(newer).toContain('\npackageVersion: 0.16.1\n')
-  // 1599 of 7424 chunks less 71 MiB: 409,273 of 1,900,544 MiB.
-  expect(newer).toContain(
-    '\ntriedb:\n  device: nvme3n1p2\n  model: Rehearsal SSD 2TB\n  capacity: 1.81 Tb\n  used: 399.68 Gb (21.53%)\n',
-  )
-  expect(newer).not.toContain('\nversion:')
-})
-
 test('format-drift: every keyword changes at the 30th second, and back at the end', async () => {
   const { node, to } = await play('format-drift')
   const read = async () => ({
-    storage: await printed(createStorageTool(node), '--storage', '/dev/triedb'),
+    storage: await report(node),
     status: await printed(createStatusTool(node)),
   })
   await to(29)

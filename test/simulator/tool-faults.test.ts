@@ -83,22 +83,3 @@ test('tool-hangs: calls that hang end from the 150th second on', async () => {
   await hanging
   expect([status.at(-1), mpt.at(-1)]).toEqual([{ exit: 0 }, { signal: 'SIGABRT' }])
 })
-
-test('tool-aborts: only the storage tool, from the 30th to the 120th second', async () => {
-  const { node, clock, to } = await play('tool-aborts')
-  const end = async (name: 'mpt' | 'status'): Promise<Frame | undefined> => {
-    const frames: Frame[] = []
-    const tool = withFaults({ node, clock, name }, createStatusTool(node))
-    for await (const frame of tool([], new AbortController().signal)) frames.push(frame)
-    return frames.at(-1)
-  }
-  const ends: unknown[] = []
-  for (const second of [29, 30, 119, 120]) {
-    await to(second)
-    ends.push(await end('mpt'))
-  }
-  const [answer, abort] = [{ exit: 0 }, { signal: 'SIGABRT' }]
-  expect(ends).toEqual([answer, abort, abort, answer])
-  await to(121)
-  expect(await end('status')).toEqual(answer)
-})

@@ -1,23 +1,16 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../src/sources/archive.ts'
+import { it } from '../support/directory.ts'
 
 const AT = Date.UTC(2026, 2, 1, 12)
 const NEW = Buffer.from('new')
-let directory = ''
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'archive-'))
-})
-afterEach(async () => {
-  await rm(directory, { recursive: true })
-})
 
-test('the tar of any host unpacks it, to the byte', async () => {
+it('the tar of any host unpacks it, to the byte', async ({ directory }) => {
   const texts = [
     { name: 'a/empty', text: '' },
     { name: 'a/b/signs', text: 'é⏎\n'.repeat(5000) },
@@ -33,14 +26,14 @@ test('the tar of any host unpacks it, to the byte', async () => {
   }
 })
 
-test('a new file is private, and no temporary file is left', async () => {
+it('a new file is private, and no temporary file is left', async ({ directory }) => {
   const file = join(directory, 'x')
   await writeNewFile(file, NEW)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readdir(directory)).toEqual(['x'])
 })
 
-test('nothing is overwritten, not through a link either', async () => {
+it('nothing is overwritten, not through a link either', async ({ directory }) => {
   const precious = join(directory, 'precious')
   await writeFile(precious, 'precious')
   await symlink(precious, join(directory, 'link.partial'))

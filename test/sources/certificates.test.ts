@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createServer, type ServerOptions } from 'node:https'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { type Certificates, createCertificates } from '../../src/sources/certificates.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
@@ -15,11 +15,6 @@ const directory = await temporaryFolder()
 const authority = await makeCertificate(directory, 'authority')
 const ca = [await readFile(authority.cert, 'utf8')]
 
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-
 const filesOf = async ({ cert, key }: Certificate) => ({ cert: await readFile(cert), key: await readFile(key) })
 
 /** A server whose connections stay open, and whose sessions can be resumed, with a certificate of so many days. */
@@ -32,7 +27,7 @@ const serve = async (days: number) => {
   )
   server.keepAliveTimeout = 60_000
   const { url, close } = await listening(server)
-  closing.push(close)
+  onTestFinished(close)
   return {
     url: url.replace('http:', 'https:'),
     endpoint: new URL(url).host,

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { appendFile, chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type NewEvent, toNewEvent } from '../../src/domain/event.ts'
 import { KEY_STATES } from '../../src/collectors/keys/definition.ts'
 import { parseEvent } from '../../src/parsers/event.ts'
@@ -12,8 +12,8 @@ let directory = ''
 const file = (): string => join(directory, 'events.jsonl')
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-agent-events-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const AT = Date.UTC(2026, 2, 1)
 const news = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({

@@ -2,7 +2,7 @@ import { access, chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { nextTurn, systemClock } from '../../src/core/clock.ts'
-import { createExec } from '../../src/sources/exec.ts'
+import { createExec, createExecWithTimeouts, type Exec } from '../../src/sources/exec.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { asOrdinaryUser } from '../support/ordinary-user.ts'
@@ -134,10 +134,7 @@ describe('a program that does not end', () => {
     const command = await program(name, script(`echo 1 > ${started}; until [ -e ${end} ]; do sleep 0.1; done`))
     const [stop, clock] = [new AbortController(), manualClock()]
     const failure = messageOf(createExec({ clock, path: path() }).run({ command, args: [], grace: 5000 }, stop.signal))
-    await eventually(
-      () => readFile(started, 'utf8'),
-      (text) => text !== '',
-    )
+    await eventually(() => readFile(started, 'utf8'), /./)
     stop.abort()
     await clock.advance(grace)
     await writeFile(end, '')
@@ -201,12 +198,7 @@ describe('a program that does not end', () => {
     const pids = join(bin, 'pids-all')
     const command = await program('lasting', `echo $$ > ${pids}; exec sleep 600`)
     const failure = messageOf(executor.run({ command, args: [] }, never))
-    const pid = Number(
-      await eventually(
-        () => readFile(pids, 'utf8'),
-        (text) => text.trim() !== '',
-      ),
-    )
+    const pid = Number(await eventually(() => readFile(pids, 'utf8'), /\d/))
     executor.killAll()
     expect(await failure).toContain('killed by SIGKILL')
     expect(isAlive(pid)).toBe(false)
@@ -220,10 +212,7 @@ test('children end with the process, however it ends', async () => {
     const pids = join(bin, 'pids-orphan')
     const command = await program('orphan', `echo $$ > ${pids}; exec sleep 600`)
     const failure = messageOf(exec().run({ command, args: [] }, never))
-    await eventually(
-      () => readFile(pids, 'utf8').catch(() => ''),
-      (text) => text.trim() !== '',
-    )
+    await eventually(() => readFile(pids, 'utf8').catch(() => ''), /\d/)
     for (const listener of process.listeners('exit')) listener(129)
     expect(await failure).toContain('killed by SIGKILL')
   } finally {
@@ -291,4 +280,83 @@ test('a program that no directory of PATH has is not forked, and is found when i
   await program('comes-later', 'echo here')
   expect((await executor.run({ command: 'comes-later', args: [] }, never)).stdout).toBe('here\n')
   expect(await faultsOfChildren()).not.toBe(before)
+})
+
+const whenEnded = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      resolve()
+    })
+  })
+
+/** Programs that say so many pieces and then hang, even when they are ended. */
+const hanging = (pieces: number) => {
+  const ended: string[] = []
+  const hang = async (signal: AbortSignal): Promise<never> => {
+    await whenEnded(signal)
+    ended.push('asked to end')
+    return new Promise<never>(() => undefined)
+  }
+  const inner: Exec = {
+    run: (_, signal) => hang(signal),
+    async *stream(_, signal) {
+      for (let piece = 0; piece < pieces; piece += 1) yield Buffer.from(`${piece}`)
+      await hang(signal)
+    },
+    killAll: () => undefined,
+  }
+  const clock = manualClock()
+  return { patient: createExecWithTimeouts(inner, clock), clock, ended }
+}
+const outcomeOf = (promise: Promise<unknown>) => {
+  const outcome = { said: 'nothing yet' }
+  promise.then(
+    () => (outcome.said = 'an answer'),
+    (error: unknown) => (outcome.said = String(error)),
+  )
+  return outcome
+}
+
+test('a program that hangs fails after ten seconds and is killed', async () => {
+  const { patient, clock, ended } = hanging(0)
+  const outcome = outcomeOf(patient.run({ command: 'systemctl', args: [] }, never))
+  await clock.advance(9999)
+  expect(outcome.said).toBe('nothing yet')
+  await clock.advance(1)
+  expect(outcome.said).toContain('Could not run systemctl: there was no output for 10s')
+  expect(ended).toEqual(['asked to end'])
+})
+
+describe('a stream that falls silent', () => {
+  test.each([
+    [['-u', 'x'], 30_000],
+    [['-u', 'x', '--grep=y'], 300_000],
+  ])('%j is an error after %i ms', async (args, limit) => {
+    const { patient, clock, ended } = hanging(1)
+    const stream = patient.stream({ command: 'journalctl', args }, never)
+    expect((await stream.next()).value).toEqual(Buffer.from('0'))
+    const outcome = outcomeOf(stream.next())
+    await clock.advance(0)
+    await clock.advance(limit - 1)
+    expect(outcome.said).toBe('nothing yet')
+    await clock.advance(1)
+    expect(outcome.said).toContain('Could not run journalctl: there was no output for')
+    expect(ended).toEqual(['asked to end'])
+  })
+
+  test('while its reader is busy is none', async () => {
+    const { patient, clock } = hanging(2)
+    const stream = patient.stream({ command: 'journalctl', args: [] }, never)
+    await stream.next()
+    await clock.advance(3_600_000)
+    expect((await stream.next()).value).toEqual(Buffer.from('1'))
+  })
+
+  test('and follows what is yet to come is none', async () => {
+    const { patient, clock } = hanging(0)
+    const stream = patient.stream({ command: 'journalctl', args: ['--follow'] }, never)
+    const outcome = outcomeOf(stream.next())
+    await clock.advance(3_600_000)
+    expect(outcome.said).toBe('nothing yet')
+  })
 })

@@ -16,7 +16,7 @@ import {
 } from 'node:fs/promises'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import { parseListeners } from '../../src/parsers/kernel-files.ts'
 import { createDiskUsage, createFileTree } from '../../src/sources/file-tree.ts'
@@ -29,9 +29,7 @@ const { signal } = new AbortController()
 let root = ''
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'kernel-test-'))
-})
-afterEach(async () => {
-  await rm(root, { recursive: true, force: true })
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
 })
 
 describe('small files', () => {

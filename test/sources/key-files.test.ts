@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createKeyFiles, rememberAbsent } from '../../src/sources/key-files.ts'
+import { it } from '../support/directory.ts'
 import { probeTmpfs, SHM } from '../support/key-files.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
@@ -56,26 +57,21 @@ test('a home on another file system is as it seems', async () => {
   expect(await files.look(join(tmpdir(), 'missing'))).toBe('missing')
 })
 
-test('an absent path is looked up again after 50 s, an existing one at once', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'key-files-'))
-  try {
-    let now = 0
-    const files = rememberAbsent(createKeyFiles(), { elapsed: () => now })
-    const path = join(directory, 'node.toml')
-    expect(await files.look(path)).toBe('missing')
-    expect(await files.list(join(directory, 'backup'))).toBe('missing')
-    await writeFile(path, 'abc')
-    await mkdir(join(directory, 'backup'))
-    now = 49_999
-    expect(await files.look(path)).toBe('missing')
-    expect(await files.list(join(directory, 'backup'))).toBe('missing')
-    expect(await files.look(directory)).toMatchObject({ isFile: false })
-    now = 50_000
-    expect(await files.list(join(directory, 'backup'))).toEqual([])
-    expect(await files.look(path)).toMatchObject({ isFile: true })
-    await rm(path)
-    expect(await files.look(path)).toBe('missing')
-  } finally {
-    await rm(directory, { recursive: true })
-  }
+it('an absent path is looked up again after 50 s, an existing one at once', async ({ directory }) => {
+  let now = 0
+  const files = rememberAbsent(createKeyFiles(), { elapsed: () => now })
+  const path = join(directory, 'node.toml')
+  expect(await files.look(path)).toBe('missing')
+  expect(await files.list(join(directory, 'backup'))).toBe('missing')
+  await writeFile(path, 'abc')
+  await mkdir(join(directory, 'backup'))
+  now = 49_999
+  expect(await files.look(path)).toBe('missing')
+  expect(await files.list(join(directory, 'backup'))).toBe('missing')
+  expect(await files.look(directory)).toMatchObject({ isFile: false })
+  now = 50_000
+  expect(await files.list(join(directory, 'backup'))).toEqual([])
+  expect(await files.look(path)).toMatchObject({ isFile: true })
+  await rm(path)
+  expect(await files.look(path)).toBe('missing')
 })

@@ -1,15 +1,13 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createPackageLists } from '../../src/sources/package-lists.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
+const base = await temporaryFolder()
 let root = ''
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'chain-agent-apt-'))
-})
-afterEach(async () => {
-  await rm(root, { recursive: true })
+  root = await mkdtemp(join(base, 'apt-'))
 })
 
 const write = async (path: string, text: string): Promise<void> => {

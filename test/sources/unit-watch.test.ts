@@ -29,11 +29,7 @@ const start = () => {
   return unitWatch
 }
 const woken = async (): Promise<void> => {
-  await eventually(
-    () => wakes,
-    (count) => count > 0,
-    { every: 5 },
-  )
+  await eventually(() => wakes, /[1-9]/, { every: 5 })
   // Its other events come with it, before those of a file that is written now.
   await allEvents()
   wakes = 0

@@ -4,12 +4,9 @@ import type { Health } from '../../src/domain/health.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'
-import { createSeriesHistory } from '../../src/health/changes/series-history.ts'
-import { whatChanged } from '../../src/health/changes/what-changed.ts'
 import { createStatusPage } from '../../src/exporter/page/page.ts'
 import type { AgentView } from '../../src/exporter/server.ts'
-import { limitsOf } from '../../src/health/rules/index.ts'
-import { DEFAULT_TUNING } from '../../src/health/rules/tuning.ts'
+import { DEFAULT_TUNING, limitsOf } from '../../src/health/rules/index.ts'
 import type { NodeSnapshot } from '../../src/health/snapshot.ts'
 import { createRunbooks } from '../../src/sources/runbooks.ts'
 
@@ -77,7 +74,6 @@ export const agentView = (own: Partial<AgentView> = {}): AgentView => ({
   health: () => Promise.resolve(renderHealth(HEALTHY)),
   status: () => renderStatus({ version: '1.2.3', startedAt: HEALTHY.since, prefix: 'acme' }, []),
   events: () => Promise.resolve([]),
-  changes: (range) => whatChanged(createSeriesHistory(), range),
   page: statusPageOf(),
   runbooks: createRunbooks(),
   prefix: () => 'acme',

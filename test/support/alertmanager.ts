@@ -33,12 +33,8 @@ const inNamespace = (place: string): readonly string[] => [
 ]
 
 export const probeAlertmanager = async (version: AlertmanagerVersion = NEWEST): Promise<Probe> => {
-  try {
-    const text = await must('unshare', [...inNamespace(await unpacked(version)), '--version'])
-    return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
-  } catch (error) {
-    return { missing: String(error) }
-  }
+  const text = await must('unshare', [...inNamespace(await unpacked(version)), '--version'])
+  return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
 }
 
 export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {

@@ -1,12 +1,21 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { must } from './programs.ts'
+import { must, run } from './programs.ts'
+import type { Probe } from './real-parts.ts'
+import { probeSandbox } from './sandbox.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const CACHE = join(ROOT, '.cache')
 /** Copying and compressing 200 MB on a busy machine. */
 const SLOW = 900_000
+
+/** Whether the machine is a Debian host on which packages can be built and installed. */
+export const probeDebianHost = async (): Promise<Probe> => {
+  if (process.arch !== 'x64') return { missing: `the packages are for amd64, not ${process.arch}` }
+  if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke'])).code !== 0) return { missing: 'no Debian' }
+  return probeSandbox()
+}
 
 /** Builds both packages and returns their paths: the agent, the query service. */
 export const buildDebs = async (umask = '022', env: Readonly<Record<string, string>> = {}) => {

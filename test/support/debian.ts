@@ -50,13 +50,9 @@ export const debianTree = async (release: string): Promise<string> =>
   })
 
 export const probeDebianTree = async (release: string): Promise<Probe> => {
-  try {
-    const versions = 'cat /etc/debian_version; systemctl --version'
-    const [debian, systemd = ''] = (await must('chroot', [await debianTree(release), 'sh', '-c', versions])).split('\n')
-    return { version: `${debian}, ${/^systemd \d+/.exec(systemd)?.[0]}` }
-  } catch (error) {
-    return { missing: String(error) }
-  }
+  const versions = 'cat /etc/debian_version; systemctl --version'
+  const [debian, systemd = ''] = (await must('chroot', [await debianTree(release), 'sh', '-c', versions])).split('\n')
+  return { version: `${debian}, ${/^systemd \d+/.exec(systemd)?.[0]}` }
 }
 
 const unpackOnce = async (name: string, fetchInto: (cwd: string) => Promise<void>): Promise<string> => {

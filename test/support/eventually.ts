@@ -7,20 +7,28 @@ interface Patience {
   readonly every?: number
 }
 
+/** A function, the value itself, or an expression that matches it. */
+type Condition<T> = ((seen: T) => boolean) | RegExp | string | number
+
+const satisfies = <T>(condition: Condition<T>, seen: T): boolean => {
+  if (typeof condition === 'function') return condition(seen)
+  return condition instanceof RegExp ? condition.test(String(seen)) : Object.is(condition, seen)
+}
+
 /**
  * Looks again and again until what it sees satisfies, and returns that. Where it never does, the failure shows what was
  * seen last: a value, or what looking threw.
  */
 export const eventually = async <T>(
   look: () => Promise<T> | T,
-  satisfies: (seen: T) => boolean,
+  condition: Condition<T>,
   { within = 300_000, every = 100 }: Patience = {},
 ): Promise<T> => {
   const deadline = Date.now() + within
   for (;;) {
     const last = await glance(look)
-    if ('seen' in last && satisfies(last.seen)) return last.seen
-    if (Date.now() >= deadline) throw new Error(complaint(satisfies, last, within))
+    if ('seen' in last && satisfies(condition, last.seen)) return last.seen
+    if (Date.now() >= deadline) throw new Error(complaint(condition, last, within))
     await delay(every)
   }
 }

@@ -1,10 +1,10 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { listening } from './http.ts'
 
 export interface ExpositionServer {
   /** HOST:PORT. */
   readonly address: string
-  close(): void
+  close(): Promise<void>
 }
 
 /** What an agent would answer at /metrics, said beforehand. */
@@ -12,15 +12,6 @@ export const serveExposition = async (text: string): Promise<ExpositionServer> =
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/plain; version=0.0.4').end(text)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('not a TCP port')
-  return {
-    address: `127.0.0.1:${address.port}`,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  const { port, close } = await listening(server)
+  return { address: `127.0.0.1:${port}`, close }
 }

@@ -9,6 +9,7 @@ import type { Endpoint } from '../../simulator/endpoints.ts'
 import type { Pace } from '../../simulator/pace.ts'
 import type { Exec, Program } from '../../src/sources/exec.ts'
 import type { HttpRequest } from '../../src/sources/http.ts'
+import type { SeriesHistory } from '../../src/health/changes/series-history.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
 import { createInFlight, manualClock, onManualClock } from './manual-clock.ts'
@@ -50,6 +51,8 @@ interface Options {
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Logger
   readonly pace?: Pace
+  /** Receives the samples of each evaluation of the rules. */
+  readonly series?: SeriesHistory
   /** Whether secrets are planted in addresses, tools, logs and metrics. */
   readonly hasSecrets?: boolean
   /**
@@ -190,6 +193,7 @@ export const startHost = async (options: Options): Promise<Host> => {
         host: {
           space: { ...createDiskUsage(), fileSystem: async (path) => Promise.resolve(simulated.fileSystem(path)) },
         },
+        ...(options.series && { series: options.series }),
         ownsProcess: hasSecrets,
       })
     : undefined

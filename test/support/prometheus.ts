@@ -27,12 +27,8 @@ export const prometheus = async (): Promise<string> => program('prometheus')
 export const promtool = async (version: PrometheusVersion = NEWEST): Promise<string> => program('promtool', version)
 
 export const probePrometheus = async (version: PrometheusVersion = NEWEST): Promise<Probe> => {
-  try {
-    const text = await must(await promtool(version), ['--version'])
-    return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
-  } catch (error) {
-    return { missing: String(error) }
-  }
+  const text = await must(await promtool(version), ['--version'])
+  return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
 }
 
 /** `promtool check metrics`: its findings; empty if there are none. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { probeSandbox } from './sandbox.ts'
 
 /** The newest of these versions, which come first; in the project `matrix` of vitest.config.ts, the others. */
 export const versionsToTest = <Version>([newest, ...others]: readonly [Version, ...Version[]]): readonly Version[] =>
@@ -22,13 +23,13 @@ declare module 'vitest' {
 
 /**
  * `describe` for a suite that needs a real part. Where the machine does not have it the suite is skipped and says why;
- * under CI that is a failure: a suite that quietly never runs is no suite.
+ * under CI that is a failure: a suite that quietly never runs is no suite. A probe may throw the reason.
  */
 export const requireRealPart = async (
   name: string,
   probe: () => Promise<Probe> | Probe,
 ): Promise<typeof describe | typeof describe.skip> => {
-  const part = judge(name, await probe())
+  const part = await judge(name, probe)
   it(`the machine has the real part: ${name}`, ({ task, skip }) => {
     task.meta.realPart = part
     skip(!part.ran && !process.env['CI'], part.detail)
@@ -37,5 +38,14 @@ export const requireRealPart = async (
   return part.ran ? describe : describe.skip
 }
 
-const judge = (name: string, probe: Probe): RealPart =>
-  'version' in probe ? { name, ran: true, detail: probe.version } : { name, ran: false, detail: probe.missing }
+/** `describe` for a suite with a real systemd. */
+export const requireSandbox = async () => requireRealPart('sandbox', probeSandbox)
+
+const judge = async (name: string, probe: () => Promise<Probe> | Probe): Promise<RealPart> => {
+  try {
+    const found = await probe()
+    return 'version' in found ? { name, ran: true, detail: found.version } : { name, ran: false, detail: found.missing }
+  } catch (error) {
+    return { name, ran: false, detail: String(error) }
+  }
+}

@@ -46,13 +46,15 @@ export const writeRecording = async ({ scenario, seconds, file, without }: Optio
     for await (const frame of journalctl(args, new AbortController().signal)) {
       if ('stdout' in frame) text += frame.stdout
     }
-    const printed = text.split('\n').slice(0, -1)
+    // At a cursor, the first line is the last one of the piece before it.
+    const printed = text.split('\n').slice(place.startsWith('--cursor') ? 1 : 0, -1)
     const second = (now - RECORDED_FROM) / 1000
     const isMissing = without !== undefined && second > without[0] && second <= without[1]
     if (!isMissing) lines += printed.length
     const [, cursor] = /"__CURSOR":"([^"]+)"/.exec(printed.at(-1) ?? '') ?? []
-    if (cursor !== undefined) place = `--after-cursor=${cursor}`
-    if (!isMissing && !out.write(text)) await once(out, 'drain')
+    if (cursor !== undefined) place = `--cursor=${cursor}`
+    const piece = printed.map((line) => `${line}\n`).join('')
+    if (!isMissing && !out.write(piece)) await once(out, 'drain')
   }
   out.end()
   await once(out, 'finish')

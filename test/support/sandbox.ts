@@ -1,10 +1,11 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive, must, run } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DIRECTORY = 'chain-sandbox-'
 const SCRIPT = fileURLToPath(new URL('systemd-sandbox.sh', import.meta.url))
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -31,6 +32,16 @@ export interface Sandbox {
   exec: typeof run
   /** Throws unless it succeeds; the answer without the last line end. */
   systemctl(...args: readonly string[]): Promise<string>
+  /** Runs a script as root; throws unless it succeeds, returns its output. */
+  shell(script: string): Promise<string>
+  /** What a unit has written to the journal. */
+  log(unit?: string): Promise<string>
+  /** What `systemd-analyze verify` reports of these units; empty if nothing. */
+  verify(...units: readonly string[]): Promise<readonly string[]>
+  /** Installs the program of the checkout, which must be among the binds, as `chain-agent`, and a user for its unit. */
+  install(user: string): Promise<void>
+  /** Installs units of deploy/. */
+  deploy(...units: readonly string[]): Promise<void>
   /** A unit, or a drop-in: `name.service.d/any.conf`. */
   writeUnit(name: string, text: string): Promise<void>
   reboot(): Promise<void>
@@ -49,6 +60,16 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
     run(SCRIPT, [...inside, command, ...args], { ...INSIDE, ...settings })
   const systemctl: Sandbox['systemctl'] = async (...args) =>
     (await must(SCRIPT, [...inside, 'systemctl', ...args], INSIDE)).trimEnd()
+  const shell: Sandbox['shell'] = async (script) => {
+    const { code, stdout, stderr } = await exec('sh', ['-euc', script], { timeout: 600_000 })
+    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
+    return stdout.trimEnd()
+  }
+  const writeUnit: Sandbox['writeUnit'] = async (unit, text) => {
+    await mkdir(join(units, dirname(unit)), { recursive: true })
+    await writeFile(join(units, unit), text)
+    await systemctl('daemon-reload')
+  }
   const halt = async (): Promise<void> => {
     await must(SCRIPT, ['down', '-n', name])
   }
@@ -72,11 +93,26 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
     journal,
     exec,
     systemctl,
-    writeUnit: async (unit, text) => {
-      await mkdir(join(units, dirname(unit)), { recursive: true })
-      await writeFile(join(units, unit), text)
-      await systemctl('daemon-reload')
+    shell,
+    log: async (unit = 'chain-agent.service') => shell(`journalctl -u '${unit}' -o cat --no-pager`),
+    verify: async (...verified) => {
+      const { code, stdout, stderr } = await exec('systemd-analyze', ['verify', ...verified])
+      const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('chain-agent'))
+      return code === 0 ? lines : [`exit code ${code}`, ...lines]
     },
+    install: async (user) => {
+      await shell(`
+        useradd --system --no-create-home --shell /usr/sbin/nologin ${user}
+        mkdir -p /opt/chain-agent /etc/chain-agent
+        mount --bind ${ROOT} /opt/chain-agent
+        printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
+        chmod 755 /usr/local/bin/chain-agent
+        cp ${process.execPath} /opt/node`)
+    },
+    deploy: async (...names) => {
+      for (const unit of names) await writeUnit(unit, await readFile(join(ROOT, 'deploy', unit), 'utf8'))
+    },
+    writeUnit,
     reboot: async () => {
       await halt()
       await up()

@@ -8,6 +8,7 @@ import { createSandbox } from './sandbox.ts'
 import { type Exposition, parseExposition, scrape } from './scrape.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const MAIN = join(ROOT, 'dist/main.js')
 const PROGRAM = join(ROOT, 'test/fixtures/bin/program.sh')
 const LEDGER_TAIL = join(ROOT, 'test/fixtures/bin/ledger-tail.mjs')
 const RECORDER = join(ROOT, 'test/fixtures/bin/recorder.sh')
@@ -53,17 +54,30 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
   await putRecorder(directory)
   const ledger = await createLedgerControl(directory)
 
+  const commandLine = (...argv: readonly string[]): readonly string[] => [
+    process.execPath,
+    MAIN,
+    ...argv,
+    '--config',
+    join(directory, 'config.yaml'),
+  ]
   const metrics = `http://127.0.0.1:${port}/metrics`
   const look = async (): Promise<Exposition> =>
     ownNetwork ? parseExposition((await sandbox.exec('curl', ['-sS', metrics])).stdout) : scrape(metrics)
   /** Looks until the metrics satisfy. */
   const see = async <T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T> =>
     eventually(async () => read(await look()), satisfies)
+  /** Waits until a series has this value, and returns it. */
+  const waitFor = async (wanted: number | undefined, ...series: Parameters<Exposition['value']>) =>
+    see(
+      ({ value }) => value(...series),
+      (value) => value === wanted,
+    )
   const startAgent = async (): Promise<void> => {
     // After a kill the unit is active for a moment, in which `start` does nothing.
     await systemctl('restart', 'chain-agent.service')
     for (const collector of ['services', 'lifecycle', 'ledger']) {
-      await see(({ value }) => value('chain_agent_collector_up', { collector }), isOne)
+      await waitFor(1, 'chain_agent_collector_up', { collector })
     }
   }
 
@@ -74,7 +88,11 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
     port,
     look,
     see,
+    waitFor,
     startAgent,
+    /** The words of a command of the built program with the configuration of the agent. */
+    commandLine,
+    run: async (...argv: readonly string[]) => sandbox.exec('env', commandLine(...argv)),
     signal: async (service: string, name: string): Promise<void> => {
       await systemctl('kill', '--kill-whom=main', `--signal=${name}`, unit(service))
     },
@@ -86,12 +104,10 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
 
 export type SandboxedNode = Awaited<ReturnType<typeof createNode>>
 
-const isOne = (value: number | undefined): boolean => value === 1
-
 const units = (prefix: string, directory: string, millisecondsPerBlock: number): Readonly<Record<string, string>> => {
   const program = service(PROGRAM, 'LimitCORE=0')
   const ledgerTail = `${process.execPath} ${LEDGER_TAIL} ${directory} ${millisecondsPerBlock}`
-  const agent = `${process.execPath} ${ROOT}dist/main.js run --config ${directory}/config.yaml`
+  const agent = `${process.execPath} ${MAIN} run --config ${directory}/config.yaml`
   return {
     [`${prefix}-bft.service`]: program,
     [`${prefix}-execution.service`]: program,

@@ -1,3 +1,5 @@
+import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
+
 /** One look at /metrics. */
 export interface Exposition {
   readonly text: string
@@ -14,25 +16,14 @@ export const scrape = async (url: string): Promise<Exposition> => {
   return parseExposition(await response.text())
 }
 
-interface Series {
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly value: number
-}
-
-/**
- * Text exposition format 0.0.4, strictly: a line that is not understood throws. Prometheus reads `Nan` too, as
- * prom-client writes it.
- */
+/** Every line must be understood. */
 export const parseExposition = (text: string): Exposition => {
-  const series = text
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map(parseLine)
+  const { samples, firstUnknown } = parsePrometheusText(text)
+  if (firstUnknown !== null) throw new Error(`not exposition text: ${firstUnknown}`)
   return {
     text,
     value: (name, labels = {}) => {
-      const found = series.filter(
+      const found = samples.filter(
         (one) => one.name === name && Object.entries(labels).every(([key, v]) => one.labels[key] === v),
       )
       if (found.length > 1) {
@@ -42,21 +33,3 @@ export const parseExposition = (text: string): Exposition => {
     },
   }
 }
-
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"/
-const LINE = new RegExp(`^([a-zA-Z_:][\\w:]*)(?:\\{((?:${LABEL.source},?)*)\\})? ([-+]?(?:\\d\\S*|Inf|Na[Nn]))$`)
-
-const parseLine = (line: string): Series => {
-  const [, name, labels = '', , , value] = LINE.exec(line) ?? []
-  if (name === undefined || value === undefined) throw new Error(`not exposition text: ${line}`)
-  return {
-    name,
-    labels: Object.fromEntries(
-      [...labels.matchAll(new RegExp(LABEL, 'g'))].map(([, key = '', text = '']) => [key, unescape(text)]),
-    ),
-    value: Number(value.replace('Inf', 'Infinity')),
-  }
-}
-
-const unescape = (text: string): string =>
-  text.replaceAll(/\\([\\"n])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign))

@@ -3,12 +3,26 @@ import { join } from 'node:path'
 import { debianPackage } from './debian.ts'
 import { must } from './programs.ts'
 
+const MAIN = join(import.meta.dirname, '../../dist/main.js')
+
+/** A search path with the built program, which the scripts call. */
+const pathWith = async (folder: string): Promise<string> => {
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`
+  await writeFile(join(folder, 'chain-agent'), program, { mode: 0o755 })
+  return `${folder}:${process.env['PATH'] ?? ''}`
+}
+
 /** What bash offers for each command line, whose last word is the one that is being typed. */
-export const askBash = async (script: string, lines: readonly (readonly string[])[]): Promise<readonly string[]> => {
+export const askBash = async (
+  folder: string,
+  script: string,
+  lines: readonly (readonly string[])[],
+): Promise<readonly string[]> => {
   const tries = lines.map(
     (words) => `COMP_WORDS=(${words.map(quote).join(' ')}); COMP_CWORD=${words.length - 1}; COMPREPLY=(); ${CALL}`,
   )
-  const out = await must('bash', ['--norc', '--noprofile', '-c', [script, ...tries].join('\n')])
+  const env = { PATH: await pathWith(folder) }
+  const out = await must('bash', ['--norc', '--noprofile', '-c', [script, ...tries].join('\n')], { env })
   return out.split('\n')
 }
 
@@ -26,6 +40,7 @@ export const askZsh = async (folder: string, script: string, lines: readonly str
   const functions = await must('find', [join(shared, 'usr/share/zsh/functions'), '-type', 'd'])
   const out = await must(zsh, ['-f', join(folder, 'driver'), ...lines], {
     env: {
+      PATH: await pathWith(folder),
       TERM: 'dumb',
       ZSH: zsh,
       MODULES: modules,

@@ -24,13 +24,9 @@ const program = async (name: string, version: VictoriaVersion = NEWEST): Promise
 
 /** Debian builds it without its version: the package's log of changes begins with it. */
 export const probeVictoria = async (version: VictoriaVersion = NEWEST): Promise<Probe> => {
-  try {
-    const folder = join(await unpacked(version), 'usr/share/doc/victoria-metrics')
-    const changes = gunzipSync(await readFile(join(folder, 'changelog.Debian.gz'))).toString()
-    return { version: /\((\d[\d.]*)/.exec(changes)?.[1] ?? 'unknown' }
-  } catch (error) {
-    return { missing: String(error) }
-  }
+  const folder = join(await unpacked(version), 'usr/share/doc/victoria-metrics')
+  const changes = gunzipSync(await readFile(join(folder, 'changelog.Debian.gz'))).toString()
+  return { version: /\((\d[\d.]*)/.exec(changes)?.[1] ?? 'unknown' }
 }
 
 /** The errors of vmalert in these files of rules; empty if it loads them. */

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
+import type { Command } from 'commander'
+import { commandLineOf } from '../../src/cli/help/help.ts'
 import { loadProgram } from '../../src/cli/program.ts'
-import { type CommandModel, describeCommand, withSubcommands } from '../../src/cli/help/completion-model.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 /** The program with all its commands. */
@@ -11,11 +12,15 @@ export const completeProgram = async () => {
   return loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined)
 }
 
-export const programWords = async (): Promise<CommandModel> => describeCommand(await completeProgram())
-
-/** Every command by its whole path, and every option by its long name. */
-export const namesIn = (program: CommandModel): readonly string[] => [
-  ...new Set(
-    withSubcommands(program).flatMap(({ path, options }) => [path, ...options.flatMap(({ names }) => names.slice(-1))]),
-  ),
+/** A command and all its subcommands, recursively. */
+export const withSubcommands = (command: Command): readonly Command[] => [
+  command,
+  ...command.commands.flatMap(withSubcommands),
 ]
+
+/** `maintenance start`; empty for the program. */
+export const pathOf = (command: Command): string => commandLineOf(command).split(' ').slice(1).join(' ')
+
+/** The flags of all options of a command, also of those that its help leaves to `help configuration`. */
+export const flagsOf = ({ options }: Command): readonly string[] =>
+  [...options.flatMap(({ short, long }) => [short, long]), '-h', '--help'].filter((flag) => flag !== undefined)

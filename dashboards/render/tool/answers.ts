@@ -40,7 +40,7 @@ export const marksOf = async (
   { name, enable, expr, iconColor: color, useValueForTime }: Annotation,
   api: Api,
 ): Promise<readonly Mark[]> => {
-  if (expr === undefined || !enable) return []
+  if (!enable) return []
   const { from, to } = scene.span
   const series = await api.range(interpolate(expr, scene), { ...scene.span, step: STEP })
   if (useValueForTime === true) {

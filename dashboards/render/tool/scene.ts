@@ -11,7 +11,7 @@ const TOLD_IN_FULL = { from: 'now-6h', to: 'now' }
 export const sceneOf = async (committed: Dashboard, engine: Engine, instance = HEALTHY) => {
   const dashboard = { ...committed, time: TOLD_IN_FULL }
   const { title, panels, templating, annotations } = dashboard
-  const isOfOne = templating.list.some(({ name, multi }) => name === 'instance' && multi !== true)
+  const isOfOne = templating.list.some(({ name, multi }) => name === 'instance' && !multi)
   const scene = await openScene(dashboard, engine, {
     now: engine.now,
     ...(isOfOne || instance !== HEALTHY ? { choose: { instance } } : {}),
@@ -20,10 +20,7 @@ export const sceneOf = async (committed: Dashboard, engine: Engine, instance = H
     title,
     chosen: templating.list
       .filter(({ type, name }) => type !== 'datasource' && name !== 'cluster')
-      .map((variable) => ({
-        label: variable.label ?? variable.name,
-        text: textOf(variable, scene),
-      })),
+      .map((variable) => ({ label: variable.label, text: textOf(variable, scene) })),
     span: { from: scene.span.from * 1000, to: scene.span.to * 1000 },
     marks: (await Promise.all(annotations.list.map((one) => marksOf(scene, one, engine)))).flat(),
     panels: await Promise.all(

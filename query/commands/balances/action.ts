@@ -4,15 +4,14 @@ import type { Retry } from '../../client/types.ts'
 import { writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
 import { otherChainOf, type Verification, verifyBalances } from './verify.ts'
-import { checkOutput, checkpointOf, withCheckpointLocked } from '../query/output.ts'
-import { exists } from '../../../src/sources/durable.ts'
+import { checkpointOf, withCheckpointLocked } from '../../client/checkpoint.ts'
+import { checkWritable, exists } from '../../../src/sources/durable.ts'
 import { standardOf } from '../../tokens/signatures.ts'
 import { type BalancesOptions, DEFAULT_SAMPLE } from './options.ts'
 import { loadFor } from '../../../src/terminal/config.ts'
-import { type ExitCode, type Io, READER_GONE, type CommandContext } from '../../../src/terminal/io.ts'
+import { type CommandContext, type ExitCode, type Io, READER_GONE } from '../../../src/terminal/io.ts'
 import { createProgress } from '../../../src/terminal/progress.ts'
-import { createProgressLine, createRetryReporter } from '../query/progress.ts'
-import { exitWithError, printResumeHint } from '../query/report.ts'
+import { createProgressLine, createRetryReporter, exitWithError, printResumeHint } from '../query/report.ts'
 import { openService, serviceOf } from '../query/service.ts'
 
 export type Exit = (code: ExitCode) => void
@@ -51,7 +50,7 @@ export const computeBalances = async ({
     return rebuilt.complete ? (isVerified(verified, plan) ? 0 : 1) : 4
   }
   try {
-    if (output !== undefined) await checkOutput(output)
+    if (output !== undefined) await checkWritable(output)
     const code = await (file === undefined ? run() : withCheckpointLocked(file, run))
     if (code === undefined) await exitInterrupted(io, exit, { file })
     else exit(code)

@@ -1,25 +1,46 @@
 import type { Command } from 'commander'
-import { describeFileError, errorCode, SourceError } from '../../../src/core/errors.ts'
-import { filterFieldsOf } from '../../client/log-filter.ts'
-import type { LogQuery } from '../../client/types.ts'
-import type { LogField } from '../../log-fields.ts'
-import { fetchLogs } from './fetch-logs.ts'
-import { checkpointOf } from './output.ts'
+import { describeFileError, errorCode, excerpt, SourceError } from '../../../src/core/errors.ts'
+import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../client/types.ts'
+import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import {
-  isInterrupted,
+  type CommandContext,
   type ExitCode,
   type Io,
+  isInterrupted,
   READER_GONE,
+  unlessInterrupted,
+  UsageError,
   writeAll,
-  type CommandContext,
 } from '../../../src/terminal/io.ts'
 import { createProgress } from '../../../src/terminal/progress.ts'
-import { createProgressLine, createRetryReporter } from './progress.ts'
-import { readQueryFile } from './query-file.ts'
-import { exitWithError, notesOfRun } from './report.ts'
-import { createRowRenderer, type RowFormat } from './rows.ts'
-import { openService, serviceOf, type ServiceOptions } from './service.ts'
-import type { Topics } from './topics.ts'
+import { createProgressLine, createRetryReporter, exitWithError, notesOfRun } from './report.ts'
+import { LEDGER_FIELDS } from '../../tokens/signatures.ts'
+import { createRowRenderer, filterFieldsOf, type RenderedPage, type RowFormat } from './rows.ts'
+import { openService, serviceOf, type ServiceOptions, type Topics } from './service.ts'
+import { z } from 'zod'
+import { readTextSync } from '../../../src/core/files.ts'
+import type { Clock } from '../../../src/core/clock.ts'
+import { createFingerprint } from '../../../src/core/hash.ts'
+import { QueryError } from '../../client/errors.ts'
+import {
+  checkWritable,
+  openPartialFile,
+  partialBytes,
+  type PartialFile,
+  partialPath,
+  readPartial,
+} from '../../../src/sources/durable.ts'
+import {
+  type CheckpointFile,
+  checkpointOf,
+  createCheckpointSchedule,
+  heightDecreased,
+  identityOf,
+  openCheckpoint,
+  unfinishedRun,
+  unusable,
+  withCheckpointLocked,
+} from '../../client/checkpoint.ts'
 
 interface QueryOptions extends ServiceOptions {
   readonly address: readonly string[]
@@ -32,22 +53,18 @@ interface QueryOptions extends ServiceOptions {
   readonly output?: string
   readonly resume?: true
   readonly quiet?: true
+  readonly height?: true
+  readonly json?: true
 }
 
-const DEFAULT_FIELDS: readonly LogField[] = [
-  'block_number',
-  'log_index',
-  'address',
-  'topic0',
-  'topic1',
-  'topic2',
-  'topic3',
-  'data',
-  'removed',
-]
-
-export const queryLogs = async ({ io, exit, options, command }: CommandContext<QueryOptions>): Promise<void> => {
+export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<void> => {
+  const { io, exit, options, command } = context
   const { output, resume = false, format } = options
+  if (options.height) {
+    await printHeight(context)
+    return
+  }
+  if (options.json) command.error('error: --json requires --height; rows are JSON unless --format csv is set')
   if (resume && output === undefined) command.error('error: --resume requires --output')
   const query = queryOf(options, command)
   const { toBlock } = query
@@ -99,6 +116,26 @@ export const queryLogs = async ({ io, exit, options, command }: CommandContext<Q
   }
 }
 
+const printHeight = async ({ io, exit, options, command }: CommandContext<QueryOptions>): Promise<void> => {
+  const { address, topic, fields, fromBlock, toBlock, query, output, resume } = options
+  if (address.length + topic.length > 0 || [fields, fromBlock, toBlock, query, output, resume].some(isSet))
+    command.error('error: --height fetches no logs: it cannot be combined with a filter, a block range or --output')
+  try {
+    const client = await openService(serviceOf(options), { ...io, onRetry: createRetryReporter(io, options.url) })
+    const interrupted = (): void => {
+      exit(130)
+    }
+    const height = await unlessInterrupted(io, interrupted, () => client.height(io.signal))
+    if (height === undefined) return
+    io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
+    exit(0)
+  } catch (error) {
+    await exitWithError(io, exit, { thrown: error })
+  }
+}
+
+const isSet = (value: unknown): boolean => value !== undefined
+
 /** Throws a SourceError if standard output fails. */
 const print = async (io: Io, text: string): Promise<void> => {
   await writeAll(io, text)
@@ -123,18 +160,242 @@ const exitStopped = (io: Io, exit: (code: ExitCode) => void, output: string | un
 
 const queryOf = (options: QueryOptions, command: Command): LogQuery => {
   const { query, address, topic, fields, fromBlock, toBlock } = options
-  const hasOtherOptions =
-    address.length + topic.length > 0 || [fields, fromBlock, toBlock].some((one) => one !== undefined)
   if (query === undefined) {
     return {
       addresses: [...new Set(address)],
       topics: topic,
-      fields: fields ?? DEFAULT_FIELDS,
+      fields: fields ?? LEDGER_FIELDS,
       fromBlock: fromBlock ?? 0,
       toBlock: toBlock ?? null,
     }
   }
-  if (hasOtherOptions)
+  if (address.length + topic.length > 0 || [fields, fromBlock, toBlock].some(isSet))
     command.error('error: --query cannot be combined with the options of the filter and the block range')
   return readQueryFile(query)
+}
+
+const hex = (digits: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`), `expected 0x and ${digits} hex digits`)
+    .transform((text) => text.toLowerCase())
+const block = z.int('expected a block number').nonnegative()
+
+const schema = z.strictObject({
+  from_block: block,
+  to_block: block.nullish(),
+  logs: z
+    .array(
+      z.strictObject({
+        address: z.array(hex(40)).default([]),
+        topics: z
+          .array(z.array(hex(64)))
+          .max(4, 'expected at most four positions')
+          .default([]),
+      }),
+    )
+    .length(1, 'expected one filter: run one query for each'),
+  field_selection: z.strictObject({
+    log: z.array(z.enum(LOG_FIELDS, `expected fields of a log: ${LOG_FIELDS.join(', ')}`)).min(1),
+  }),
+})
+
+/** Reads a query from a file with the body of POST /query. Throws a UsageError that lists every error. */
+const readQueryFile = (file: string): LogQuery => {
+  const { data, error } = schema.safeParse(readJson(file))
+  if (!data) {
+    const problems = error.issues.map(({ path, message }) =>
+      [file, ...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
+    )
+    throw invalid(problems.join('\n'))
+  }
+  const [filter] = data.logs
+  return {
+    addresses: filter?.address ?? [],
+    topics: filter?.topics ?? [],
+    fields: data.field_selection.log,
+    fromBlock: data.from_block,
+    toBlock: data.to_block ?? null,
+  }
+}
+
+/** A filter of 10,000 addresses and topics has 1 MB. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+const readJson = (file: string): unknown => {
+  try {
+    return JSON.parse(readTextSync(file, MAX_BYTES))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalid(`${file}: it is not JSON: ${excerpt(error.message)}`)
+    throw new UsageError(
+      `${file} cannot be read: ${describeFileError(error).happened}\n  what to do: check the path after --query`,
+    )
+  }
+}
+
+const invalid = (problems: string): UsageError =>
+  new UsageError(
+    `${problems}\n  what to do: use the format of the body of POST /query: from_block, to_block, logs with one filter, field_selection.log`,
+  )
+
+interface FetchLogsOptions {
+  readonly client: QueryClient
+  /** The address of the service, which identifies the chain of a checkpoint. */
+  readonly url: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly query: LogQuery
+  /** Written before the first row. */
+  readonly head: string
+  readonly render: (page: Page) => RenderedPage
+  /** A file that grows with each page, or a function that receives the text. */
+  readonly output: { readonly file: string; readonly resume: boolean } | { send(text: string): Promise<void> }
+  readonly onProgress: (progress: Progress) => void
+}
+
+interface FetchedLogs {
+  readonly run: RunResult
+  /** The number of logs, including earlier runs that were resumed. */
+  readonly logs: number
+  /** The same of those that were left out, because the query did not request them. */
+  readonly unrequested: number
+}
+
+/** Fetches the logs page by page. Throws the errors of the client, and a SourceError for the file. */
+const fetchLogs = async (options: FetchLogsOptions): Promise<FetchedLogs> => {
+  const { output } = options
+  if (!('file' in output)) return fetchToStream(options, output)
+  await checkWritable(output.file)
+  return withCheckpointLocked(checkpointOf(output.file), () => fetchToFile(options, output))
+}
+
+const fetchToStream = async (options: FetchLogsOptions, { send }: { send(text: string): Promise<void> }) => {
+  const { client, query, head, render, signal, onProgress } = options
+  let logs = 0
+  let unrequested = 0
+  await send(head)
+  const run = await client.run(
+    query,
+    {
+      page: async (page) => {
+        const rendered = render(page)
+        await send(rendered.text)
+        logs += rendered.rows
+        unrequested += rendered.unrequested
+      },
+      reset: () => {
+        if (logs > 0) throw printedBlocksReplaced
+      },
+    },
+    { signal, onProgress },
+  )
+  return { run, logs, unrequested }
+}
+
+const printedBlocksReplaced = new QueryError('protocol', {
+  doing: 'continue the query',
+  happened: 'a reorg replaced blocks that have been printed',
+  advice: 'run the query again; with --output the file is rewritten automatically',
+})
+
+const fetchToFile = async (
+  options: FetchLogsOptions,
+  { file, resume }: { readonly file: string; readonly resume: boolean },
+): Promise<FetchedLogs> => {
+  const { client, url, clock, signal, head, render, onProgress } = options
+  const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
+  const height = await client.height(signal)
+  const written = createFingerprint()
+  const point = await resumePointOf({ file, resume, checkpoint, signal }, written)
+  const target = point?.target ?? Math.min(options.query.toBlock ?? height, height)
+  let { logs, unrequested } = point?.output ?? { logs: 0, unrequested: 0 }
+  // A run that was killed after its last step may have left a checkpoint.
+  if (!point) await checkpoint.remove()
+  // Created with the first page: until then there is nothing to resume.
+  let growing = point && (await openPartialFile(file, point.output.bytes))
+  const append = async (text: string): Promise<PartialFile> => {
+    const added = growing ? text : `${head}${text}`
+    growing ??= await openPartialFile(file)
+    await growing.append(added)
+    written.add(added)
+    return growing
+  }
+  const schedule = createCheckpointSchedule({
+    clock,
+    height,
+    isEager: true,
+    write: checkpoint.write,
+  })
+  try {
+    const run = await client.run(
+      { ...options.query, toBlock: target },
+      {
+        page: async (page) => {
+          const rendered = render(page)
+          const bytes = await (await append(rendered.text)).sync()
+          logs += rendered.rows
+          unrequested += rendered.unrequested
+          await schedule.afterPage({
+            target,
+            next: page.next,
+            last: page.last ?? null,
+            output: { bytes, fingerprint: written.value(), logs, unrequested },
+          })
+        },
+        reset: async () => {
+          schedule.discard()
+          await checkpoint.remove()
+          await growing?.discard()
+          growing = undefined
+          written.clear()
+          logs = 0
+          unrequested = 0
+        },
+      },
+      { signal, onProgress, ...(point && { from: point.next, after: point.last }) },
+    )
+    if (!run.complete || signal.aborted) {
+      await growing?.close()
+      return { run, logs, unrequested }
+    }
+    if (run.through < target) throw heightDecreased(target)
+    await (await append('')).finish()
+    await checkpoint.remove()
+    return { run, logs, unrequested }
+  } catch (error) {
+    await growing?.close().catch(() => undefined)
+    throw error
+  }
+}
+
+interface Resumed {
+  readonly file: string
+  readonly resume: boolean
+  readonly checkpoint: CheckpointFile
+  readonly signal: AbortSignal
+}
+
+/**
+ * Undefined for a new run. Otherwise adds the complete part of the output to `written`. Throws a SourceError if an earlier
+ * run exists that cannot be resumed, or without --resume.
+ */
+const resumePointOf = async (
+  { file, resume, checkpoint, signal }: Resumed,
+  written: ReturnType<typeof createFingerprint>,
+) => {
+  const size = await partialBytes(file)
+  if (size === undefined) return undefined
+  if (!resume) throw unfinishedRun(partialPath(file))
+  const { mark } = (await checkpoint.read()) ?? {}
+  // The earlier run ended before its first page.
+  if (!mark?.output) return undefined
+  const { output } = mark
+  for await (const chunk of readPartial(file, { bytes: output.bytes, signal })) written.add(chunk)
+  // What follows was written after the last checkpoint, and is written again.
+  if (size >= output.bytes && written.value() === output.fingerprint) return { ...mark, output }
+  throw unusable(
+    partialPath(file),
+    size < output.bytes ? 'it is shorter than at its last checkpoint' : 'it was changed after its last checkpoint',
+    'remove it to start again',
+  )
 }

@@ -2,14 +2,13 @@ import { InvalidArgumentError, Option } from 'commander'
 import { closestMatch } from '../../../src/core/suggest.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import { defineCommand } from '../../../src/terminal/define-command.ts'
-import { EXIT_CODES_NOTE, readAddress, readBlock, serviceOptions } from './service.ts'
-import { readTopic, type Topics } from './topics.ts'
+import { EXIT_CODES_NOTE, readAddress, readBlock, readTopic, serviceOptions, type Topics } from './service.ts'
 
 const NONE: readonly string[] = []
 
 const NO_TOPICS: Topics = []
 
-/** `chain-agent query`: prints event logs, one row per log. */
+/** `chain-agent query`: prints event logs, one row per log, or the newest block of the service. */
 export const queryCommand = defineCommand({
   options: (command) =>
     serviceOptions(command)
@@ -35,7 +34,9 @@ export const queryCommand = defineCommand({
       .addOption(new Option('--format <format>', 'format of a row').choices(['ndjson', 'csv']).default('ndjson'))
       .option('-o, --output <file>', 'output file; it is created when the run is complete')
       .option('--resume', 'resume an earlier run with the same --output')
-      .option('-q, --quiet', 'do not print the progress'),
+      .option('-q, --quiet', 'do not print the progress')
+      .option('--height', 'print the newest block of the service instead of logs')
+      .option('--json', 'print the height as JSON'),
   help: `Rows are ordered by block and log index, each log once, and always have these
 two fields. Several --topic values for one position are alternatives; a log must
 match every position that is given. Until the run is complete, the output is in
@@ -48,7 +49,8 @@ Examples:
   chain-agent query --url https://query.example --address 0x1111111111111111111111111111111111111111
   chain-agent query --url https://query.example --topic 'Transfer(address,address,uint256)' --from-block 1000
   chain-agent query --url https://query.example --topic 2:0x2222222222222222222222222222222222222222
-  chain-agent query --url https://query.example --query body.json --format csv --output logs.csv --resume`,
+  chain-agent query --url https://query.example --query body.json --format csv --output logs.csv --resume
+  chain-agent query --url https://query.example --height`,
   load: async () => (await import('./action.ts')).queryLogs,
 })
 

@@ -1,9 +1,53 @@
 import { type ExitCode, type Io, UsageError } from '../../../src/terminal/io.ts'
 import { asError, ConfigError } from '../../../src/core/errors.ts'
 import { QueryError, type QueryErrorKind } from '../../client/errors.ts'
-import { UNSETTLED_BLOCKS } from '../../client/types.ts'
+import { type Progress, type Retry, type RunResult, UNSETTLED_BLOCKS } from '../../client/types.ts'
 import { StandardError } from '../../tokens/types.ts'
 import { exists } from '../../../src/sources/durable.ts'
+import type { Clock } from '../../../src/core/clock.ts'
+import { duration, figure } from '../../../src/core/format.ts'
+import { redactUrl } from '../../../src/core/redaction/redact.ts'
+import { second } from '../../../src/core/units.ts'
+
+export const createProgressLine = ({ elapsed }: Pick<Clock, 'elapsed'>): ((now: Progress) => string) => {
+  const startedAt = elapsed()
+  return ({ from, through, target, logs, retries, waitedMs }) => {
+    const seconds = Math.max(0.001, (elapsed() - startedAt) / second)
+    const [done, all] = [Math.max(0, through - from + 1), Math.max(1, target - from + 1)]
+    const left = done === 0 ? undefined : (seconds / done) * (all - done)
+    const parts = [
+      // Only a complete run has 100 %.
+      `Block ${figure(through)} of ${figure(target)} (${Math.min(99, Math.floor((100 * done) / all))} %)`,
+      `${figure(logs)} logs`,
+      `${figure(Math.round(logs / seconds))} logs/s`,
+      `${figure(Math.round(done / seconds))} blocks/s`,
+      left !== undefined && `${duration(left * second)} left`,
+      retries > 0 && `${figure(retries)} retries`,
+      waitedMs >= second && `waited ${duration(waitedMs)}`,
+    ]
+    return parts.filter((part) => part !== false).join(', ')
+  }
+}
+
+/** Requests run in parallel, and all of them fail when the service is down. */
+const MIN_INTERVAL_MS = second
+
+/** Reports on standard error why and when a request is sent again, at most once a second. */
+export const createRetryReporter = (
+  { stderr, clock }: Pick<Io, 'stderr' | 'clock'>,
+  url: string,
+): ((retry: Retry) => void) => {
+  let last = -Infinity
+  return ({ happened, reported, waitMs, attempt }) => {
+    const now = clock.elapsed()
+    if (now - last < MIN_INTERVAL_MS) return
+    last = now
+    const count = attempt === null ? '' : ` (attempt ${attempt.number} of ${attempt.of})`
+    const wait = `${(waitMs / second).toFixed(waitMs < 10 * second ? 1 : 0)} s`
+    const why = reported === '' ? happened : `${happened} (${reported})`
+    stderr.write(`Query service ${redactUrl(url)}: ${why}; retrying in ${wait}${count}\n`)
+  }
+}
 
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,
@@ -53,25 +97,19 @@ export const printResumeHint = async (io: Pick<Io, 'stderr'>, checkpoint: string
  */
 export const UNGUARDED = `Unproven: the service returns no block hashes, and a reorg may still replace the last blocks. Run the command again in a few minutes, or with --to-block ${UNSETTLED_BLOCKS} below the height.`
 
-interface CompletedRun {
-  readonly target: number
-  readonly toBlock: number | null
-  readonly stats: { readonly unguarded: number }
-}
-
-/** Logs that the service returned although the query did not request them; none if there are none. */
-export const unrequestedNotes = (count: number): readonly string[] =>
-  count === 0
-    ? []
-    : [
-        `Left out: ${count} logs of another contract or with other topics, which were not requested. A service that returns such logs may also lack requested ones: report it to its operator.`,
-      ]
+/** Logs that the service returned although the query did not request them; false if there are none. */
+export const unrequestedNote = (count: number): string | false =>
+  count > 0 &&
+  `Left out: ${count} logs of another contract or with other topics, which were not requested. A service that returns such logs may also lack requested ones: report it to its operator.`
 
 /** Limitations of the result of a complete run, one sentence each. */
-export const notesOfRun = ({ target, toBlock, stats }: CompletedRun, unrequested: number): readonly string[] => [
-  ...unrequestedNotes(unrequested),
-  ...(toBlock !== null && toBlock > target
-    ? [`Through block ${target}, not ${toBlock}: the service has no later block yet.`]
-    : []),
-  ...(stats.unguarded > 0 ? [UNGUARDED] : []),
-]
+export const notesOfRun = ({ target, toBlock, stats }: RunResult, unrequested: number): readonly string[] => {
+  const notes = [
+    unrequestedNote(unrequested),
+    toBlock !== null &&
+      toBlock > target &&
+      `Through block ${target}, not ${toBlock}: the service has no later block yet.`,
+    stats.unguarded > 0 && UNGUARDED,
+  ]
+  return notes.filter((note) => note !== false)
+}

@@ -1,7 +1,6 @@
 import { QueryError, repeatedPosition } from '../../client/errors.ts'
-import { createLogFilter, TOPICS } from '../../client/log-filter.ts'
 import type { LogQuery, Page } from '../../client/types.ts'
-import type { LogField } from '../../log-fields.ts'
+import { type LogField, TOPICS } from '../../log-fields.ts'
 
 export type RowFormat = 'ndjson' | 'csv'
 
@@ -11,7 +10,6 @@ interface RowRenderer {
   render(page: Page): RenderedPage
 }
 
-/** The rows of a page. */
 export interface RenderedPage {
   readonly text: string
   readonly rows: number
@@ -93,7 +91,6 @@ const parseNumber = (value: unknown): number | undefined => {
   return isCount ? number : undefined
 }
 
-/** Identifies a log in an error message. */
 const nameOf = (log: Readonly<Record<string, unknown>>): string => {
   const [block, index] = [parseNumber(log['block_number']), parseNumber(log['log_index'])]
   return `log ${index ?? '(no number)'} in block ${block ?? '(no number)'}`
@@ -149,3 +146,29 @@ const unexpected = (expected: string, evidence?: string): QueryError =>
 export const csvLine = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`
 
 const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+type LogCriteria = Pick<LogQuery, 'addresses' | 'topics'>
+
+/** The fields of a log by which the service selects it; null if the response does not have the field. */
+interface SelectedBy {
+  readonly address: string | null
+  /** A topic that the log does not have is null. */
+  readonly topics: readonly (string | null)[]
+}
+
+/** Whether the query requested a log. An address that the response does not have cannot be compared. */
+export const createLogFilter = ({ addresses, topics }: LogCriteria): ((log: SelectedBy) => boolean) => {
+  const contracts = new Set(addresses)
+  const positions = topics.flatMap((alternatives, at) =>
+    alternatives.length === 0 ? [] : [{ at, alternatives: new Set(alternatives) }],
+  )
+  return (log) =>
+    (contracts.size === 0 || log.address === null || contracts.has(log.address.toLowerCase())) &&
+    positions.every(({ at, alternatives }) => alternatives.has(log.topics[at]?.toLowerCase() ?? ''))
+}
+
+/** The fields that show whether the query requested a log. */
+export const filterFieldsOf = ({ addresses, topics }: LogCriteria): readonly LogField[] => [
+  ...(addresses.length === 0 ? [] : (['address'] as const)),
+  ...TOPICS.filter((_, at) => (topics[at] ?? []).length > 0),
+]

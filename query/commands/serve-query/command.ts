@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type ConfigOptions,
   fileAndSettingOptions,
@@ -9,9 +9,8 @@ import {
 import { defineCommand } from '../../../src/terminal/define-command.ts'
 import { type ActionContext, UsageError } from '../../../src/terminal/io.ts'
 import type { ConfigurationReader, Inputs } from '../../../src/config/load.ts'
-import { type BlockRange, readBlockRange } from './block-range.ts'
-import { readAddress } from '../query/service.ts'
-import { readTopic, type Topics } from '../query/topics.ts'
+import type { BlockRange } from '../../service/ingest/reread.ts'
+import { readAddress, readTopic, type Topics } from '../query/service.ts'
 
 /** `chain-agent serve-query`: a self-hosted query service. The program passes what reads the configuration of all parts. */
 export const serveQueryCommand = (loadConfiguration: LoadConfiguration) =>
@@ -159,9 +158,11 @@ export const serveQueryOptions = (command: Command): Command =>
 
 /** The command line options as configuration inputs. */
 export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
+  // To the configuration, --listen is another setting.
+  const { listen, ...others } = options
   const { contract, topic, unbounded, store } = options
   const values = [
-    ['listen', '--listen', options.listen],
+    ['listen', '--listen', listen],
     ['metricsListen', '--metrics-listen', options.metricsListen],
     ['store', '--store', store === undefined || store.includes('://') ? store : resolve(store)],
     ['storePasswordFile', '--store-password-file', absolutePath(options.storePasswordFile)],
@@ -177,15 +178,8 @@ export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
     ['rateLimit', '--rate-limit', options.rateLimit],
     ['readyLag', '--ready-lag', options.readyLag],
   ] as const
-  const { config, rpcUrl, logLevel, set, 'web.config.file': webConfigFile } = options
   return [
-    ...flagsOf({
-      set,
-      ...(config !== undefined && { config }),
-      ...(rpcUrl !== undefined && { rpcUrl }),
-      ...(logLevel !== undefined && { logLevel }),
-      ...(webConfigFile !== undefined && { 'web.config.file': webConfigFile }),
-    }),
+    ...flagsOf(others),
     ...values.flatMap(([key, typed, value]) =>
       value === undefined ? [] : [{ path: `serveQuery.${key}`, value, typed }],
     ),
@@ -194,3 +188,12 @@ export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
 
 /** Relative paths are resolved here, since the configuration has no working directory. */
 const absolutePath = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path))
+
+/** Parses `FROM-TO`, or one block number. Throws an InvalidArgumentError. */
+const readBlockRange = (text: string): BlockRange => {
+  const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? []
+  if (first === undefined || last === undefined)
+    throw new InvalidArgumentError('expected a block number or FROM-TO, such as 1000-1999')
+  if (Number(last) < Number(first)) throw new InvalidArgumentError('the last block is before the first')
+  return { from: Number(first), to: Number(last) }
+}

@@ -8,7 +8,7 @@ import { second } from '../../../src/core/units.ts'
 import { trimTopics } from '../../service/api/parse-query.ts'
 import type { Retention } from '../../service/ingest/writer.ts'
 import { openClickHouseStore } from '../../store/clickhouse/store.ts'
-import { parseClickHouseUrl } from '../../store/clickhouse/url.ts'
+import { parseClickHouseUrl } from '../../store/clickhouse/servers.ts'
 import { checkDirectory } from '../../store/duckdb/database.ts'
 import { loadEngine } from '../../store/duckdb/engine.ts'
 import { openDuckDbStore } from '../../store/duckdb/store.ts'
@@ -103,13 +103,12 @@ export const createOpenStore = ({ store, storePasswordFile }: StoreSettings, clo
 interface OpenStoreDependencies {
   readonly scope: Filter
   readonly open: OpenStore
-  /** Reads the chain id of the node. */
   readonly readNodeChainId: (signal: AbortSignal) => Promise<number>
   readonly clock: Clock
   readonly log: Log
 }
 
-export interface OpenedStore {
+interface OpenedStore {
   readonly store: LogStore
   /** Resolves once the node has reported the chain id of the store; rejects if it is of another chain. */
   isOfChain(signal: AbortSignal): Promise<void>

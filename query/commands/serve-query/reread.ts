@@ -5,10 +5,9 @@ import { asError, SourceError, summaryOf } from '../../../src/core/errors.ts'
 import { count, duration, figure } from '../../../src/core/format.ts'
 import { second } from '../../../src/core/units.ts'
 import { readChainId } from '../../service/ingest/headers.ts'
-import { rereadBlocks, type RereadReport } from '../../service/ingest/reread.ts'
+import { type BlockRange, rereadBlocks, type RereadReport } from '../../service/ingest/reread.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { LogStore } from '../../store/store.ts'
-import type { BlockRange } from './block-range.ts'
 import { createOpenStore, type OpenStore, planOf } from './open-store.ts'
 
 /** The timeout of a request, the same as in the ingest. */

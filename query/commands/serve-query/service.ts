@@ -25,7 +25,6 @@ import {
   waitingFor,
 } from './status.ts'
 
-/** Settings that a reload applies. */
 interface ServiceSettings {
   readonly access: Access
   readonly readyLag: number
@@ -41,9 +40,13 @@ interface ServiceDependencies {
   readonly log: Log
 }
 
+/** Until the store is open there is nothing else; after the ingest has failed, queries are rejected. */
+type ServiceState = { readonly phase: 'starting' } | (Running & { readonly phase: 'running' | 'stopped' })
+
 interface Running {
   readonly store: LogStore
   readonly ingest: Ingest
+  readonly api: QueryApi
   /** Range of the store at the start. */
   readonly held: StoreRange | null
 }
@@ -57,42 +60,35 @@ export const createService = (dependencies: ServiceDependencies) => {
   const { rpc, serveQuery } = config
   const observer = createRequestMetrics(recorder)
   const estimate = createBackfillEstimate(clock)
+  const unavailable = { starting: respond(STARTING, observer, clock), stopped: respond(STOPPED, observer, clock) }
   let { settings } = dependencies
-  let api: QueryApi | null = null
-  let store: LogStore | null = null
-  let running: Running | null = null
-  let size: StoreSize | null = null
-  let measuredAt = -Infinity
-  let handle: Handler = respondUnavailable('starting', observer, clock)
+  let state: ServiceState = { phase: 'starting' }
+  let measured: { readonly size: StoreSize | null; readonly at: number } = { size: null, at: -Infinity }
+
+  const ingestState = () => (state.phase === 'starting' ? null : state.ingest.state())
 
   const held = () => {
-    const state = running?.ingest.state()
-    const first = state?.first ?? running?.held?.first
-    const last = state?.indexed ?? running?.held?.last
+    if (state.phase === 'starting') return null
+    const { first: firstNow, indexed } = state.ingest.state()
+    const [first, last] = [firstNow ?? state.held?.first, indexed ?? state.held?.last]
     return first === undefined || last === undefined ? null : { first, last }
   }
 
-  const start = async (opened: LogStore): Promise<Running> => {
-    store = opened
+  const start = async (store: LogStore): Promise<Running> => {
     const ingest = createIngest({
       rpcUrl: rpc.url,
-      store: opened,
+      store,
       clock,
       scope: plan.scope,
       fromBlock: serveQuery.fromBlock,
       retention: plan.retention,
       behindAfter: serveQuery.behindAfter,
       nodeShare: serveQuery.nodeShare,
-      notice: (text) => {
-        log.info(text)
-      },
-      warn: (text) => {
-        log.warn(text)
-      },
+      notice: (text) => log.info(text),
+      warn: (text) => log.warn(text),
     })
-    running = { store: opened, ingest, held: await opened.range() }
-    api = createQueryApi({
-      store: opened,
+    const api = createQueryApi({
+      store,
       scope: plan.scope,
       height: () => held()?.last ?? null,
       dialect: serveQuery.dialect,
@@ -102,18 +98,17 @@ export const createService = (dependencies: ServiceDependencies) => {
       onError: createErrorLog(log, clock),
       onRefusal: createRefusalLog(log, clock),
     })
-    handle = api.handle
-    return running
+    return { store, ingest, api, held: await store.range() }
   }
 
-  const measure = async (of: LogStore): Promise<void> => {
-    const isStale = size?.blocks === 0 && held() !== null
-    if (clock.elapsed() - measuredAt < MEASURE_EVERY_MS && !isStale) return
-    size = await of.size().catch(() => null)
-    measuredAt = clock.elapsed()
+  const measure = async (store: LogStore): Promise<void> => {
+    const isStale = measured.size?.blocks === 0 && held() !== null
+    if (clock.elapsed() - measured.at < MEASURE_EVERY_MS && !isStale) return
+    const size = await store.size().catch(() => null)
+    measured = { size, at: clock.elapsed() }
   }
 
-  const monitor = async ({ store: of, ingest }: Running, signal: AbortSignal): Promise<void> => {
+  const monitor = async ({ store, ingest }: Running, signal: AbortSignal): Promise<void> => {
     const logProgress = createProgressLog(log, clock)
     // Separate loops, since measuring a store may be slow.
     const everySecond = async (check: () => Promise<void> | void): Promise<void> => {
@@ -126,55 +121,52 @@ export const createService = (dependencies: ServiceDependencies) => {
       logProgress(ingest.state())
       estimate.record(ingest.state())
     }
-    await Promise.all([everySecond(followProgress), everySecond(() => measure(of))])
+    await Promise.all([everySecond(followProgress), everySecond(() => measure(store))])
   }
 
-  const follow = async (ingest: Ingest, signal: AbortSignal): Promise<void> => {
+  const follow = async (running: Running, signal: AbortSignal): Promise<void> => {
     try {
-      await ingest.run(signal)
+      await running.ingest.run(signal)
     } catch (thrown) {
       if (signal.aborted) return
       // The stored blocks may be of another fork, so queries are rejected.
       log.error(`The ingest has stopped and queries are rejected: ${asError(thrown).message}`)
-      handle = respondUnavailable('stopped', observer, clock)
+      state = { ...running, phase: 'stopped' }
       await waitForAbort(signal)
     }
   }
 
   return {
     handle: ((request, response) => {
+      const handle = state.phase === 'running' ? state.api.handle : unavailable[state.phase]
       handle(request, response)
     }) satisfies Handler,
-    reject: ((rejection, request, response) => {
-      const { status, headers = {} } = rejection
-      respond(
-        { status, error: { code: REJECTION_CODES[status], message: rejection.message }, headers },
-        { observer, clock },
-      )(request, response)
+    reject: (({ status, message, headers = {} }, request, response) => {
+      respond({ status, code: REJECTION_CODES[status], message, headers }, observer, clock)(request, response)
     }) satisfies Reject,
     samples: (): readonly Sample[] =>
       samplesOf(
         {
-          state: running?.ingest.state() ?? null,
+          state: ingestState(),
           held: held(),
-          size,
+          size: measured.size,
           limitBytes: plan.retention === 'unbounded' ? null : (plan.retention.bytes ?? null),
-          streams: api?.streams() ?? 0,
+          streams: state.phase === 'starting' ? 0 : state.api.streams(),
         },
         clock.now(),
       ),
     backfillEndsAt: estimate.endsAt,
     waitingFor: (): readonly string[] =>
       waitingFor({
-        phase: running?.ingest.state().phase ?? null,
-        nodeHeight: recentNodeHeight(running?.ingest.state() ?? null, clock.now()),
+        phase: ingestState()?.phase ?? null,
+        nodeHeight: recentNodeHeight(ingestState(), clock.now()),
         height: held()?.last ?? null,
         readyLag: settings.readyLag,
-        trouble: running?.ingest.state().trouble ?? null,
+        trouble: ingestState()?.trouble ?? null,
       }),
     /** Rate limits restart if the access settings have changed. */
     apply: (next: ServiceSettings): void => {
-      if (next.access !== settings.access) api?.setAccess(next.access)
+      if (next.access !== settings.access && state.phase !== 'starting') state.api.setAccess(next.access)
       settings = next
     },
     /** Runs until the signal aborts. Throws if it cannot start. */
@@ -182,12 +174,16 @@ export const createService = (dependencies: ServiceDependencies) => {
       const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: rpc.url, clock }, stop)
       const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
       if (!opened) return
-      const started = await start(opened.store)
+      const running = await start(opened.store).catch(async (error: unknown) => {
+        await opened.store.close()
+        throw error
+      })
+      state = { ...running, phase: 'running' }
       const monitoring = linkAbort(signal)
-      const monitorEnd = monitor(started, monitoring.signal)
+      const monitorEnd = monitor(running, monitoring.signal)
       try {
         await opened.isOfChain(signal)
-        if (!signal.aborted) await follow(started.ingest, signal)
+        if (!signal.aborted) await follow(running, signal)
       } finally {
         monitoring.abort()
         await monitorEnd
@@ -195,19 +191,32 @@ export const createService = (dependencies: ServiceDependencies) => {
     },
     /** Ends the requests that would not end by themselves. */
     end: (): void => {
-      api?.end()
+      if (state.phase !== 'starting') state.api.end()
     },
     /** Call it after the listeners are closed and `run` has ended. */
     close: async (): Promise<void> => {
-      await store?.close()
+      if (state.phase !== 'starting') await state.store.close()
     },
   }
 }
 
-const MESSAGES = {
-  starting: 'the service is starting',
-  stopped: 'the service no longer follows the chain; see its log',
-} as const
+/** A response without the work of the API, in its format. */
+interface ErrorResponse {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const retryAfter = (seconds: number, code: string, message: string): ErrorResponse => ({
+  status: 503,
+  code,
+  message,
+  headers: { 'Retry-After': `${seconds}` },
+})
+
+const STARTING = retryAfter(1, 'starting', 'the service is starting')
+const STOPPED = retryAfter(30, 'stopped', 'the service no longer follows the chain; see its log')
 
 /** Codes of requests that do not reach the API. */
 const REJECTION_CODES: Readonly<Record<Parameters<Reject>[0]['status'], string>> = {
@@ -220,29 +229,13 @@ const REJECTION_CODES: Readonly<Record<Parameters<Reject>[0]['status'], string>>
   503: 'busy',
 }
 
-/** Responds to every request with status 503, in the format of the API. */
-const respondUnavailable = (code: keyof typeof MESSAGES, observer: RequestObserver, clock: Clock): Handler =>
-  respond(
-    {
-      status: 503,
-      error: { code, message: MESSAGES[code] },
-      headers: { 'Retry-After': code === 'starting' ? '1' : '30' },
-    },
-    { observer, clock },
-  )
-
-interface ErrorResponse {
-  readonly status: number
-  readonly error: { readonly code: string; readonly message: string }
-  readonly headers: Readonly<Record<string, string>>
-}
-
-/** Responds in the format of the API, without reading the request. */
+/** Responds without reading the request. */
 const respond = (
-  { status, error, headers }: ErrorResponse,
-  { observer, clock }: { readonly observer: RequestObserver; readonly clock: Clock },
+  { status, code, message, headers }: ErrorResponse,
+  observer: RequestObserver,
+  clock: Clock,
 ): Handler => {
-  const body = Buffer.from(`${JSON.stringify({ error: { ...error, path: null } })}\n`)
+  const body = Buffer.from(`${JSON.stringify({ error: { code, message, path: null } })}\n`)
   return (request, response) => {
     const startedAt = clock.elapsed()
     const [pathname = ''] = (request.url ?? '').split('?')

@@ -41,7 +41,6 @@ export interface ServiceState {
   readonly held: { readonly first: number; readonly last: number } | null
   readonly size: StoreSize | null
   readonly limitBytes: number | null
-  /** Open streams of heights. */
   readonly streams: number
 }
 
@@ -83,7 +82,6 @@ const countsOf = ({ blocks, logs, corrected, errors, areFiltersIgnored }: Ingest
 /** Exported as 0 from the start, so that increase() sees the first one. */
 const EXPECTED = ['200', '400', '500', '503'] as const
 
-/** Records the requests of the API as metrics. */
 export const createRequestMetrics = (recorder: Recorder): RequestObserver => {
   for (const path of QUERY_PATHS) {
     if (path === 'other') continue
@@ -103,7 +101,6 @@ export const createRequestMetrics = (recorder: Recorder): RequestObserver => {
   }
 }
 
-/** The part of a logger that the service needs. */
 export interface Log {
   info(text: string): void
   warn(text: string): void

@@ -7,7 +7,6 @@ import { minute, second } from '../../../src/core/units.ts'
 import { networkOf } from '../../../src/exporter/connections.ts'
 import { HttpError } from './http-error.ts'
 
-/** API keys and rate limit. */
 export interface Access {
   /** Accepted keys; empty: no key is required. */
   readonly keys: readonly Secret[]
@@ -16,10 +15,9 @@ export interface Access {
 }
 
 /** A request that may be served. */
-export interface Admitted {
+interface Admitted {
   /** The client, for limits: a key, or an address if no key is required. */
   readonly client: string
-  /** The headers about the rate limit. */
   readonly headers: Readonly<Record<string, string>>
 }
 

@@ -12,11 +12,9 @@ export interface QueryOptions {
   readonly limits: Pick<QueryLimits, 'pageBytes' | 'pageLogs' | 'pageMs'>
   readonly clock: Clock
   readonly encoding: BytesEncoding
-  /** The share of a page that is values. */
   readonly valueShare: (fields: readonly LogField[]) => number
 }
 
-/** The logs of a page. */
 export interface ReadPage {
   readonly query: ParsedQuery
   readonly logs: LogPage
@@ -41,7 +39,7 @@ export interface HostedPage {
 }
 
 /** Hashes with which clients of the hosted service check that consecutive pages are of one chain. */
-export interface Guard {
+interface Guard {
   readonly first: BlockHeader
   readonly last: BlockHeader
 }

@@ -33,7 +33,6 @@ export interface QueryApi {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
   /** Applies to new requests; every rate limit restarts. */
   setAccess(access: Access): void
-  /** Open streams of heights. */
   streams(): number
   /** Ends all streams and waits, which would not end by themselves. */
   end(): void

@@ -24,7 +24,6 @@ const busy = (): HttpError => retryLater('busy', 'too many concurrent requests',
 export const createRequestQueue = ({ limits, clock }: RequestQueueOptions) => {
   /** In order of arrival. */
   const waiting = new Set<Waiting>()
-  /** The number of running requests by client. */
   const running = new Map<string, number>()
   const runningOf = (client: string): number => running.get(client) ?? 0
   const total = (): number => [...running.values()].reduce((sum, requests) => sum + requests, 0)

@@ -24,12 +24,10 @@ export interface RequestObserver {
   }): void
 }
 
-/** A response before it is sent. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** Number of logs in the body. */
   readonly logs: number
 }
 

@@ -5,6 +5,7 @@ import type { Block, StoredLog } from '../../store/store.ts'
 import {
   type BlockLogs,
   blockOf,
+  createHeaderFilters,
   createIsLastLog,
   createReceiptReader,
   findFlaw,
@@ -19,7 +20,6 @@ import {
   NodeTimeoutError,
   TooLargeError,
 } from './errors.ts'
-import { createHeaderFilters } from './header-filters.ts'
 import { type Headers, unlinked } from './headers.ts'
 import { type FullHeader, type LogGroup, parseLogs, parseResult } from './parse.ts'
 import { createBatchSizer, invalidResponse, type Rpc } from './rpc.ts'
@@ -45,12 +45,12 @@ export type ReadBlocks = (wanted: BlockRequest) => Promise<readonly Block[]>
 interface LogFetcherOptions {
   readonly rpc: Rpc
   /** Called for each fault that does not fail the whole request: other responses repair it, or blocks before it are read. */
-  readonly onFault: (error: IngestError) => void
+  readonly onFault?: (error: IngestError) => void
   /** Called when the filters in the headers are ignored from now on (true), and when they are used again (false). */
-  readonly onFiltersIgnored: (areIgnored: boolean) => void
-  readonly notice: (line: string) => void
+  readonly onFiltersIgnored?: (areIgnored: boolean) => void
+  readonly notice?: (line: string) => void
   /** Called with a kind of incomplete response that the ingest can no longer detect. */
-  readonly warn: (line: string) => void
+  readonly warn?: (line: string) => void
   readonly clock: Clock
 }
 
@@ -75,7 +75,7 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
     most: maxRange,
     characters: RESPONSE_CHARACTERS,
   })
-  const noticeLimit = createNoticeOfLimit(options.notice)
+  const noticeLimit = createNoticeOfLimit(options.notice ?? nothing)
   return async ({ from, to, after, final, signal }) => {
     let rejection: Error | null = null
     for (;;) {
@@ -101,6 +101,8 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
     }
   }
 }
+
+const nothing = (): void => undefined
 
 const METHOD_NOT_FOUND = -32_601
 
@@ -178,7 +180,8 @@ interface FetchedLogs {
  * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks must be
  * requested, and an IngestError('incomplete') if the first block lacks logs.
  */
-const createLogFetcher = ({ rpc, onFault, onFiltersIgnored, notice, warn, clock }: LogFetcherOptions) => {
+const createLogFetcher = (options: LogFetcherOptions) => {
+  const { rpc, onFault = nothing, onFiltersIgnored = nothing, notice = nothing, warn = nothing, clock } = options
   const readLogsFromReceipts = createReceiptReader(rpc)
   const isLastLog = createIsLastLog(rpc)
   const noticeOnce = createOnce(notice)

@@ -12,7 +12,6 @@ import {
   type Reply,
   type Rpc,
 } from './rpc.ts'
-import { createTransport } from './transport.ts'
 
 /** The header of a block with 4,000 transactions has 270 kB, since it lists their hashes. */
 const RESPONSE_CHARACTERS = 4_000_000
@@ -240,7 +239,7 @@ export const readChainId = async (
   { rpcUrl, clock, timeout = 10_000 }: ChainIdOptions,
   signal: AbortSignal,
 ): Promise<number> => {
-  const rpc = createRpc(createTransport({ rpcUrl, clock, timeout }), rpcUrl)
+  const rpc = createRpc({ rpcUrl, clock, timeout })
   const { result } = await rpc.one(CHAIN_ID, signal)
   return parseResult('the chain id', result, parseQuantity)
 }

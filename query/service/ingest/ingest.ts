@@ -1,16 +1,14 @@
 import type { Clock } from '../../../src/core/clock.ts'
-import { asError, ConfigError, summaryOf } from '../../../src/core/errors.ts'
+import { asError, summaryOf } from '../../../src/core/errors.ts'
 import { duration } from '../../../src/core/format.ts'
 import { minute, second } from '../../../src/core/units.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Filter, LogStore } from '../../store/store.ts'
+import type { Block, Filter, LogStore } from '../../store/store.ts'
 import { createBlockReader, type Position, type ReadBlocks } from './block-reader.ts'
-import { createScopeFilter, isAny } from './completeness.ts'
+import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
 import { type ChainHead, createChainHeadReader, createHeaders, type ReadChainHead } from './headers.ts'
-import { createRpc } from './rpc.ts'
-import { createSecondReading, type SecondReading } from './second-reading.ts'
-import { createNodeTimer, createTransport, type NodeTimer } from './transport.ts'
+import { createRpc, type Rpc } from './rpc.ts'
 import { createStateTracker, createWriter, type Retention, type StateTracker, type Writer } from './writer.ts'
 
 export interface IngestOptions {
@@ -54,15 +52,26 @@ const MAX_RETRY_AFTER = 5 * minute
  */
 const INCOMPLETE_AFTER = 10 * minute
 
-/** Copies final blocks from a node to a store, one request at a time. Throws a ConfigError for invalid options. */
+const DEFAULTS = {
+  maxRange: 1000,
+  pollEvery: second,
+  timeout: 30 * second,
+  behindAfter: minute,
+  depth: 32,
+  nodeShare: 0.5,
+  notice: (): void => undefined,
+  warn: (): void => undefined,
+}
+
+/** Copies final blocks from a node to a store, one request at a time. */
 export const createIngest = (ingestOptions: IngestOptions) => {
-  const options = withDefaults(ingestOptions)
-  const { rpcUrl, store, clock } = options
+  const options = { ...DEFAULTS, ...ingestOptions }
+  const { store, clock, maxRange } = options
   const tracker = createStateTracker()
-  const nodeTimer = createNodeTimer(createTransport(options), clock)
-  const rpc = createRpc(nodeTimer.send, rpcUrl)
+  const rpc = createRpc(options)
   const headers = createHeaders(rpc)
   const writer = createWriter({ ...options, tracker })
+  const isInScope = createScopeFilter(options.scope)
   const readBlocks = createBlockReader({
     ...options,
     rpc,
@@ -73,25 +82,13 @@ export const createIngest = (ingestOptions: IngestOptions) => {
       else options.notice('the filters (logsBloom) in the headers of this node match its logs: they are used again')
     },
     headers,
-    isInScope: createScopeFilter(options.scope),
+    isInScope,
   })
   const readChainHead = createChainHeadReader({ ...options, rpc, headers, chainId: store.chainId })
-  const nothing = (): void => undefined
-  const secondReading = createSecondReading({
-    ...options,
-    tracker,
-    readBlocks: createBlockReader({
-      ...options,
-      rpc,
-      headers: createHeaders(rpc),
-      isInScope: createScopeFilter(options.scope),
-      onFault: nothing,
-      onFiltersIgnored: nothing,
-      notice: nothing,
-      warn: nothing,
-    }),
-  })
-  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer })
+  // It moves backwards, so it has headers of its own.
+  const readAgain = createBlockReader({ rpc, clock, headers: createHeaders(rpc), isInScope, maxRange })
+  const secondReading = createSecondReading({ ...options, tracker, readBlocks: readAgain })
+  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, secondReading, writer, rpc })
 
   /** Consecutive failures. Blocks that were read count as progress only once they are written. */
   let failures = 0
@@ -100,7 +97,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
   /** Since when the block after the last one is incomplete. Other failures in between do not make it complete. */
   let incompleteSince: number | null = null
 
-  /** Sets the phase after a failure. */
   const enterWaiting = (error: Error): void => {
     const isIncomplete = error instanceof IngestError && error.kind === 'incomplete'
     if (isIncomplete) incompleteSince ??= clock.elapsed()
@@ -167,31 +163,6 @@ const FILTERS_IGNORED =
 const isTransient = (error: Error): boolean =>
   error instanceof IngestError || (error instanceof StoreError && error.kind === 'unavailable')
 
-/** Fills in the defaults. Throws a ConfigError for invalid options. */
-const withDefaults = (options: IngestOptions): Required<IngestOptions> => {
-  const { fromBlock, retention, scope } = options
-  const isBounded = retention !== 'unbounded' && (retention.blocks ?? retention.bytes) !== undefined
-  if (retention !== 'unbounded' && !isBounded && isAny(scope)) {
-    throw new ConfigError(
-      'The store would keep all logs of all contracts without a limit, up to half a terabyte a day on a busy chain\n  what to do: limit contracts or topics, limit blocks or bytes, or allow this with --unbounded',
-    )
-  }
-  if (!Number.isSafeInteger(fromBlock) || fromBlock < 0) {
-    throw new ConfigError('The first block to index must be a whole number from 0 up')
-  }
-  return {
-    maxRange: 1000,
-    pollEvery: second,
-    timeout: 30 * second,
-    behindAfter: minute,
-    depth: 32,
-    nodeShare: 0.5,
-    notice: () => undefined,
-    warn: () => undefined,
-    ...options,
-  }
-}
-
 /** During a backfill: how often the chain head of the node is read. */
 const HEAD_EVERY = 5 * second
 /** While the node is behind or syncing: how often it is polled. */
@@ -208,7 +179,7 @@ interface StepperDependencies {
   readonly readBlocks: ReadBlocks
   readonly secondReading: SecondReading
   readonly writer: Writer
-  readonly nodeTimer: NodeTimer
+  readonly rpc: Rpc
 }
 
 interface Step {
@@ -218,9 +189,8 @@ interface Step {
   readonly isIdle: boolean
 }
 
-/** Runs the ingest step by step. */
 const createStepper = (dependencies: StepperDependencies) => {
-  const { options, tracker, readChainHead, readBlocks, secondReading, writer, nodeTimer } = dependencies
+  const { options, tracker, readChainHead, readBlocks, secondReading, writer, rpc } = dependencies
   const { clock, pollEvery, nodeShare } = options
   let known: ChainHead | null = null
   /** The last block passed to the writer; undefined if it must be read from the store. */
@@ -238,8 +208,8 @@ const createStepper = (dependencies: StepperDependencies) => {
 
   /** Time in which the ingest itself works counts as rest for the node. */
   const startRest = (): (() => number) => {
-    const [began, before] = [clock.elapsed(), nodeTimer.total()]
-    return () => Math.max(0, (nodeTimer.total() - before) / nodeShare - (clock.elapsed() - began))
+    const [began, before] = [clock.elapsed(), rpc.busyMs()]
+    return () => Math.max(0, (rpc.busyMs() - before) / nodeShare - (clock.elapsed() - began))
   }
 
   const wait = async (trouble: string | null, ms: number): Promise<Step> => {
@@ -303,4 +273,101 @@ const startOf = ({ fromBlock, retention }: Required<IngestOptions>, height: numb
 const problemOf = (last: Position | null, height: number): string | null => {
   if (last === null) return 'the first block to index is not final yet'
   return height < last.number ? "the node's final block is below the last block in the store" : null
+}
+
+/**
+ * When a block is read again, in milliseconds after the previous reading. Nodes that return a part of a block's logs
+ * have the rest seconds later, or minutes later after a restart.
+ */
+const DELAYS = [15 * second, 10 * minute]
+/** Only blocks younger than this, in milliseconds, are read again: the node has indexed older ones long ago. */
+const RECENT = 10 * minute
+
+interface ReadBlock extends Pick<Block, 'number' | 'hash' | 'logCount'> {
+  /** On the monotonic clock. */
+  readonly readAt: number
+}
+
+interface SecondReadingOptions {
+  readonly store: LogStore
+  readonly clock: Clock
+  readonly tracker: StateTracker
+  readonly readBlocks: ReadBlocks
+  readonly warn: (line: string) => void
+}
+
+type SecondReading = ReturnType<typeof createSecondReading>
+
+/**
+ * Reads recent blocks again and replaces those that have more logs than before. It detects logs that the node left out
+ * both in eth_getLogs and in the receipts, and whose addresses and topics occur in other logs of the block: then neither
+ * the filter in the header nor any logIndex shows that they are missing.
+ */
+const createSecondReading = ({ store, clock, tracker, readBlocks, warn }: SecondReadingOptions) => {
+  /** Blocks that wait for each reading, oldest first. */
+  const queues: ReadBlock[][] = DELAYS.map(() => [])
+
+  const correct = async (known: ReadBlock, block: Block): Promise<void> => {
+    const { first } = tracker.state()
+    const isPruned = first === null || known.number < first
+    if (isPruned || block.hash !== known.hash || block.logCount <= known.logCount) return
+    await store.replace([block])
+    tracker.addCorrected()
+    warn(
+      `block ${block.number} has ${block.logCount} logs, and the node returned ${known.logCount} of them before: it is corrected; clients that read it in between lack them`,
+    )
+  }
+
+  /** Reads the first of these consecutive blocks; returns them with their new number of logs. */
+  const readAgain = async (known: readonly ReadBlock[], signal: AbortSignal): Promise<readonly ReadBlock[]> => {
+    const [from, to] = [known[0]?.number ?? 0, known.at(-1)?.number ?? 0]
+    const blocks = await readBlocks({ from, to, after: null, final: null, signal })
+    const readAt = clock.elapsed()
+    const done: ReadBlock[] = []
+    for (const [index, block] of blocks.entries()) {
+      const before = known[index]
+      if (before === undefined) break
+      await correct(before, block)
+      done.push({ ...before, logCount: Math.max(before.logCount, block.logCount), readAt })
+    }
+    return done
+  }
+
+  return {
+    /** Records blocks that were passed to the writer. */
+    add: (blocks: readonly Block[]): void => {
+      const readAt = clock.elapsed()
+      const recent = blocks.filter(({ timestamp }) => clock.now() - timestamp * second < RECENT)
+      queues[0]?.push(...recent.map(({ number, hash, logCount }) => ({ number, hash, logCount, readAt })))
+    },
+    /**
+     * Reads the blocks that are due. A reading that fails is not repeated: the next one is the repetition. Called while
+     * nothing is being written.
+     */
+    run: async (signal: AbortSignal): Promise<void> => {
+      for (const [index, delay] of DELAYS.entries()) {
+        const queue = queues[index] ?? []
+        const dueCount = queue.findIndex(({ readAt }) => clock.elapsed() - readAt < delay)
+        let due = queue.splice(0, dueCount === -1 ? queue.length : dueCount)
+        while (due.length > 0 && !signal.aborted) {
+          let done: readonly ReadBlock[] = due
+          try {
+            done = await readAgain(due, signal)
+          } catch (error) {
+            if (signal.aborted || !(error instanceof IngestError)) throw error
+            tracker.recordFailure(error)
+          }
+          queues[index + 1]?.push(...done)
+          due = due.slice(done.length)
+        }
+      }
+    },
+    /** Forgets blocks that were not written, after a failure. */
+    forgetUnwritten: (): void => {
+      const { indexed } = tracker.state()
+      for (const [index, queue] of queues.entries()) {
+        queues[index] = queue.filter(({ number }) => indexed !== null && number <= indexed)
+      }
+    },
+  }
 }

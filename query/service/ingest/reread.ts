@@ -7,7 +7,6 @@ import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
 import { createHeaders } from './headers.ts'
 import { createRpc } from './rpc.ts'
-import { createTransport } from './transport.ts'
 
 export interface BlockRange {
   readonly from: number
@@ -27,7 +26,6 @@ interface RereadOptions extends BlockRange {
 
 /** What was read and replaced so far. */
 export interface RereadReport extends BlockRange {
-  /** Number of blocks read. */
   readonly blocks: number
   /** Number of their logs in the store, before and after. */
   readonly logsBefore: number
@@ -48,19 +46,10 @@ const GIVE_UP_AFTER = 10 * minute
  */
 export const rereadBlocks = async (options: RereadOptions, signal: AbortSignal): Promise<void> => {
   const { store, clock, from, to, onProgress } = options
-  const rpc = createRpc(createTransport({ ...options, timeout: TIMEOUT }), options.rpcUrl)
+  const rpc = createRpc({ ...options, timeout: TIMEOUT })
   const headers = createHeaders(rpc)
-  const nothing = (): void => undefined
-  const readBlocks = createBlockReader({
-    ...options,
-    rpc,
-    headers,
-    isInScope: createScopeFilter(options.scope),
-    maxRange: MAX_RANGE,
-    onFault: nothing,
-    onFiltersIgnored: nothing,
-    notice: nothing,
-  })
+  const isInScope = createScopeFilter(options.scope)
+  const readBlocks = createBlockReader({ ...options, rpc, headers, isInScope, maxRange: MAX_RANGE })
   let report: RereadReport = { from, to, blocks: 0, logsBefore: 0, logsAfter: 0, changedBlocks: 0 }
   /** Time of the last progress, and failures since then. */
   const since = { at: clock.elapsed(), failures: 0 }

@@ -1,9 +1,71 @@
-import { excerpt } from '../../../src/core/errors.ts'
+import { asError, ConfigError, errorCode, excerpt, SourceError } from '../../../src/core/errors.ts'
 import { exceededLimit, isObject, parseInSteps } from '../../../src/core/json.ts'
 import { LIMITS } from '../../../src/core/limits.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
-import { IngestError, LimitExceededError, NodeRejectedError, TooLargeError } from './errors.ts'
-import type { RpcResponse, SendRequest } from './transport.ts'
+import { IngestError, LimitExceededError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
+import type { IncomingMessage } from 'node:http'
+import { type Clock, withDeadline } from '../../../src/core/clock.ts'
+import { BodyError, createAgent, describeTlsError, readBody, sendRequest } from '../../../src/sources/http-exchange.ts'
+
+interface RpcResponse {
+  readonly status: number
+  readonly body: Buffer
+  /** `Retry-After` in milliseconds. */
+  readonly wait: number | null
+}
+
+interface RpcRequest {
+  readonly body: string
+  /** The most bytes of the response, after decompression. */
+  readonly maxBytes: number
+}
+
+/** Sends one request and reads the whole response. Throws an IngestError on failure. */
+type SendRequest = (request: RpcRequest, signal: AbortSignal) => Promise<RpcResponse>
+
+interface RpcOptions {
+  readonly rpcUrl: string
+  readonly clock: Clock
+  /** For the whole response, in milliseconds. */
+  readonly timeout: number
+}
+
+/** One persistent connection, since requests are sequential. */
+export const createTransport = ({ rpcUrl, clock, timeout }: RpcOptions): SendRequest => {
+  const url = parseAddress(rpcUrl)
+  const agent = createAgent(url.protocol, 1)
+  return async ({ body, maxBytes }, signal) => {
+    const doing = `call the node at ${redactUrl(rpcUrl)}`
+    try {
+      return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
+        const headers = { 'accept-encoding': 'gzip' }
+        const message = await sendRequest({ url, agent, headers, body, signal: cancel })
+        const received = await readBody(message, { bytes: maxBytes, beyond: 'fail' })
+        return { status: message.statusCode ?? 0, body: received, wait: retryAfterOf(message) }
+      })
+    } catch (thrown) {
+      const error = asError(thrown)
+      if (error instanceof BodyError && error.problem === 'too large')
+        throw new TooLargeError('refused', { doing, happened: 'the response is too large' })
+      if (signal.aborted || (error instanceof SourceError && error.timeout))
+        throw new NodeTimeoutError('unreachable', { doing, happened: 'request timed out' })
+      const happened = describeTlsError(error) ?? `no connection (${errorCode(error, error.name)})`
+      throw new IngestError('unreachable', { doing, happened })
+    }
+  }
+}
+
+const retryAfterOf = ({ headers }: IncomingMessage): number | null => {
+  const retryAfter = headers['retry-after']
+  return retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : null
+}
+
+const parseAddress = (text: string): URL => {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
+  throw new ConfigError(
+    `Invalid JSON-RPC address of the node: ${redactUrl(text)}\n  what to do: use the form http://host:port`,
+  )
+}
 
 export interface Call {
   readonly method: string
@@ -21,6 +83,8 @@ export interface Rpc {
     calls: readonly Call[],
     signal: AbortSignal,
   ): Promise<{ readonly replies: readonly Reply[]; readonly size: number }>
+  /** How long the node has worked: from each request to the end of its response or failure, in milliseconds. */
+  busyMs(): number
 }
 
 interface ResponseLimits {
@@ -42,24 +106,28 @@ const RESPONSES: Readonly<Record<string, ResponseLimits>> = {
 /** The response to a batch may have the sum, up to what one response may have. */
 const limitsOf = (calls: readonly Call[]): ResponseLimits => {
   const each = calls.map(({ method }) => RESPONSES[method] ?? LOGS)
-  return {
-    bytes: Math.min(
-      LOGS.bytes,
-      each.reduce((sum, { bytes }) => sum + bytes, 0),
-    ),
-    values: Math.min(
-      LOGS.values,
-      each.reduce((sum, { values }) => sum + values, 0),
-    ),
-  }
+  const bytes = each.reduce((sum, limits) => sum + limits.bytes, 0)
+  const values = each.reduce((sum, limits) => sum + limits.values, 0)
+  return { bytes: Math.min(LOGS.bytes, bytes), values: Math.min(LOGS.values, values) }
 }
 
-export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
-  const address = redactUrl(rpcUrl)
+export const createRpc = (options: RpcOptions, transport = createTransport(options)): Rpc => {
+  const { clock } = options
+  const address = redactUrl(options.rpcUrl)
   const doingOf = ({ method }: Call, more = ''): string => `call ${method}${more} at ${address}`
   const body = (call: Call, id: number): string => JSON.stringify({ jsonrpc: '2.0', id, ...call })
   /** Consecutive batches that were rejected although single calls succeeded. */
   let rejectedBatches = 0
+  let busyMs = 0
+
+  const send: SendRequest = async (request, signal) => {
+    const startedAt = clock.elapsed()
+    try {
+      return await transport(request, signal)
+    } finally {
+      busyMs += clock.elapsed() - startedAt
+    }
+  }
 
   const one: Rpc['one'] = async (call, signal) => {
     const limits = limitsOf([call])
@@ -123,6 +191,7 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
       if (batchResult.replies.some((reply) => 'result' in reply)) rejectedBatches += 1
       return batchResult
     },
+    busyMs: () => busyMs,
   }
 }
 

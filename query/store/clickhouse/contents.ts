@@ -174,7 +174,6 @@ interface Density {
 
 export interface Amount {
   readonly logs: number
-  /** Bytes of log data. */
   readonly bytes: number
 }
 
@@ -182,7 +181,6 @@ interface Chunk extends Amount {
   readonly blocks: number
 }
 
-/** Block numbers per chunk. */
 export const CHUNK = 1024
 
 export const createDensity = (known: ReadonlyMap<number, Chunk>): Density => {

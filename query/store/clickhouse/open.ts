@@ -3,8 +3,7 @@ import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { expectIdentity, scopeText } from '../checks.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
-import { connect, createServers, type Servers } from './servers.ts'
-import { parseClickHouseUrl } from './url.ts'
+import { connect, createServers, parseClickHouseUrl, type Servers } from './servers.ts'
 
 export interface ClickHouseOptions {
   readonly identity: WantedIdentity

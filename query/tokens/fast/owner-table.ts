@@ -69,17 +69,6 @@ export class OwnerTable implements PackedEntries {
     this.#entries = new WordTable(EVM_WORDS, ADDRESS_WORDS + 1)
   }
 
-  /** The number of tokens of an owner. */
-  countOf(owner: string): number {
-    const address = new Int32Array(ADDRESS_WORDS)
-    putAddress(owner, address, 0)
-    let count = 0
-    for (let entry = 0; entry < this.size; entry += 1) {
-      if (this.#isKnown(entry) && this.#isOwner(entry, address, 0)) count += 1
-    }
-    return count
-  }
-
   *entries(): Generator<OwnerEntry> {
     for (let entry = 0; entry < this.size; entry += 1) {
       if (!this.#isKnown(entry)) continue
@@ -112,7 +101,6 @@ export class OwnerTable implements PackedEntries {
     return addressAt(this.#entries.segmentOf(entry), this.#entries.offsetOf(entry) + OWNER)
   }
 
-  /** Whether the owner has the address at this offset. */
   #isOwner(entry: number, words: Int32Array, at: number): boolean {
     const segment = this.#entries.segmentOf(entry)
     const owner = this.#entries.offsetOf(entry) + OWNER

@@ -10,7 +10,6 @@ const ROW_WORDS = ROW_ID + EVM_WORDS
 export interface PackedEntries {
   readonly size: number
   readonly hasIds: boolean
-  /** Whether an entry is a row. */
   isRow(entry: number): boolean
   /** Writes the row of an entry. */
   load(entry: number, row: Int32Array): void
@@ -117,7 +116,6 @@ const MINUS = 0x2d
 /** The largest power of ten with which each step of a division is exact. */
 const BILLION = 1e9
 
-/** Writes packed numbers as text. */
 class TextWriter {
   end = 0
   readonly #bytes = Buffer.alloc(CHUNK_BYTES)

@@ -105,7 +105,6 @@ export class Rows {
   }
 }
 
-/** Whether `count` words are all 0. */
 export const isZero = (words: Int32Array, at: number, count: number): boolean => {
   for (let word = at; word < at + count; word += 1) if (words[word] !== 0) return false
   return true

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { asError, ConfigError } from '../../../src/core/errors.ts'
+import { nodeInfoSchema } from '../demo/demo-texts.ts'
 import { listScenarios, loadScenario } from '../../scenario/scenario.ts'
 import { createSimulator, type Simulator } from '../../simulator.ts'
 import type { ExitCode, Io, ActionContext } from '../../../src/terminal/io.ts'
@@ -40,7 +41,9 @@ const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
       directory,
       elapsedMs: options.at,
     })
-    io.stdout.write(options.json ? renderJson(simulator) : renderText(simulator, scenario.name))
+    io.stdout.write(
+      options.json ? `${JSON.stringify(nodeInfoSchema.parse(simulator))}\n` : renderText(simulator, scenario.name),
+    )
     if (!io.signal.aborted) await once(io.signal, 'abort')
     await simulator.close()
     return 0
@@ -67,26 +70,6 @@ export const attemptCommand = async (
     stderr.write(`${asError(error).message}\n`)
     return error instanceof ConfigError ? 2 : 1
   }
-}
-
-const renderJson = ({
-  rpcUrl,
-  referenceUrl,
-  nativeUrl,
-  otelUrl,
-  binDirectory,
-  ownPublicKey,
-  firstServiceBlock,
-  prefix,
-  nodeDirectory,
-  backupDirectory,
-  environmentFile,
-  forksFile,
-  rootDirectory,
-  host,
-}: Simulator): string => {
-  const files = { nodeDirectory, backupDirectory, environmentFile, forksFile, rootDirectory, host }
-  return `${JSON.stringify({ rpcUrl, referenceUrl, nativeUrl, otelUrl, binDirectory, ownPublicKey, firstServiceBlock, prefix, ...files })}\n`
 }
 
 const renderText = (simulator: Simulator, scenario: string): string =>

@@ -1,25 +1,28 @@
-import { Argument, type Command } from 'commander'
-import { closestMatch } from '../../core/suggest.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
-import type { CommandContext } from '../../terminal/io.ts'
 import { PassThrough } from 'node:stream'
+import { Argument, Command } from 'commander'
 import { version } from '../../core/package.ts'
-import { wrap, createStyle } from '../../terminal/style.ts'
-import { captureHelp, commandLineOf, splitShared } from './help.ts'
+import { closestMatch } from '../../core/suggest.ts'
+import { configOptions } from '../../terminal/config-options.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
+import type { CommandContext, Io } from '../../terminal/io.ts'
+import { createStyle, pairs } from '../../terminal/style.ts'
+import { applyHelpFormat, captureHelp, commandLineOf } from './help.ts'
 
 /** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */
 export const helpCommand = defineCommand({
-  options: (command) => command.argument('[command...]', 'the command and its subcommand'),
+  options: (command) => command.argument('[command...]', 'the command and its subcommand, or configuration'),
   help: `Exit codes: 0 it was printed, 2 usage error.
 
 Examples:
   chain-agent help
   chain-agent help status
-  chain-agent help maintenance start`,
+  chain-agent help maintenance start
+  chain-agent help configuration`,
   load: () => printHelp,
 })
 
-const printHelp = ({ command, options }: CommandContext<{ readonly command: readonly string[] }>): void => {
+const printHelp = ({ io, command, options }: CommandContext<{ readonly command: readonly string[] }>): void => {
+  if (options.command.join(' ') === 'configuration') configurationHelp(io).help()
   let shown = command.parent ?? command
   for (const word of options.command) {
     const names = shown.commands.map((one) => one.name())
@@ -32,11 +35,52 @@ const printHelp = ({ command, options }: CommandContext<{ readonly command: read
   shown.help()
 }
 
-/** `chain-agent completion SHELL`: a completion script for the shell, generated from the commands. */
+/** Environment variables. */
+const ENVIRONMENT = [
+  [
+    'CHAIN_AGENT_CONFIG',
+    'the configuration file if --config names none; default /etc/chain-agent/config.yaml if it exists',
+  ],
+  ['CHAIN_AGENT_*', 'any configuration key: CHAIN_AGENT_RPC_INTERVAL is rpc.interval'],
+  ['CHAIN_AGENT_API_KEY', 'the API key for a query service, if there is no --api-key-file'],
+  ['NO_COLOR', 'if it is not empty, the output has no colour'],
+  ['FORCE_COLOR', 'if it is not empty, 0 or false, the output has colour even in a pipe'],
+  ['COLUMNS', 'the line width if the output is not a terminal'],
+  ['LC_ALL, LC_CTYPE, LANG', 'if the first that is set is not UTF-8, the output is ASCII'],
+] as const
+
+/** ASCII only, and as wide as a manual page next to its margin. */
+const PLAIN = createStyle({ stdout: new PassThrough(), env: { COLUMNS: '72' } })
+
+/** `chain-agent help configuration`: what each command that reads the configuration accepts. */
+const configurationHelp = (io: Io): Command => {
+  const topic = configOptions(new Command('chain-agent'))
+    .usage('COMMAND [options]')
+    .description('Options of each command that reads the configuration, and environment variables')
+    .addHelpText(
+      'after',
+      `
+Environment:
+${pairs(ENVIRONMENT, PLAIN).join('\n')}
+
+An option has precedence over the environment, and the environment over
+the file. docs/reference/configuration.md has every key; \`chain-agent
+config\` prints the effective values and where each comes from.`,
+    )
+  for (const option of topic.options) option.helpGroup('Options:')
+  applyHelpFormat(topic, io)
+  return topic
+}
+
+/** `chain-agent completion SHELL`: a completion script for the shell. */
 export const completionCommand = defineCommand({
-  options: (command) => command.addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh'])),
+  options: (command) =>
+    command
+      .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh']))
+      .argument('[words...]', 'after --, words of a command line: prints what may come next, for the script'),
   help: `Completes commands, options, services, scenarios, configuration keys and file
-names. The script belongs to this version: generate it again after an upgrade.
+names. The script runs the program at each completion: it is the same for all
+versions.
 
 Exit codes: 0 it was printed, 2 usage error.
 
@@ -47,14 +91,19 @@ Examples:
   load: () => printCompletion,
 })
 
-const printCompletion = async ({
-  io,
-  exit,
-  command,
-  options,
-}: CommandContext<{ readonly shell: 'bash' | 'zsh' }>): Promise<void> => {
-  const { renderCompletion } = await import('./completion.ts')
-  io.stdout.write(await renderCompletion(command.parent ?? command, options.shell))
+interface CompletionOptions {
+  readonly shell: 'bash' | 'zsh'
+  readonly words: readonly string[]
+}
+
+const printCompletion = async ({ io, exit, command, options }: CommandContext<CompletionOptions>): Promise<void> => {
+  const { complete, SCRIPTS } = await import('./completion.ts')
+  const { shell, words } = options
+  if (words.length === 0) io.stdout.write(SCRIPTS[shell])
+  else {
+    const found = await complete(command.parent ?? command, words)
+    io.stdout.write([found.kind, ...found.words].map((line) => `${line}\n`).join(''))
+  }
   exit(0)
 }
 
@@ -68,35 +117,13 @@ Examples:
   load: () => printManual,
 })
 
-const printManual = ({ io, exit, command }: CommandContext<object>): void => {
-  io.stdout.write(renderManual(command.parent ?? command))
-  exit(0)
-}
-
 /** The page belongs to a version; `.TH` needs a date, and this is the date of the first page. */
 const DAY = '2026-11-21'
-/** Fits into 80 columns next to the margin of a manual page. */
-const WIDTH = 72
-
-/** Environment variables. */
-export const ENVIRONMENT = [
-  [
-    'CHAIN_AGENT_CONFIG',
-    'the configuration file if --config names none; default /etc/chain-agent/config.yaml if it exists',
-  ],
-  ['CHAIN_AGENT_*', 'any configuration key: CHAIN_AGENT_RPC_INTERVAL is rpc.interval'],
-  ['CHAIN_AGENT_API_KEY', 'the API key for a query service, if there is no --api-key-file'],
-  ['NO_COLOR', 'if it is not empty, the output has no colour'],
-  ['FORCE_COLOR', 'if it is not empty, 0 or false, the output has colour even in a pipe'],
-  ['COLUMNS', 'the line width if the output is not a terminal'],
-  ['LC_ALL, LC_CTYPE, LANG', 'if the first that is set is not UTF-8, the output is ASCII'],
-] as const
 
 /** The manual page, in the macros of man(7): the help of the program and of each command. */
-export const renderManual = (program: Command): string => {
-  const helps = commandsOf(program).map((command) => ({ command, ...splitShared(captureHelp(command, WIDTH)) }))
-  const shared = helps.find((help) => help.shared !== undefined)?.shared ?? ''
-  return `${[
+const printManual = ({ io, exit, command }: CommandContext<object>): void => {
+  const program = command.parent ?? command
+  const page = [
     String.raw`.\" Written by "chain-agent man".`,
     `.TH CHAIN\\-AGENT 1 ${DAY} "chain\\-agent ${version}" "User Commands"`,
     '.SH NAME',
@@ -106,51 +133,33 @@ export const renderManual = (program: Command): string => {
     '.I command',
     '.RI [ options ]',
     '.SH DESCRIPTION',
-    ...verbatim(captureHelp(program, WIDTH)),
+    ...verbatim(program),
     '.SH COMMANDS',
-    ...helps.flatMap(({ command, own, shared: hasShared }) => [
-      `.SS ${escape(commandLineOf(command))}`,
-      ...verbatim(own),
-      ...(hasShared === undefined ? [] : ['.PP', 'It also has the options of the configuration.']),
-    ]),
-    '.SH CONFIGURATION OPTIONS',
-    'Every command that reads the configuration has these options.',
-    '.PP',
-    ...verbatim(shared),
-    '.SH ENVIRONMENT',
-    ...ENVIRONMENT.flatMap(([name, description]) => ['.TP', `.B ${escape(name)}`, ...prose(description)]),
+    ...commandsOf(program).flatMap((one) => [`.SS ${escape(commandLineOf(one))}`, ...verbatim(one)]),
+    '.SH CONFIGURATION AND ENVIRONMENT',
+    ...verbatim(configurationHelp(io)),
     '.SH SEE ALSO',
     '.BR journalctl (1),',
     '.BR systemctl (1)',
-  ].join('\n')}\n`
+  ]
+  io.stdout.write(`${page.join('\n')}\n`)
+  exit(0)
 }
 
 const commandsOf = ({ commands }: Command): readonly Command[] =>
   commands.flatMap((command) => [command, ...commandsOf(command)])
 
-const verbatim = (text: string): readonly string[] => [
+/** The help of a command; a leading dot or quote would start a roff request. */
+const verbatim = (command: Command): readonly string[] => [
   '.nf',
-  ...text
+  ...captureHelp(command, PLAIN.width)
     .trim()
     .split('\n')
-    .map((line) => guard(escape(line))),
+    .map((line) => escape(line).replace(/^(?=['.])/, String.raw`\&`)),
   '.fi',
 ]
 
-/** Starts each sentence on a new line, as roff expects. */
-const prose = (text: string): readonly string[] =>
-  text
-    .split(/(?<=[.;:!?])\s+/)
-    .flatMap((sentence) => wrap(sentence, { plain, width: 72 }))
-    .map((line) => guard(escape(line)))
-
-/** ASCII only: the page is the same for terminals with and without UTF-8. */
-const { plain } = createStyle({ stdout: new PassThrough(), env: {} })
-
 const escape = (text: string): string =>
-  plain(text)
+  PLAIN.plain(text)
     .replaceAll('\\', String.raw`\e`)
     .replaceAll('-', String.raw`\-`)
-
-/** Escapes a leading dot or quote, which would start a roff request. */
-const guard = (line: string): string => (/^['.]/.test(line) ? `\\&${line}` : line)

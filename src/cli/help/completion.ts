@@ -1,31 +1,146 @@
-import type { Command } from 'commander'
-import { COLLECTORS } from '../../collectors/index.ts'
-import { ALL, ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
-import { keys, schema } from '../../config/schema.ts'
-import { listScenarios } from '../../../simulator/scenario/scenario.ts'
-import { createRunbooks } from '../../sources/runbooks.ts'
-import { renderBash } from './bash-completion.ts'
-import { type CommandModel, type CompletionLists, describeCommand } from './completion-model.ts'
-import { renderZsh } from './zsh-completion.ts'
+import type { Argument, Command, Option } from 'commander'
 
-/** The completion script of the program for a shell. */
-export const renderCompletion = async (program: Command, shell: 'bash' | 'zsh'): Promise<string> => {
-  const model = describeCommand(program)
-  return (shell === 'bash' ? renderBash : renderZsh)(model, await readCompletionLists(model))
+/** What may be typed at the end of a command line. */
+interface Candidates {
+  /** Whether the shell adds names of files or directories, or no blank after a value. */
+  readonly kind: 'words' | 'file' | 'directory' | 'unfinished'
+  /** Those that begin as the last word does. */
+  readonly words: readonly string[]
 }
 
-/** The values that only this program knows, for completion. */
-const readCompletionLists = async (program: CommandModel): Promise<CompletionLists> => {
-  const services = Object.keys(schema.parse({}).services.units)
-  const sections = SECTIONS.map(({ name }) => name)
-  return {
-    alert: await createRunbooks().list(),
-    section: [...new Set([...sections, ...services, ARGUMENTS, ALL])],
-    scenario: (await listScenarios()).map(({ name }) => name),
-    key: keys.map(({ path }) => `${path}=`),
-    service: services,
-    command: program.commands.map(({ name }) => name),
-    collector: Object.keys(COLLECTORS),
-    level: schema.shape.log.def.innerType.shape.level.def.innerType.options,
+const services = async (): Promise<readonly string[]> =>
+  Object.keys((await import('../../config/schema.ts')).schema.parse({}).services.units)
+
+/** Values that only this program has, by the placeholder in the help: `<alert>`. */
+const LISTS: Readonly<Record<string, (program: Command) => Promise<readonly string[]>>> = {
+  alert: async () => (await import('../../sources/runbooks.ts')).createRunbooks().list(),
+  section: async () => {
+    const { ALL, ARGUMENTS, SECTIONS } = await import('../../health/sections/sections.ts')
+    return [...new Set([...SECTIONS.map(({ name }) => name), ...(await services()), ARGUMENTS, ALL])]
+  },
+  'name|file': async () => {
+    const { listScenarios } = await import('../../../simulator/scenario/scenario.ts')
+    return (await listScenarios()).map(({ name }) => name)
+  },
+  'key=value': async () => (await import('../../config/schema.ts')).keys.map(({ path }) => `${path}=`),
+  service: services,
+  services,
+  command: (program) => Promise.resolve(namesOf(program)),
+  collector: async () => Object.keys((await import('../../collectors/index.ts')).COLLECTORS),
+  level: async () => {
+    const { schema } = await import('../../config/schema.ts')
+    return schema.shape.log.def.innerType.shape.level.def.innerType.options
+  },
+}
+
+const namesOf = ({ commands }: Command): readonly string[] => commands.map((one) => one.name())
+
+const KINDS: Readonly<Record<string, Candidates['kind']>> = {
+  file: 'file',
+  'file|-': 'file',
+  'name|file': 'file',
+  path: 'file',
+  dir: 'directory',
+  directory: 'directory',
+  'key=value': 'unfinished',
+}
+
+/** `typed`: the words after the name of the program, the last as far as it is typed. Bash makes a word of each `=`. */
+export const complete = async (program: Command, typed: readonly string[]): Promise<Candidates> => {
+  const words = typed
+    .join('\n')
+    .replaceAll(/\n=(?:\n|$)/g, '=')
+    .split('\n')
+  // A shell that does not split `--option=value` replaces all of it.
+  const isSplit = typed.at(-1) !== words.at(-1)
+  const [, glued = '', value] = /^(--[\w.-]+=)(.*)$/s.exec(words.at(-1) ?? '') ?? []
+  const before = words.slice(0, -1).flatMap((word) => /^(--[\w.-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word])
+  const place = placeOf(program, glued === '' ? before : [...before, glued.slice(0, -1)])
+  const current = value ?? words.at(-1) ?? ''
+  const { kind, words: all } = await valuesAt(place, current, program)
+  const prefix = isSplit ? '' : glued
+  return { kind, words: all.filter((word) => word.startsWith(current)).map((word) => `${prefix}${word}`) }
+}
+
+interface Place {
+  readonly command: Command
+  /** The option whose value is typed. */
+  readonly option: Option | undefined
+  /** The number of arguments before the word. */
+  readonly given: number
+}
+
+const placeOf = (program: Command, before: readonly string[]): Place => {
+  let place: Place = { command: program, option: undefined, given: 0 }
+  for (const word of before) {
+    const { command, option, given } = place
+    const isFlag = /^--?[a-z]/i.test(word)
+    const next = given === 0 ? command.commands.find((one) => one.name() === word) : undefined
+    if (isFlag) place = { ...place, option: command.options.find((one) => isNamed(one, word) && takesValue(one)) }
+    else if (option) place = { ...place, option: undefined }
+    else place = next ? { command: next, option: undefined, given: 0 } : { ...place, given: given + 1 }
   }
+  return place
 }
+
+const isNamed = ({ short, long }: Option, flag: string): boolean => short === flag || long === flag
+
+const takesValue = ({ required, optional }: Option): boolean => required || optional
+
+const valuesAt = async ({ command, option, given }: Place, current: string, program: Command): Promise<Candidates> => {
+  if (option) return valuesOf(/[<[](.+?)(?:\.\.\.)?[>\]]/.exec(option.flags)?.[1] ?? '', option.argChoices, program)
+  if (current.startsWith('-')) {
+    const flags = command.options.flatMap(({ short, long }) => [short, long])
+    return { kind: 'words', words: [...flags, '-h', '--help'].filter((flag) => flag !== undefined) }
+  }
+  if (command.commands.length > 0) return { kind: 'words', words: given === 0 ? namesOf(command) : [] }
+  const last = command.registeredArguments.at(-1)
+  const argument: Argument | undefined = command.registeredArguments[given] ?? (last?.variadic ? last : undefined)
+  return valuesOf(argument?.name() ?? '', argument?.argChoices, program)
+}
+
+const valuesOf = async (
+  placeholder: string,
+  choices: readonly string[] | undefined,
+  program: Command,
+): Promise<Candidates> => {
+  const name = placeholder.toLowerCase()
+  const words = choices ?? (await LISTS[name]?.(program)) ?? []
+  return { kind: (choices ? undefined : KINDS[name]) ?? 'words', words }
+}
+
+/** The scripts call the program: they have nothing of a version. The first line of its output is the kind. */
+export const SCRIPTS = {
+  bash: String.raw`# bash completion of chain-agent: chain-agent completion bash
+_chain_agent() {
+  local current=${'$'}{COMP_WORDS[COMP_CWORD]} found
+  mapfile -t found < <(chain-agent completion bash -- "${'$'}{COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+  COMPREPLY=("${'$'}{found[@]:1}")
+  [[ $current == = ]] && current=''
+  case ${'$'}{found[0]} in
+    unfinished) compopt -o nospace 2> /dev/null ;;
+    file) mapfile -t -O ${'$'}{#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$current") ;;
+    directory) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+  esac
+  [[ ${'$'}{found[0]} == file || ${'$'}{found[0]} == directory ]] && compopt -o filenames 2> /dev/null
+  return 0
+}
+
+complete -F _chain_agent chain-agent
+`,
+  zsh: String.raw`#compdef chain-agent
+# zsh completion of chain-agent: chain-agent completion zsh
+_chain_agent() {
+  local -a found options
+  found=("${'$'}{(@f)$(chain-agent completion zsh -- "${'$'}{(@)words[2,CURRENT]}" 2> /dev/null)}")
+  [[ $found[1] == unfinished ]] && options=(-S '')
+  compadd "${'$'}{(@)options}" -- "${'$'}{(@)found[2,-1]}"
+  [[ $found[1] == file || $found[1] == directory ]] || return
+  compset -P '--*='
+  if [[ $found[1] == file ]]; then _files; else _files -/; fi
+}
+
+# compinit loads this file as the function; if it is sourced, the function must be registered.
+if [[ $funcstack[1] == _chain-agent ]]; then _chain_agent "$@"; else compdef _chain_agent chain-agent; fi
+`,
+} as const

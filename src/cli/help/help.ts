@@ -1,4 +1,4 @@
-import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander'
+import { type Argument, type Command, Help, InvalidArgumentError, type Option } from 'commander'
 import { closestMatch } from '../../core/suggest.ts'
 import type { Io } from '../../terminal/io.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
@@ -36,7 +36,8 @@ export const applyHelpFormat = (command: Command, io: Io): void => {
       minWidthToWrap: MIN_DESCRIPTION,
       styleTitle: (text) => paint('strong', text),
       // Without the help command that commander adds to a command with subcommands.
-      visibleCommands: ({ commands }) => [...commands],
+      visibleCommands: ({ commands, parent }) => commands.filter((one) => parent !== null || one.helpGroup() !== ''),
+      visibleOptions: (shown) => new Help().visibleOptions(shown).filter(isOwn),
       commandDescription: (shown) => sentence(shown.description()),
       subcommandTerm: (shown) => [shown.name(), ...shown.registeredArguments.map(argumentTerm)].join(' '),
       optionDescription: descriptionOf,
@@ -45,7 +46,12 @@ export const applyHelpFormat = (command: Command, io: Io): void => {
         const groups = visible.map(groupOf)
         // The options that many commands share are last.
         const headings = [...new Set(groups)].toSorted((a, b) => Number(a === SHARED) - Number(b === SHARED))
-        return new Map(headings.map((heading) => [heading, visible.filter((_item, at) => groups[at] === heading)]))
+        return new Map(
+          headings.map((heading) => [
+            heading === SHARED ? 'Configuration (all options: chain-agent help configuration):' : heading,
+            visible.filter((_item, at) => groups[at] === heading),
+          ]),
+        )
       },
     })
   for (const child of command.commands) applyHelpFormat(child, io)
@@ -53,6 +59,9 @@ export const applyHelpFormat = (command: Command, io: Io): void => {
 
 /** The heading of the options in config-options.ts. */
 const SHARED = 'Configuration:'
+
+/** The help of a command has one option of the configuration; `help configuration` lists all. */
+const isOwn = ({ helpGroupHeading, long }: Option): boolean => helpGroupHeading !== SHARED || long === '--config'
 
 /** The complete help of a command, in plain text. The command prints no help afterwards. */
 export const captureHelp = (command: Command, width = DEFAULT_WIDTH): string => {
@@ -69,22 +78,16 @@ export const captureHelp = (command: Command, width = DEFAULT_WIDTH): string => 
   return text
 }
 
-/** Cuts the shared options out of a help. */
-export const splitShared = (help: string): { readonly own: string; readonly shared: string | undefined } => {
-  const [section, shared] = /\nConfiguration:\n((?: .*\n)+)/.exec(help) ?? []
-  return { own: section === undefined ? help : help.replace(section, ''), shared }
-}
-
 /** `chain-agent maintenance start` */
 export const commandLineOf = (command: Command): string =>
   command.parent ? `${commandLineOf(command.parent)} ${command.name()}` : 'chain-agent'
 
-export const argumentTerm = (argument: Argument): string => {
+const argumentTerm = (argument: Argument): string => {
   const name = `${argument.name()}${argument.variadic ? '...' : ''}`
   return argument.required ? `<${name}>` : `[${name}]`
 }
 
-export const descriptionOf = (item: Argument | Option): string => {
+const descriptionOf = (item: Argument | Option): string => {
   const value: unknown = item.defaultValue
   const isShown = ['string', 'number'].includes(typeof value)
   const defaultText = item.defaultValueDescription ?? (isShown ? String(value) : undefined)
@@ -129,11 +132,19 @@ const usageError = (text: string): string =>
     .replace(/^error: command-argument value ('.*') is invalid for argument '(.*?)'\. /s, 'error: invalid $2 $1: ')
     .replace(/^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument ('.*') is invalid\. /s, 'error: invalid $1 $2: ')
     .replace(/(?<=: )Allowed choices are (.*)\.$/m, 'expected one of $1')
-    .replace(
-      /^(error: unknown command 'alerts?')(?:\n\(Did you mean .*\))?$/m,
-      '$1\n(Alerts that fire: chain-agent check. The text of one: chain-agent runbook ALERT.)',
-    )
-    .replace(/^error: unknown (?:option '-v'|command 'version')$/m, '$&\n(Did you mean --version?)')
+    .replace(/^(error: unknown command '([\w-]+)')(?:\n\(.*\))?$/m, (line, error: string, name: string) => {
+      const instead = INSTEAD.get(name)
+      return instead === undefined ? line : `${error}\n(${instead})`
+    })
+    .replace(/^error: unknown option '-v'$/m, '$&\n(Did you mean --version?)')
+
+/** What to use instead of a command that was removed, or of a word that is no command. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ['what-changed', 'Use chain-agent incident: for each critical alert it has the series that changed most.'],
+  ['height', 'Use chain-agent query --height.'],
+  ['alerts', 'Alerts that fire: chain-agent check. The text of one: chain-agent runbook ALERT.'],
+  ['version', 'Did you mean --version?'],
+])
 
 /** Adds a suggestion to commander's error for an invalid choice. */
 const suggestChoices = (item: Argument | Option): void => {

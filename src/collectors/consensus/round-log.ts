@@ -3,14 +3,7 @@ import { NODE_FACTS } from '../../domain/node-facts.ts'
 import type { RoundTimes } from '../../domain/missed-round.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
 
-/** The newest rounds as the consensus log of this node shows them. */
-export interface RoundLog {
-  add(event: ConsensusEvent, at: number): void
-  /** journald dropped lines at that time: what the log does not have may have been logged. */
-  addDropped(at: number): void
-  /** Null if the log does not show rounds at that time. */
-  read(question: RoundQuestion): RoundTimes | null
-}
+export type RoundLog = ReturnType<typeof createRoundLog>
 
 interface RoundQuestion {
   readonly round: bigint
@@ -42,7 +35,8 @@ const SHORTEST_MS = NODE_FACTS.delta.value
 const NEXT = 5n
 const DROPPED_NEAR_MS = 10 * second
 
-export const createRoundLog = (): RoundLog => {
+/** The newest rounds as the consensus log of this node shows them. */
+export const createRoundLog = () => {
   const rounds = new Map<bigint, LoggedRound>()
   /** Times with a line about a round, one for each second. */
   let times: readonly number[] = []
@@ -118,7 +112,7 @@ export const createRoundLog = (): RoundLog => {
   }
 
   return {
-    add: (event, at) => {
+    add: (event: ConsensusEvent, at: number): void => {
       if (event.event === 'round_closed') {
         addTime(at)
         const next = roundOf(event.round + 1n)
@@ -133,10 +127,12 @@ export const createRoundLog = (): RoundLog => {
       else if (event.event === 'execution_lagging' && event.round !== null) roundOf(event.round).obstacle = 'execution'
       else if (event.event === 'parent_missing' && event.round !== null) roundOf(event.round).obstacle ??= 'parent'
     },
-    addDropped: (at) => {
+    /** journald dropped lines at that time: what the log does not have may have been logged. */
+    addDropped: (at: number): void => {
       droppedAt = [...droppedAt.filter((one) => at - one <= KEPT_MS).slice(-MAX_ROUNDS), at]
     },
-    read: (question) => {
+    /** Null if the log does not show rounds at that time. */
+    read: (question: RoundQuestion): RoundTimes | null => {
       const { round, ownKey } = question
       const after = nextEntry(round)
       const entry = rounds.get(round)?.enteredAt ?? null

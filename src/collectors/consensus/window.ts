@@ -1,7 +1,6 @@
 import { CONSENSUS_KINDS } from './definition.ts'
-import { type ConsensusEvent } from '../../parsers/consensus-log.ts'
+import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
 import { minute, second } from '../../core/units.ts'
-import { createNewest, createRecentlySeen, createSlidingCounts, wholeSecond } from './sliding-window.ts'
 
 export type ConsensusKind = (typeof CONSENSUS_KINDS)[number]
 
@@ -25,15 +24,9 @@ const INDICATORS = [
 export type Indicator = (typeof INDICATORS)[number]
 type CountedKey = ConsensusKind | Indicator
 
-/** The kinds and indicators of an event. */
-const countedKeysOf = (event: ConsensusEvent): readonly CountedKey[] => [...kindsOf(event), ...indicatorsOf(event)]
-
 /** The kinds of an event: none for serving other nodes, two for a warning about statesync. */
-export const kindsOf = (event: ConsensusEvent): readonly ConsensusKind[] => {
-  const kind = kindOf(event)
-  const level = levelOf(event)
-  return [...(kind ? [kind] : []), ...(level ? [level] : [])]
-}
+export const kindsOf = (event: ConsensusEvent): readonly ConsensusKind[] =>
+  [kindOf(event), levelOf(event)].filter((kind) => kind !== undefined)
 
 /** The level of an event; a panic has no level and is an error. */
 export const levelOf = ({ level, event }: ConsensusEvent): 'warning' | 'error' | undefined => {
@@ -43,30 +36,21 @@ export const levelOf = ({ level, event }: ConsensusEvent): 'warning' | 'error' |
 
 const kindOf = (event: ConsensusEvent): ConsensusKind | undefined => {
   if (event.event === 'round_closed') return event.by === 'qc' ? 'round_advanced' : 'round_timed_out'
-  if (event.event === 'statesync' || event.event === 'blocksync') {
-    return event.step === 'serving' ? undefined : event.event
-  }
+  const isSync = event.event === 'statesync' || event.event === 'blocksync'
+  if (isSync) return event.step === 'serving' ? undefined : event.event
   return CONSENSUS_KINDS.find((kind) => kind === event.event)
 }
 
 const indicatorsOf = (event: ConsensusEvent): readonly Indicator[] => {
-  const indicator = indicatorOf(event)
-  if (event.level === null) return indicator ? [indicator] : []
-  const line = event.level === 'DEBUG' ? 'debug_line' : 'other_line'
-  return indicator ? [indicator, line] : [line]
+  const line: Indicator = event.level === 'DEBUG' ? 'debug_line' : 'other_line'
+  return [indicatorOf(event), event.level === null ? undefined : line].filter((indicator) => indicator !== undefined)
 }
 
 const indicatorOf = (event: ConsensusEvent): Indicator | undefined => {
   if (event.event === 'wal') return `wal_${event.trouble}`
-  if (event.event === 'network_error') {
-    return event.kind === 'timestamp' ? 'timestamp_failure' : undefined
-  }
-  if (event.event === 'statesync') {
-    return event.step === 'snapshot_advised' ? 'snapshot_advised' : undefined
-  }
-  if (event.event === 'blocksync') {
-    return event.step === 'no_peers' ? 'blocksync_no_peers' : undefined
-  }
+  if (event.event === 'network_error') return event.kind === 'timestamp' ? 'timestamp_failure' : undefined
+  if (event.event === 'statesync') return event.step === 'snapshot_advised' ? 'snapshot_advised' : undefined
+  if (event.event === 'blocksync') return event.step === 'no_peers' ? 'blocksync_no_peers' : undefined
   return INDICATORS.find((candidate) => candidate === event.event)
 }
 
@@ -119,33 +103,100 @@ const MAX_PEERS = 1024
 /** More than a node times out in a minute. */
 const MAX_ROUNDS = 1024
 
-interface ConsensusWindow {
-  add(event: ConsensusEvent, at: number): void
-  /** Extends the covered time, by a line without content or by time without lines. */
-  advanceTo(at: number): void
-  /** Adds messages that journald reports as dropped. */
-  addDropped(messages: number, at: number): void
-  /** Sets the time of a vote before the window. */
-  restoreVote(at: number): void
-  read(): WindowReading
-  readonly votedAt: number | null
-  /** The end of the window, in milliseconds since the epoch; null before the first line. */
-  readonly end: number | null
+export const wholeSecond = (at: number): number => Math.floor(at / second)
+
+/**
+ * Counts over the last N whole seconds, including the current one. There is one bucket per second, so that memory does
+ * not grow with the rate; each count is added once and subtracted once.
+ */
+const createSlidingCounts = <Key extends string>(seconds: number) => {
+  const buckets = Array.from({ length: seconds }, () => new Map<Key, number>())
+  const totals = new Map<Key, number>()
+  let end: number | undefined
+
+  const bucketOf = (whole: number): Map<Key, number> | undefined => buckets[whole % seconds]
+
+  const clear = (whole: number): void => {
+    const bucket = bucketOf(whole)
+    for (const [key, count] of bucket ?? []) totals.set(key, (totals.get(key) ?? 0) - count)
+    bucket?.clear()
+  }
+
+  const moveTo = (whole: number): void => {
+    if (end !== undefined && whole <= end) return
+    const from = end === undefined ? whole : Math.max(end + 1, whole - seconds + 1)
+    for (let at = from; at <= whole; at += 1) clear(at)
+    end = whole
+  }
+
+  return {
+    /** `at` in milliseconds since the epoch: before the window it is ignored, after its end it moves the window. */
+    add: (key: Key, at: number, by = 1): void => {
+      const whole = wholeSecond(at)
+      moveTo(whole)
+      if (end !== undefined && whole <= end - seconds) return
+      const bucket = bucketOf(whole)
+      bucket?.set(key, (bucket.get(key) ?? 0) + by)
+      totals.set(key, (totals.get(key) ?? 0) + by)
+    },
+    total: (key: Key): number => totals.get(key) ?? 0,
+    /** Moves the end forward, never back. */
+    advanceTo: (at: number): void => moveTo(wholeSecond(at)),
+  }
+}
+
+/** The newest value, with its time in milliseconds since the epoch. */
+const createNewest = <T>() => {
+  let newest: { readonly value: T; readonly at: number } | undefined
+  return {
+    add: (value: T, at: number): void => {
+      if (!newest || at >= newest.at) newest = { value, at }
+    },
+    /** Null if the newest value is older than `from`, or there is none. */
+    since: (from: number): T | null => (newest && newest.at >= from ? newest.value : null),
+    get at(): number | null {
+      return newest?.at ?? null
+    },
+  }
+}
+
+/** The peers, or rounds, that were seen last: at most `limit`, beyond which the one not seen for longest is removed. */
+interface RecentlySeen<T> {
+  add(one: T, at: number): void
+  /** The number of those seen at `from` or later. */
+  countSince(from: number): number
+}
+
+export const createRecentlySeen = <T>(limit: number): RecentlySeen<T> => {
+  /** Ordered by the time at which they were last seen. */
+  const seenAt = new Map<T, number>()
+  const removeOldest = (isExpired: (at: number) => boolean): void => {
+    for (const [one, at] of seenAt) {
+      if (!isExpired(at)) return
+      seenAt.delete(one)
+    }
+  }
+  return {
+    add: (one, at) => {
+      const latest = Math.max(at, seenAt.get(one) ?? 0)
+      seenAt.delete(one)
+      seenAt.set(one, latest)
+      removeOldest(() => seenAt.size > limit)
+    },
+    countSince: (from) => {
+      removeOldest((at) => at < from)
+      return seenAt.size
+    },
+  }
 }
 
 /** A start ends with the first sign of a live node or of a statesync, or with the process. */
 const endsStart = (event: ConsensusEvent): boolean => {
   if (event.event === 'start') return event.step === 'live'
   if (event.event === 'statesync') return event.step !== 'serving'
-  return START_ENDS.has(event.event)
+  return START_ENDS.includes(event.event)
 }
-const START_ENDS: ReadonlySet<ConsensusEvent['event']> = new Set([
-  'committed_block',
-  'round_closed',
-  'stopping',
-  'crash',
-  'panic',
-])
+const START_ENDS: readonly ConsensusEvent['event'][] = ['committed_block', 'round_closed', 'stopping', 'crash', 'panic']
 
 /** Kinds that are logged at DEBUG only: if the node logs INFO, their absence means nothing. */
 const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
@@ -158,7 +209,7 @@ const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
 ])
 
 /** The window of the consensus log that ends with the newest entry, by the timestamps of the entries. */
-export const createConsensusWindow = (): ConsensusWindow => {
+export const createConsensusWindow = () => {
   const counts = createSlidingCounts<CountedKey>(SECONDS)
   const network = createSlidingCounts<'error'>(NETWORK_SECONDS)
   const peers = createRecentlySeen<string>(MAX_PEERS)
@@ -174,6 +225,7 @@ export const createConsensusWindow = (): ConsensusWindow => {
   let end: number | null = null
   let coveredFrom: number | null = null
 
+  /** Extends the covered time, by a line without content or by time without lines. */
   const advanceTo = (at: number): void => {
     end = Math.max(end ?? at, at)
     coveredFrom = Math.min(coveredFrom ?? at, at)
@@ -205,7 +257,7 @@ export const createConsensusWindow = (): ConsensusWindow => {
       network.add('error', at)
       if (event.peer !== null) peers.add(event.peer, at)
     }
-    for (const key of countedKeysOf(event)) counts.add(key, at)
+    for (const key of [...kindsOf(event), ...indicatorsOf(event)]) counts.add(key, at)
   }
 
   const read = (): WindowReading => {
@@ -249,17 +301,18 @@ export const createConsensusWindow = (): ConsensusWindow => {
   return {
     add,
     advanceTo,
+    /** Adds messages that journald reports as dropped. */
     addDropped: (messages: number, at: number): void => {
       advanceTo(at)
       counts.add('suppressed', at, messages)
     },
-    restoreVote: (at: number): void => {
-      voted.add(true, at)
-    },
+    /** Sets the time of a vote before the window. */
+    restoreVote: (at: number): void => voted.add(true, at),
     read,
     get votedAt(): number | null {
       return voted.at
     },
+    /** The end of the window, in milliseconds since the epoch; null before the first line. */
     get end(): number | null {
       return end
     },

@@ -6,15 +6,21 @@ import {
   newestBlock,
   statesyncProgress,
 } from '../../domain/agreement.ts'
-import { type Collector, poll } from '../../core/collector.ts'
-import { blocksyncWindowOf, statesyncThreshold } from '../../domain/node-distances.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
-import { minute, second } from '../../core/units.ts'
-import { NODE_FACTS } from '../../domain/node-facts.ts'
-import { createBlockRate, createLag, createStartTimer, ownHeight } from './blocks.ts'
+import { inSeconds, minute, second } from '../../core/units.ts'
+import { blocksyncWindowOf, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
 import { createSigningMonitor, type DutiesReading } from './duties.ts'
-import { createStatesyncEstimator, createStorageGrowth, type StatesyncEstimate } from './estimates.ts'
+import {
+  createBlockRate,
+  createLag,
+  createStartTimer,
+  createStatesyncEstimator,
+  createStorageGrowth,
+  ownHeight,
+  type StatesyncEstimate,
+} from './estimates.ts'
 import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
@@ -69,13 +75,7 @@ export const derived = ({
     if ('key' in found.value && typeof found.value.key === 'string') ownKey.set(found.value.key)
   }
 
-  const save = (elapsed: number): void => {
-    if (savedAt !== undefined && elapsed - savedAt < SAVE_EVERY_MS) return
-    savedAt = elapsed
-    saveNow()
-  }
-
-  const saveNow = (): void => {
+  const save = (): void => {
     void checkpoint.save({
       growth: growth.snapshot(),
       duties: duties.snapshot(),
@@ -113,7 +113,10 @@ export const derived = ({
     if (counts) duties.add(counts, known.value('chain_native_stake_ratio'), now)
     const key = ownKey.get()
     const signs = key === null ? null : isSigning(known, counts, elapsed)
-    save(elapsed)
+    if (savedAt === undefined || elapsed - savedAt >= SAVE_EVERY_MS) {
+      savedAt = elapsed
+      save()
+    }
     return {
       blocksPerSecond: rate,
       windowSize,
@@ -130,14 +133,12 @@ export const derived = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       const [id] = await Promise.all([readBootId(), restore()])
       boot = id?.trim() ?? boot
       await poll(timing, (inner) => Promise.resolve(evaluate(createSampleIndex(published()), inner)))(context, report)
-      saveNow()
+      save()
     },
     samples,
     // Whether another value is a problem is decided by the alert rules.
@@ -176,16 +177,14 @@ const samples = (reading: Reading): readonly Sample[] => {
     ...sampleIfKnown('chain_blocksync_window_remaining_seconds', reading.windowSeconds),
     ...sampleIfKnown('chain_last_start_seconds', reading.lastStartSeconds),
     ...sampleIfKnown('chain_statesync_eta_seconds', statesync.etaSeconds),
-    ...sampleIfKnown(
-      'chain_statesync_last_progress_timestamp_seconds',
-      statesync.lastProgressAt === null ? null : statesync.lastProgressAt / 1000,
-    ),
+    ...sampleIfKnown('chain_statesync_last_progress_timestamp_seconds', inSeconds(statesync.lastProgressAt)),
     ...sampleIfKnown('chain_storage_compaction_eta_seconds', reading.secondsUntilCompaction),
     ...sampleIfKnown('chain_native_zombie', reading.zombie),
     ...(duties === null ? [] : dutySamples(duties, identity !== null)),
-    ...(identity === null
-      ? []
-      : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key, boot: identity.boot })]),
+    ...sampleIfKnown('chain_duty_identity_active', identity?.isActive, {
+      identity: identity?.key ?? '',
+      boot: identity?.boot ?? '',
+    }),
   ]
 }
 
@@ -194,14 +193,10 @@ const dutySamples = (duties: DutiesReading, isOwnKeyKnown: boolean): readonly Sa
   const { rounds, timeouts, ownBlocks, ownTimeouts, expected, shortfallProbability } = duties
   const own = ownBlocks + ownTimeouts
   return [
-    ...sampleIfKnown('chain_duty_timeout_ratio', rounds === 0 ? null : timeouts / rounds, {
-      scope: 'network',
-    }),
+    ...sampleIfKnown('chain_duty_timeout_ratio', rounds === 0 ? null : timeouts / rounds, { scope: 'network' }),
     ...(isOwnKeyKnown
       ? [
-          ...sampleIfKnown('chain_duty_timeout_ratio', own === 0 ? null : ownTimeouts / own, {
-            scope: 'own',
-          }),
+          ...sampleIfKnown('chain_duty_timeout_ratio', own === 0 ? null : ownTimeouts / own, { scope: 'own' }),
           sample('chain_duty_slots', ownBlocks, { result: 'block' }),
           sample('chain_duty_slots', ownTimeouts, { result: 'timeout' }),
           ...sampleIfKnown('chain_duty_expected_slots', expected),

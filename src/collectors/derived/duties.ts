@@ -18,19 +18,15 @@ interface Round {
   readonly isOwn: boolean | null
 }
 
-/** Counts the rounds of the ledger stream. */
-export interface RoundCounter {
-  add(round: Round): void
-  /** Undefined until the first round. */
-  read(): RoundCounts | undefined
-}
+export type RoundCounter = ReturnType<typeof createRoundCounter>
 
 const NONE: RoundCounts = { rounds: 0, timeouts: 0, attributed: 0, ownBlocks: 0, ownTimeouts: 0 }
 
-export const createRoundCounter = (): RoundCounter => {
+/** Counts the rounds of the ledger stream. */
+export const createRoundCounter = () => {
   let counts: RoundCounts | undefined
   return {
-    add: ({ isTimeout, isOwn }) => {
+    add: ({ isTimeout, isOwn }: Round): void => {
       const before = counts ?? NONE
       counts = {
         rounds: before.rounds + 1,
@@ -40,7 +36,8 @@ export const createRoundCounter = (): RoundCounter => {
         ownTimeouts: before.ownTimeouts + (isOwn === true && isTimeout ? 1 : 0),
       }
     },
-    read: () => counts,
+    /** Undefined until the first round. */
+    read: (): RoundCounts | undefined => counts,
   }
 }
 
@@ -79,7 +76,7 @@ export type Duties = ReturnType<typeof createDuties>
 /** The duties of the last six hours, from cumulative counts. */
 export const createDuties = () => {
   let buckets: readonly Bucket[] = []
-  let before: RoundCounts = { rounds: 0, timeouts: 0, attributed: 0, ownBlocks: 0, ownTimeouts: 0 }
+  let before = NONE
   return {
     /** `share`: current share of the stake of the network; undefined is unknown. */
     add: (counts: RoundCounts, share: number | undefined, now: number): void => {

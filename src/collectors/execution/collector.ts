@@ -1,10 +1,10 @@
-import { type Collector, follow } from '../../core/collector.ts'
-import { minute } from '../../core/units.ts'
+import { type Collector, follow, metadataOf } from '../../core/collector.ts'
+import { inSeconds, minute } from '../../core/units.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
-import { sample, sampleIfKnown } from '../../core/metric.ts'
+import { sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
 import {
-  createGrepSupport,
+  createFilteredMatch,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
@@ -24,26 +24,19 @@ const UNKNOWN: Partial<ExecutionLogReading> = {
   residentBytes: null,
 }
 
+type ExecutionUses = Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames', UnitSetting>
+
 /** The blocks that the node executes, from the execution log in the journal. */
-export const execution = ({
-  journalDependencies,
-  exec,
-  clock,
-  unitNames,
-  unit,
-  timing,
-}: Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames', UnitSetting>): Collector<Reading> => {
+export const execution = (uses: ExecutionUses): Collector<Reading> => {
+  const { journalDependencies, clock, unit, timing } = uses
   const counters = createExecutionCounters(journalDependencies.counts.recorder)
-  const canGrep = createGrepSupport(exec)
+  const match = createFilteredMatch(uses, EXECUTION_LOG_PATTERN)
 
   const open = createJournalFollower(journalDependencies, {
     timing,
     consumer: {
       service: SERVICE,
-      match: async (signal) => [
-        ...(await unitNames.match([unit], signal)),
-        ...((await canGrep(signal)) ? [`--grep=${EXECUTION_LOG_PATTERN}`] : []),
-      ],
+      match: async (signal) => match([unit], signal),
       newest: 1000,
       initialize: counters.initialize,
       onEntry: counters.on,
@@ -66,9 +59,7 @@ export const execution = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: follow<FollowerReading, Reading>(open, read({ lastEntryAt: null }), (_, following) => read(following)),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'execution log, unparsed': unparsed }),
@@ -80,17 +71,13 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   return [
     ...followerSamples(SERVICE, reading),
     ...sampleIfKnown('chain_execution_block_number', block?.number),
-    ...sampleIfKnown('chain_execution_block_started_timestamp_seconds', block && block.at / 1000),
+    ...sampleIfKnown('chain_execution_block_started_timestamp_seconds', inSeconds(block?.at)),
     ...sampleIfKnown('chain_execution_finalized_block_number', reading.finalized),
     ...sampleIfKnown('chain_execution_storage_used_ratio', reading.usedRatio),
     ...sampleIfKnown('chain_execution_memory_bytes', reading.residentBytes),
-    ...CHUNK_LISTS.flatMap((list) =>
-      chunks ? [sample('chain_execution_storage_chunks', chunks[list], { list })] : [],
-    ),
+    ...CHUNK_LISTS.flatMap((list) => sampleIfKnown('chain_execution_storage_chunks', chunks?.[list], { list })),
     ...TIMELINES.flatMap((timeline) =>
-      sampleIfKnown('chain_execution_history_earliest_block', history[timeline]?.earliest, {
-        timeline,
-      }),
+      sampleIfKnown('chain_execution_history_earliest_block', history[timeline]?.earliest, { timeline }),
     ),
   ]
 }

@@ -1,7 +1,7 @@
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { HostSources } from '../../sources/host.ts'
-import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
+import { type CheckResult, createCheckRunner, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
 import { contentionChecks } from './contention.ts'
 import { clockCheck, cpuChecks, kernelChecks, memoryChecks } from './system.ts'
 import { createReadPath, directoryChecks, driveChecks, type ReadPath } from './storage.ts'
@@ -22,22 +22,20 @@ type HostCollectorOptions = HostSources &
 export const host = (options: HostCollectorOptions): Collector<HostReading> => {
   const { timing } = options
   // Less than the timeout of the collector: a check that hangs must not fail the reading.
-  const common = { ...options, timeout: timing.timeout * 0.8 }
-  const checks: readonly HostCheck[] = [
-    ...kernelChecks(common),
-    ...cpuChecks(common),
-    ...memoryChecks(common),
-    ...contentionChecks(common),
-    clockCheck(common),
-    portsCheck(common),
-    ...directoryChecks(common),
-    ...driveChecks(common),
-    ...processChecks(common),
-  ]
+  const timeout = timing.timeout * 0.8
+  const checks = [
+    ...kernelChecks(options),
+    ...cpuChecks(options),
+    ...memoryChecks(options),
+    ...contentionChecks(options),
+    clockCheck(options, timeout),
+    portsCheck(options),
+    ...directoryChecks(options),
+    ...driveChecks(options),
+    ...processChecks(options),
+  ].map((check) => createCheckRunner(check, timeout))
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       try {
         await poll(timing, (polled) => runAll(checks, polled))(context, report)

@@ -8,14 +8,9 @@ import {
 } from '../../parsers/kernel-files.ts'
 import { inSeconds, minute } from '../../core/units.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
+import type { HostSources } from '../../sources/host.ts'
 import { type DROP_KINDS, RESOURCES } from './definition.ts'
-import { createHostCheck, type HostCheck } from './host-check.ts'
-
-interface ContentionCheckOptions {
-  readonly procfs: FileTree
-  readonly sysfs: FileTree
-  readonly timeout: number
-}
+import { type HostCheck, readCount, samplesOfEach } from './host-check.ts'
 
 /**
  * Counters of `/proc/net/snmp` that mean lost packets of blocks and votes, which arrive over UDP. Not InErrors: it contains
@@ -34,33 +29,25 @@ const BUFFERS = [
   ['receive', 'rmem_max'],
   ['send', 'wmem_max'],
 ] as const
-/** `/proc/vmstat` has a line for each of about two hundred counters. */
-const VMSTAT_BYTES = 64 * 1024
 
 /** What makes a node late although nothing has failed: waiting for CPU, memory and drives, and lost packets. */
-export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOptions): readonly HostCheck[] => [
-  createHostCheck({
+export const contentionChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs'>): readonly HostCheck[] => [
+  {
     name: 'pressure',
-    timeout,
-    read: async () => {
-      const all = RESOURCES.map(async (resource): Promise<readonly Sample[]> => {
+    read: () =>
+      samplesOfEach(RESOURCES, async (resource) => {
         const text = await procfs.read(`pressure/${resource}`)
         if (text === null) return []
         const { some, full } = parsePressure(text)
         return [
           sample('chain_host_pressure_waiting_seconds_total', some, { resource }),
           // All tasks of a host cannot wait for its CPUs at once: the kernel reports 0.
-          ...(full === null || resource === 'cpu'
-            ? []
-            : [sample('chain_host_pressure_stalled_seconds_total', full, { resource })]),
+          ...(resource === 'cpu' ? [] : sampleIfKnown('chain_host_pressure_stalled_seconds_total', full, { resource })),
         ]
-      })
-      return (await Promise.all(all)).flat()
-    },
-  }),
-  createHostCheck({
+      }),
+  },
+  {
     name: 'UDP errors',
-    timeout,
     read: async () => {
       const text = await procfs.read('net/snmp')
       if (text === null) return []
@@ -72,71 +59,56 @@ export const contentionChecks = ({ procfs, sysfs, timeout }: ContentionCheckOpti
         ),
       ]
     },
-  }),
-  createHostCheck({
+  },
+  {
     name: 'network card',
-    timeout,
     read: async () => {
       const routes = await procfs.read('net/route')
       const device = routes === null ? null : parseDefaultInterface(routes)
       if (device === null) return []
       const card = await findCard(sysfs, device)
       if (card === null) return { samples: [], state: `unknown: ${device} of the default route is no network card` }
-      const count = async (file: string): Promise<bigint | null> => {
-        const text = await sysfs.read(`class/net/${card}/statistics/${file}`, 64)
-        return text === null ? null : parseCount(`${file} of ${card}`, text)
-      }
-      const drops = CARD_DROPS.map(async ([kind, file]) =>
-        sampleIfKnown('chain_host_network_drops_total', await count(file), { device: card, kind }),
-      )
+      const count = (file: string): Promise<bigint | null> =>
+        readCount(sysfs, `class/net/${card}/statistics/${file}`, `${file} of ${card}`)
       return [
         ...sampleIfKnown('chain_host_network_received_total', await count('rx_packets'), { device: card }),
-        ...(await Promise.all(drops)).flat(),
+        ...(await samplesOfEach(CARD_DROPS, async ([kind, file]) =>
+          sampleIfKnown('chain_host_network_drops_total', await count(file), { device: card, kind }),
+        )),
       ]
     },
-  }),
-  createHostCheck({
+  },
+  {
     name: 'socket buffers',
-    timeout,
     every: minute,
-    read: async () => {
-      const all = BUFFERS.map(async ([direction, file]): Promise<readonly Sample[]> => {
-        const text = await procfs.read(`sys/net/core/${file}`)
-        if (text === null) return []
-        return [
-          ...sampleIfKnown('chain_host_socket_buffer_max_bytes', parseCount('the limit of a socket buffer', text), {
-            direction,
-          }),
-        ]
-      })
-      return (await Promise.all(all)).flat()
-    },
-  }),
-  createHostCheck({
+    read: () =>
+      samplesOfEach(BUFFERS, async ([direction, file]) => {
+        const limit = await readCount(procfs, `sys/net/core/${file}`, 'the limit of a socket buffer')
+        return sampleIfKnown('chain_host_socket_buffer_max_bytes', limit, { direction })
+      }),
+  },
+  {
     name: 'killed for memory',
-    timeout,
     read: async () => {
-      const text = await procfs.read('vmstat', VMSTAT_BYTES)
-      const kills = text === null ? null : parseNamedCount('oom_kill', text)
-      return kills === null ? [] : [sample('chain_host_oom_kills_total', kills)]
+      const text = await procfs.read('vmstat')
+      return sampleIfKnown('chain_host_oom_kills_total', text === null ? null : parseNamedCount('oom_kill', text))
     },
-  }),
-  createHostCheck({
+  },
+  {
     name: 'drive operations',
-    timeout,
     read: async () => {
       const devices = ((await sysfs.list('block')) ?? []).filter((name) => /^nvme\d+n\d+$/.test(name))
-      const all = devices.toSorted().map(async (device): Promise<readonly Sample[]> => {
+      return samplesOfEach(devices.toSorted(), async (device) => {
         const text = await sysfs.read(`block/${device}/stat`, 1024)
         return text === null ? [] : driveSamples(device, text)
       })
-      return (await Promise.all(all)).flat()
     },
-  }),
+  },
 ]
 
 /** A VLAN of a bond of a card. */
 const MOST_LOWER = 3
+const LOWER = 'lower_'
 
 /**
  * The card of an interface, or the bond that adds up its cards: a bridge or a VLAN counts no packets that were missed, and
@@ -149,8 +121,6 @@ const findCard = async (sysfs: FileTree, name: string, left = MOST_LOWER): Promi
   if (lower === undefined || others.length > 0 || left === 0) return null
   return findCard(sysfs, lower.slice(LOWER.length), left - 1)
 }
-
-const LOWER = 'lower_'
 
 /** Documentation/block/stat.rst of Linux: operations and milliseconds of reads and writes, milliseconds in the queue. */
 const driveSamples = (device: string, text: string): readonly Sample[] => {

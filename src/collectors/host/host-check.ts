@@ -3,17 +3,14 @@ import { SourceError, summaryOf } from '../../core/errors.ts'
 import { attempt } from '../../core/collector.ts'
 import type { Sample } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
+import { parseCount } from '../../parsers/kernel-files.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 
 /** The result of one check of the host, independent of the other checks. */
 export interface CheckResult {
   readonly samples: readonly Sample[]
   /** A text that stays the same while nothing changes. */
   readonly state: string
-}
-
-export interface HostCheck {
-  readonly name: string
-  run(context: Context): Promise<CheckResult>
 }
 
 export const KNOWN = 'known'
@@ -23,10 +20,8 @@ export const NOT_AVAILABLE = 'not available on this host'
 /** A tool that fails, fails at each start, and costs as much as one that works. */
 const REPEAT_AFTER_MS = minute
 
-interface HostCheckOptions {
+export interface HostCheck {
   readonly name: string
-  /** In milliseconds. */
-  readonly timeout: number
   /**
    * Minimum interval for expensive checks, in milliseconds; the last result is returned in between. A check that failed
    * is repeated after a minute at most.
@@ -35,8 +30,8 @@ interface HostCheckOptions {
   read(context: Context): Promise<CheckResult | readonly Sample[]>
 }
 
-/** One check. If it fails, the state is the error, and its samples are absent. */
-export const createHostCheck = ({ name, timeout, every = 0, read }: HostCheckOptions): HostCheck => {
+/** Runs one check; `timeout` in milliseconds. If it fails, the state is the error, and its samples are absent. */
+export const createCheckRunner = ({ name, every = 0, read }: HostCheck, timeout: number) => {
   let last: { readonly result: CheckResult; readonly dueAt: number } | undefined
   /** A read from a failing drive may block for minutes; a second one would block, too. */
   let isWaiting = false
@@ -50,7 +45,7 @@ export const createHostCheck = ({ name, timeout, every = 0, read }: HostCheckOpt
   }
   return {
     name,
-    run: async (context) => {
+    run: async (context: Context): Promise<CheckResult> => {
       const { clock } = context
       if (isWaiting) return { samples: [], state: 'not known: the previous read has not completed' }
       const at = clock.elapsed()
@@ -69,7 +64,7 @@ export const createHostCheck = ({ name, timeout, every = 0, read }: HostCheckOpt
 
 /** Runs the checks concurrently. Each has its own signal: Node.js warns about more than ten listeners on one. */
 export const runAll = async (
-  checks: readonly HostCheck[],
+  checks: readonly ReturnType<typeof createCheckRunner>[],
   { clock, signal }: Context,
 ): Promise<ReadonlyMap<string, CheckResult>> => {
   const runs = checks.map((check) => ({ check, linked: linkAbort(signal) }))
@@ -82,6 +77,18 @@ export const runAll = async (
   } finally {
     for (const { linked } of runs) linked.abort()
   }
+}
+
+/** The samples of each, read concurrently. */
+export const samplesOfEach = async <T>(
+  all: readonly T[],
+  read: (one: T) => Promise<readonly Sample[]>,
+): Promise<readonly Sample[]> => (await Promise.all(all.map(read))).flat()
+
+/** The number in a file, for errors with a name; null if there is no file, or no number yet. */
+export const readCount = async (tree: FileTree, path: string, what: string): Promise<bigint | null> => {
+  const text = await tree.read(path)
+  return text === null ? null : parseCount(what, text)
 }
 
 const resultOf = (found: CheckResult | readonly Sample[]): CheckResult =>

@@ -3,7 +3,7 @@ import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseListeners, parseOpenFilesLimit } from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import { type HostCheck, createHostCheck } from './host-check.ts'
+import type { HostCheck } from './host-check.ts'
 import type { MainPids } from '../shared/node-state.ts'
 
 interface ProcessCheckOptions {
@@ -12,14 +12,12 @@ interface ProcessCheckOptions {
   readonly ports: readonly number[]
   /** Ports that a firewall protects. */
   readonly firewalledPorts: readonly number[]
-  readonly timeout: number
 }
 
 /** Limit and number of open files of the main processes of the node. */
-export const processChecks = ({ procfs, mainPids, timeout }: ProcessCheckOptions): readonly HostCheck[] => [
-  createHostCheck({
+export const processChecks = ({ procfs, mainPids }: ProcessCheckOptions): readonly HostCheck[] => [
+  {
     name: 'limits of services',
-    timeout,
     read: async () => {
       const found: Sample[] = []
       for (const [service, pid] of mainPids.get()) {
@@ -29,19 +27,16 @@ export const processChecks = ({ procfs, mainPids, timeout }: ProcessCheckOptions
       }
       return found.length === 0 ? { samples: [], state: whyNone(mainPids) } : found
     },
-  }),
-  createHostCheck({
+  },
+  {
     name: 'open files of services',
-    timeout,
     read: async () => {
       const found: Sample[] = []
       let isHidden = false
       for (const [service, pid] of mainPids.get()) {
         try {
           const count = await procfs.count(`${pid}/fd`)
-          if (count !== null) {
-            found.push(sample('chain_service_open_file_descriptors', count, { service }))
-          }
+          found.push(...sampleIfKnown('chain_service_open_file_descriptors', count, { service }))
         } catch (error) {
           if (!(error instanceof SourceError)) throw error
           isHidden = true
@@ -50,7 +45,7 @@ export const processChecks = ({ procfs, mainPids, timeout }: ProcessCheckOptions
       if (isHidden) return { samples: found, state: HIDDEN }
       return found.length === 0 ? { samples: [], state: whyNone(mainPids) } : found
     },
-  }),
+  },
 ]
 
 /** Hidden processes of other users and those that have ended are both ENOENT. */
@@ -65,27 +60,24 @@ const HIDDEN = 'not counted for other users before Linux 6.2 (docs/how-to/host.m
 const TABLE_BYTES = LIMITS.socketTable.bytes
 
 /** Ports on which a process listens on an interface other than loopback, without those that the operator protects. */
-export const portsCheck = ({ procfs, ports, firewalledPorts, timeout }: ProcessCheckOptions): HostCheck =>
-  createHostCheck({
-    name: 'ports',
-    timeout,
-    read: async () => {
-      const tables = [
-        await procfs.read('net/tcp', TABLE_BYTES),
-        await procfs.read('net/tcp6', TABLE_BYTES), // absent if IPv6 is disabled
-      ].filter((table) => table !== null)
-      if (tables.length === 0) return []
-      const open = new Set(
-        tables
-          .flatMap(parseListeners)
-          .filter(({ isLoopback }) => !isLoopback)
-          .map(({ port }) => port)
-          .filter((port) => !firewalledPorts.includes(port)),
-      )
-      const exposed = ports.filter((port) => open.has(port))
-      return {
-        samples: ports.map((port) => sample('chain_host_port_exposed', open.has(port), { port: String(port) })),
-        state: exposed.length === 0 ? 'none exposed' : `exposed: ${exposed.join(', ')}`,
-      }
-    },
-  })
+export const portsCheck = ({ procfs, ports, firewalledPorts }: ProcessCheckOptions): HostCheck => ({
+  name: 'ports',
+  read: async () => {
+    const tables = [
+      await procfs.read('net/tcp', TABLE_BYTES),
+      await procfs.read('net/tcp6', TABLE_BYTES), // absent if IPv6 is disabled
+    ].filter((table) => table !== null)
+    if (tables.length === 0) return []
+    const open = new Set(
+      tables
+        .flatMap(parseListeners)
+        .filter(({ isLoopback, port }) => !isLoopback && !firewalledPorts.includes(port))
+        .map(({ port }) => port),
+    )
+    const exposed = ports.filter((port) => open.has(port))
+    return {
+      samples: ports.map((port) => sample('chain_host_port_exposed', open.has(port), { port: String(port) })),
+      state: exposed.length === 0 ? 'none exposed' : `exposed: ${exposed.join(', ')}`,
+    }
+  },
+})

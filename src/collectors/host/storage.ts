@@ -6,11 +6,12 @@ import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import type { DiskUsage, FileTree } from '../../sources/file-tree.ts'
-import { type CheckResult, createHostCheck, type HostCheck, KNOWN, NOT_AVAILABLE } from './host-check.ts'
+import type { HostSources } from '../../sources/host.ts'
+import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE } from './host-check.ts'
 import type { Clock } from '../../core/clock.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable } from '../shared/unit-logs.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
-import { parseStatesyncThreshold } from '../../parsers/node-config.ts'
+import { parseStatesyncThreshold } from '../../parsers/validators.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
 
 /** Replaces `{prefix}` in a path of the node. */
@@ -31,7 +32,6 @@ interface DirectoryCheckOptions {
   /** The directory of the node, with `{prefix}`. */
   readonly nodeDirectory: string
   readonly nodeFiles: Pick<FileTree, 'read'>
-  readonly timeout: number
 }
 
 /** Files that a healthy node rewrites, and the configuration that the operator edits. */
@@ -69,82 +69,63 @@ export const directoryChecks = (options: DirectoryCheckOptions): readonly HostCh
   settingCheck(options),
 ]
 
-const fileSystemCheck = (
-  { space, readPath, timeout }: DirectoryCheckOptions,
-  directory: string,
-  path: string,
-): HostCheck =>
-  createHostCheck({
-    name: `file system of ${directory}`,
-    timeout,
-    read: async ({ signal }) => {
-      const fileSystem = await space.fileSystem(await readPath(path, signal))
-      if (fileSystem === null) return MISSING
-      const sizeBytes = withinBounds('sizeBytes', fileSystem.sizeBytes)
-      const free = withinBounds('bytes', fileSystem.availableBytes)
-      const availableBytes = sizeBytes !== null && free !== null && free > sizeBytes ? null : free
-      const isFull = Number(availableBytes ?? sizeBytes) < Number(sizeBytes) * FULL_BELOW
-      return {
-        samples: [
-          ...sampleIfKnown('chain_host_filesystem_size_bytes', sizeBytes, { directory }),
-          ...sampleIfKnown('chain_host_filesystem_available_bytes', availableBytes, { directory }),
-        ],
-        state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
-      }
-    },
-  })
+const fileSystemCheck = ({ space, readPath }: DirectoryCheckOptions, directory: string, path: string): HostCheck => ({
+  name: `file system of ${directory}`,
+  read: async ({ signal }) => {
+    const fileSystem = await space.fileSystem(await readPath(path, signal))
+    if (fileSystem === null) return MISSING
+    const sizeBytes = withinBounds('sizeBytes', fileSystem.sizeBytes)
+    const free = withinBounds('bytes', fileSystem.availableBytes)
+    const availableBytes = sizeBytes !== null && free !== null && free > sizeBytes ? null : free
+    const isFull = Number(availableBytes ?? sizeBytes) < Number(sizeBytes) * FULL_BELOW
+    return {
+      samples: [
+        ...sampleIfKnown('chain_host_filesystem_size_bytes', sizeBytes, { directory }),
+        ...sampleIfKnown('chain_host_filesystem_available_bytes', availableBytes, { directory }),
+      ],
+      state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
+    }
+  },
+})
 
-const sizeCheck = ({ space, readPath, timeout }: DirectoryCheckOptions, directory: string, path: string): HostCheck =>
-  createHostCheck({
-    name: `directory ${directory}`,
-    timeout,
-    every: minute,
-    read: async ({ signal }) => {
-      const bytes = await space.bytesBelow(await readPath(path, signal), signal)
-      if (bytes === null) return MISSING
-      if (bytes === 'incomplete') return INCOMPLETE
-      if (bytes === 'removed') return REMOVED
-      return [sample('chain_host_directory_bytes', bytes, { directory })]
-    },
-  })
+const sizeCheck = ({ space, readPath }: DirectoryCheckOptions, directory: string, path: string): HostCheck => ({
+  name: `directory ${directory}`,
+  every: minute,
+  read: async ({ signal }) => {
+    const bytes = await space.bytesBelow(await readPath(path, signal), signal)
+    if (bytes === null) return MISSING
+    if (bytes === 'incomplete') return INCOMPLETE
+    if (bytes === 'removed') return REMOVED
+    return [sample('chain_host_directory_bytes', bytes, { directory })]
+  },
+})
 
 const fileCheck = (
-  { space, readPath, nodeDirectory, timeout }: DirectoryCheckOptions,
+  { space, readPath, nodeDirectory }: DirectoryCheckOptions,
   file: string,
   path: string,
-): HostCheck =>
-  createHostCheck({
-    name: `file ${file}`,
-    timeout,
-    read: async ({ clock, signal }) => {
-      const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
-      if (at === null) return MISSING
-      if (at === 'removed') return REMOVED
-      const modifiedAt = pastTime(at, clock.now())
-      return sampleIfKnown('chain_host_file_modified_timestamp_seconds', inSeconds(modifiedAt), { file })
-    },
-  })
+): HostCheck => ({
+  name: `file ${file}`,
+  read: async ({ clock, signal }) => {
+    const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
+    if (at === null) return MISSING
+    if (at === 'removed') return REMOVED
+    const modifiedAt = pastTime(at, clock.now())
+    return sampleIfKnown('chain_host_file_modified_timestamp_seconds', inSeconds(modifiedAt), { file })
+  },
+})
 
 /** Checks the setting from which the node derives its distances. The node reads its file only when it starts. */
-const settingCheck = ({ nodeFiles, readPath, nodeDirectory, timeout }: DirectoryCheckOptions): HostCheck =>
-  createHostCheck({
-    name: 'statesync_threshold',
-    timeout,
-    every: minute,
-    read: async ({ signal }) => {
-      const text = await nodeFiles.read(await readPath(`${nodeDirectory}/${FILES.node}`, signal), LIMITS.set.length)
-      return text === null ? MISSING : [sample('chain_node_statesync_threshold_blocks', parseStatesyncThreshold(text))]
-    },
-  })
+const settingCheck = ({ nodeFiles, readPath, nodeDirectory }: DirectoryCheckOptions): HostCheck => ({
+  name: 'statesync_threshold',
+  every: minute,
+  read: async ({ signal }) => {
+    const text = await nodeFiles.read(await readPath(`${nodeDirectory}/${FILES.node}`, signal), LIMITS.set.length)
+    return text === null ? MISSING : [sample('chain_node_statesync_threshold_blocks', parseStatesyncThreshold(text))]
+  },
+})
 
-interface DriveCheckOptions {
-  readonly sysfs: FileTree
-  readonly space: DiskUsage
-  readonly clock: Clock
-  /** The reports of smartctl, written by a privileged unit. */
-  readonly health: { readonly directory: string; readonly tree: FileTree } | null
-  readonly timeout: number
-}
+type DriveSources = Pick<HostSources, 'sysfs' | 'space' | 'health'> & { readonly clock: Clock }
 
 /** The unit writes every minute; a report older than this is ignored. In milliseconds. */
 const MAX_AGE = 5 * minute
@@ -152,36 +133,30 @@ const REPORT_BYTES = 1024 * 1024
 const NVME = 'class/nvme'
 
 /** The NVMe drives: identity and temperature from the kernel, health from the reports of smartctl. */
-export const driveChecks = (options: DriveCheckOptions): readonly HostCheck[] => {
-  const { sysfs, timeout } = options
+export const driveChecks = (sources: DriveSources): readonly HostCheck[] => {
+  const { sysfs, health } = sources
   return [
-    createHostCheck({
-      name: 'drives',
-      timeout,
-      read: () => forEachDrive(sysfs, 'cannot be read', (device) => identity(sysfs, device)),
-    }),
-    createHostCheck({
+    { name: 'drives', read: () => forEachDrive(sysfs, 'cannot be read', (device) => identity(sysfs, device)) },
+    {
       name: 'temperature of drives',
-      timeout,
       read: async () =>
         withDevices(
           await forEachDrive(sysfs, 'not available', (device) => temperature(sysfs, device)),
           'hot',
           ({ name, value }) => name === 'chain_host_nvme_temperature_celsius' && value >= HOT_CELSIUS,
         ),
-    }),
-    createHostCheck({
+    },
+    {
       name: 'health of drives',
-      timeout,
       read: async () =>
-        options.health === null
+        health === null
           ? { samples: [], state: NOT_SET }
           : withDevices(
-              await forEachDrive(sysfs, NO_REPORT, (device) => healthOf(options, device)),
+              await forEachDrive(sysfs, NO_REPORT, (device) => healthOf(sources, device)),
               'failing',
               ({ name, value }) => name === 'chain_host_nvme_critical_warning' && value > 0,
             ),
-    }),
+    },
   ]
 }
 
@@ -204,8 +179,8 @@ const forEachDrive = async (
   const samples: Sample[] = []
   const withoutValue = new Map<string, readonly string[]>()
   for (const device of devices.toSorted()) {
-    const found = await read(device).catch(nullOnReadError)
-    if (found === null || typeof found === 'string') {
+    const found = await read(device).catch(ifUnreadable)
+    if (found === undefined || found === null || typeof found === 'string') {
       const reason = found ?? missing
       withoutValue.set(reason, [...(withoutValue.get(reason) ?? []), device])
     } else samples.push(...found)
@@ -213,11 +188,6 @@ const forEachDrive = async (
   const reasons = [...withoutValue].map(([reason, drives]) => `${drives.join(', ')}: ${reason}`)
   if (reasons.length > 0) return { samples, state: reasons.join('; ') }
   return { samples, state: samples.length === 0 ? NOT_AVAILABLE : KNOWN }
-}
-
-const nullOnReadError = (error: unknown): null => {
-  if (error instanceof SourceError || error instanceof ParseError) return null
-  throw error
 }
 
 const NOT_SET = 'not known: host.smartDirectory is not set (docs/how-to/host.md)'
@@ -240,18 +210,15 @@ const temperature = async (sysfs: FileTree, device: string): Promise<readonly Sa
     const sensors = ((await sysfs.list(at)) ?? []).filter((name) => /^hwmon\d+$/.test(name))
     for (const sensor of sensors) {
       const text = await sysfs.read(`${at}/${sensor}/temp1_input`)
-      if (text !== null) {
-        const celsius = parseTemperature(`the temperature of ${device}`, text)
-        if (celsius === null) continue
-        return [sample('chain_host_nvme_temperature_celsius', celsius, { device })]
-      }
+      const celsius = text === null ? null : parseTemperature(`the temperature of ${device}`, text)
+      if (celsius !== null) return [sample('chain_host_nvme_temperature_celsius', celsius, { device })]
     }
   }
   return null
 }
 
 const healthOf = async (
-  { health, space, clock }: DriveCheckOptions,
+  { health, space, clock }: DriveSources,
   device: string,
 ): Promise<readonly Sample[] | string | null> => {
   if (health === null) return null

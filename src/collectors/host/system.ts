@@ -11,8 +11,15 @@ import {
 } from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import type { ReadMemory } from '../../sources/host.ts'
-import { type CheckResult, createHostCheck, type HostCheck, NOT_AVAILABLE } from './host-check.ts'
+import type { HostSources } from '../../sources/host.ts'
+import {
+  type CheckResult,
+  createCheckRunner,
+  type HostCheck,
+  NOT_AVAILABLE,
+  readCount,
+  samplesOfEach,
+} from './host-check.ts'
 import type { Context } from '../../core/clock.ts'
 import { pastTime, withinBounds } from '../../core/bounds.ts'
 import { SourceError } from '../../core/errors.ts'
@@ -20,31 +27,23 @@ import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { type ClockState, parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../parsers/time-sync.ts'
 import type { Exec } from '../../sources/exec.ts'
 
-interface KernelCheckOptions {
-  readonly procfs: FileTree
-  readonly boot: FileTree
-  readonly timeout: number
-}
-
 /** The running kernel, and the one that the next boot starts: GRUB's default is the newest. */
-export const kernelChecks = ({ procfs, boot, timeout }: KernelCheckOptions): readonly HostCheck[] => [
-  createHostCheck({
+export const kernelChecks = ({ procfs, boot }: Pick<HostSources, 'procfs' | 'boot'>): readonly HostCheck[] => [
+  {
     name: 'kernel',
-    timeout,
     read: async () => {
       const release = await procfs.read('sys/kernel/osrelease')
       return release === null ? [] : kernelResult('running', parseWord('the kernel release', release))
     },
-  }),
-  createHostCheck({
+  },
+  {
     name: 'kernel after a reboot',
-    timeout,
     every: minute,
     read: async () => {
       const release = newestKernel((await boot.list('.')) ?? [])
       return release === null ? [] : kernelResult('pending', release)
     },
-  }),
+  },
 ]
 
 const kernelResult = (kernel: (typeof KERNELS)[number], release: string) => {
@@ -56,15 +55,8 @@ const kernelResult = (kernel: (typeof KERNELS)[number], release: string) => {
   return { samples, state: reason === null ? release : `${release}, and ${reason}` }
 }
 
-interface BlockedKernels {
-  /** Ubuntu's numbers after 6.8.0, both inclusive. */
-  readonly from: number
-  readonly to: number
-  readonly why: string
-}
-
-/** Kernels on which these nodes are known to fail, from the operating guide of the node. */
-const BLOCKED: readonly BlockedKernels[] = [
+/** Kernels on which these nodes are known to fail, from the operating guide: Ubuntu's numbers after 6.8.0, inclusive. */
+const BLOCKED = [
   { from: 56, to: 59, why: 'the node hangs on it' },
   { from: 136, to: 136, why: 'io_uring fails on it: "failed to create buffer ring", code 22' },
 ]
@@ -77,17 +69,11 @@ export const blockedReason = (release: string): string | null => {
   return BLOCKED.find(({ from, to }) => Number(number) >= from && Number(number) <= to)?.why ?? null
 }
 
-interface CpuCheckOptions {
-  readonly procfs: FileTree
-  readonly sysfs: FileTree
-  readonly timeout: number
-}
-
 /** Bytes to read: `/proc/stat` has a line per CPU and a number per interrupt. */
 const STAT_BYTES = 512 * 1024
 const CPUS = 'devices/system/cpu'
 
-export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly HostCheck[] => {
+export const cpuChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs'>): readonly HostCheck[] => {
   let before: KernelStat | undefined
   /** The package of each CPU, which stays the same. */
   const packageOf = new Map<string, string>()
@@ -97,44 +83,37 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
     return id
   }
   return [
-    createHostCheck({
+    {
       name: 'load',
-      timeout,
       read: async ({ clock }) => {
         const text = await procfs.read('stat', STAT_BYTES)
         if (text === null) return []
         const now = parseKernelStat(text)
         const busy = before === undefined ? null : busyRatio(before, now)
         before = now
+        const bootedAt = pastTime(fromSeconds(now.bootedAt), clock.now())
         return [
-          ...sampleIfKnown(
-            'chain_host_boot_timestamp_seconds',
-            inSeconds(pastTime(fromSeconds(now.bootedAt), clock.now())),
-          ),
+          ...sampleIfKnown('chain_host_boot_timestamp_seconds', inSeconds(bootedAt)),
           ...sampleIfKnown('chain_host_cpu_busy_ratio', busy),
         ]
       },
-    }),
-    createHostCheck({
+    },
+    {
       name: 'multithreading',
-      timeout,
       every: minute,
       read: async () => {
         const text = await sysfs.read(`${CPUS}/smt/active`)
         if (text === null) return []
         const isActive = parseSwitch('whether multithreading is on', text)
-        const state = isActive ? 'on' : 'off'
-        return { samples: [sample('chain_host_smt_active', isActive)], state }
+        return { samples: [sample('chain_host_smt_active', isActive)], state: isActive ? 'on' : 'off' }
       },
-    }),
-    createHostCheck({
+    },
+    {
       name: 'frequency governor',
-      timeout,
       every: minute,
       read: async () => {
-        const governors = await ofEachCpu(sysfs, 'cpufreq/scaling_governor')
         const cpus = new Map<string, number>()
-        for (const { text } of governors) {
+        for (const { text } of await ofEachCpu(sysfs, 'cpufreq/scaling_governor')) {
           const governor = parseWord('a governor', text)
           cpus.set(governor, (cpus.get(governor) ?? 0) + 1)
         }
@@ -143,15 +122,13 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
           state: cpus.size === 0 ? NOT_AVAILABLE : [...cpus.keys()].toSorted().join(', '),
         }
       },
-    }),
-    createHostCheck({
+    },
+    {
       name: 'throttling',
-      timeout,
       read: async () => {
-        const counts = await ofEachCpu(sysfs, 'thermal_throttle/package_throttle_count')
         // Each CPU reports the count of its package: use the highest count of each package.
         const packages = new Map<string, bigint>()
-        for (const { cpu, text } of counts) {
+        for (const { cpu, text } of await ofEachCpu(sysfs, 'thermal_throttle/package_throttle_count')) {
           const count = parseCount('the throttle count of a CPU', text)
           const id = await readPackage(cpu)
           if (count !== null && count >= (packages.get(id) ?? 0n)) packages.set(id, count)
@@ -159,7 +136,7 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
         const total = [...packages.values()].reduce((sum, count) => sum + count, 0n)
         return packages.size === 0 ? [] : sampleIfKnown('chain_host_cpu_throttles_total', withinBounds('u64', total))
       },
-    }),
+    },
   ]
 }
 
@@ -181,22 +158,16 @@ const busyRatio = (before: KernelStat, now: KernelStat): number | null => {
   return total <= 0n || busy < 0n || busy > total ? null : Number(busy) / Number(total)
 }
 
-interface MemoryCheckOptions {
-  readonly procfs: FileTree
-  readonly sysfs: FileTree
-  readonly readMemory: ReadMemory | null
-  readonly timeout: number
-}
-
 const SIZES = [
   ['2Mi', 'hugepages-2048kB'],
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-export const memoryChecks = ({ procfs, sysfs, readMemory, timeout }: MemoryCheckOptions): readonly HostCheck[] => [
-  createHostCheck({
+type MemorySources = Pick<HostSources, 'procfs' | 'sysfs' | 'readMemory'>
+
+export const memoryChecks = ({ procfs, sysfs, readMemory }: MemorySources): readonly HostCheck[] => [
+  {
     name: 'memory',
-    timeout,
     read: async () => {
       const text = readMemory ? null : await procfs.read('meminfo')
       const memory = readMemory ? await readMemory() : text && parseMemory(text)
@@ -209,48 +180,45 @@ export const memoryChecks = ({ procfs, sysfs, readMemory, timeout }: MemoryCheck
         ...sampleIfKnown('chain_host_memory_available_ratio', withinBounds('ratio', ratio)),
       ]
     },
-  }),
-  createHostCheck({
+  },
+  {
     name: 'huge pages',
-    timeout,
     every: minute,
-    read: async () => {
-      const read = async (directory: string, file: string): Promise<bigint | null> => {
-        const text = await sysfs.read(`kernel/mm/hugepages/${directory}/${file}`)
-        return text === null ? null : parseCount('the number of huge pages', text)
-      }
-      const counts = SIZES.map(async ([size, directory]) => [
-        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'nr_hugepages'), { size }),
-        ...sampleIfKnown('chain_host_hugepages_free', await read(directory, 'free_hugepages'), { size }),
-      ])
-      return (await Promise.all(counts)).flat()
-    },
-  }),
+    read: () =>
+      samplesOfEach(SIZES, async ([size, directory]) => {
+        const count = (file: string): Promise<bigint | null> =>
+          readCount(sysfs, `kernel/mm/hugepages/${directory}/${file}`, 'the number of huge pages')
+        return [
+          ...sampleIfKnown('chain_host_hugepages', await count('nr_hugepages'), { size }),
+          ...sampleIfKnown('chain_host_hugepages_free', await count('free_hugepages'), { size }),
+        ]
+      }),
+  },
 ]
 
 interface ClockCheckOptions {
   readonly exec: Exec
   readonly recorder: Recorder
-  readonly timeout: number
 }
 
 /**
  * The clock, from chrony; without chrony, for which it looks every minute, from systemd every five minutes: each read
  * starts two programs and a service. By default systemd measures its server after 32 s to 34 min.
  */
-export const clockCheck = ({ exec, recorder, timeout }: ClockCheckOptions): HostCheck => {
+export const clockCheck = ({ exec, recorder }: ClockCheckOptions, timeout: number): HostCheck => {
   const unknownValues = createUnknownValues(recorder, 'chrony')
-  const systemd = createHostCheck({
-    name: 'clock',
+  const systemd = createCheckRunner(
+    {
+      name: 'clock',
+      every: 5 * minute,
+      read: async ({ signal }) => clockResult(await readSystemd(exec, signal), 'systemd'),
+    },
     timeout,
-    every: 5 * minute,
-    read: async ({ signal }) => clockResult(await readSystemd(exec, signal), 'systemd'),
-  })
+  )
   /** Until then chrony is not asked again; by `clock.elapsed()`. */
   let hasNoneUntil = Number.NEGATIVE_INFINITY
-  return createHostCheck({
+  return {
     name: 'clock',
-    timeout,
     read: async (context) => {
       const now = context.clock.elapsed()
       if (now < hasNoneUntil) return systemd.run(context)
@@ -264,7 +232,7 @@ export const clockCheck = ({ exec, recorder, timeout }: ClockCheckOptions): Host
       if (synchronized !== null) return clockResult(tracked, 'chrony')
       return { samples: [], state: Object.entries(unknownValues.states()).flat().join(' ') }
     },
-  })
+  }
 }
 
 const clockResult = ({ synchronized, aheadSeconds, isSourceLost }: ClockState, source: string): CheckResult => ({

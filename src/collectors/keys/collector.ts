@@ -1,8 +1,9 @@
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { enableAdvice } from '../../core/package.ts'
 import { definition, KEY_STATES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { inSeconds } from '../../core/units.ts'
 import { chooseExaminer, type ExamineKeys, type KeyFile } from './files.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -16,9 +17,7 @@ const ADVICE = `run ${enableAdvice('chain-agent-keys.timer')} and set keys.repor
 
 /** The node's keystores, their password, and the backups of all three: present, intact, readable only by their owner. */
 export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<readonly KeyFile[]> => ({
-  name: definition.name,
-  help: definition.help,
-  timing,
+  ...metadataOf(definition, timing),
   run: poll(timing, async ({ signal }) => {
     const files = await examine(signal)
     if (files.some(({ state }) => state !== null)) return files
@@ -38,12 +37,10 @@ export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<reado
 })
 
 const samplesOf = ({ key, kind, state, writtenAt, copies }: KeyFile): readonly Sample[] => [
-  ...(state === null
-    ? []
-    : KEY_STATES.filter((value) => kind === 'backup' || value !== 'off_node').map((value) =>
-        sample('chain_key_file_state', Number(value === state), { key, kind, state: value }),
-      )),
-  ...sampleIfKnown('chain_key_backup_timestamp_seconds', writtenAt === null ? null : writtenAt / 1000, { key }),
+  ...KEY_STATES.filter((value) => state !== null && (kind === 'backup' || value !== 'off_node')).map((value) =>
+    sample('chain_key_file_state', value === state, { key, kind, state: value }),
+  ),
+  ...sampleIfKnown('chain_key_backup_timestamp_seconds', inSeconds(writtenAt), { key }),
   ...sampleIfKnown('chain_key_backup_copies', copies, { key }),
 ]
 

@@ -21,6 +21,7 @@ import { type FileFacts, type KeyFiles } from '../../sources/key-files.ts'
 import { type ReadPrefix } from '../../sources/prefix.ts'
 import { z } from 'zod'
 import { ParseError } from '../../core/errors.ts'
+import { tryJson } from '../../core/json.ts'
 import { type ReadReport } from '../../sources/reports.ts'
 
 /** The state of one secret file, without its path and content: it is exported. */
@@ -158,12 +159,7 @@ const backupsIn = (folders: KeyFolders): readonly SecretFile[] => {
   return [
     { key: 'secp', kind, path: backupOf(folders, 'secp'), findProblem },
     { key: 'bls', kind, path: backupOf(folders, 'bls'), findProblem },
-    {
-      key: 'password',
-      kind,
-      path: backupOf(folders, 'password'),
-      findProblem: findPasswordProblem,
-    },
+    { key: 'password', kind, path: backupOf(folders, 'password'), findProblem: findPasswordProblem },
   ]
 }
 
@@ -198,15 +194,7 @@ export const renderKeyReport = (files: readonly KeyFile[]): string =>
 
 /** Throws a ParseError without a quote: the configured file may be a key by mistake. */
 const parseKeyReport = (text: string): readonly KeyFile[] => {
-  const report = schema.safeParse(readJson(text)).data
+  const report = schema.safeParse(tryJson(text)).data
   if (report) return report.files
   throw new ParseError('the report on key files', 'the output of chain-agent keys-report', '')
-}
-
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

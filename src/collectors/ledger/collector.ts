@@ -11,7 +11,7 @@ import {
 } from '../../parsers/ledger-tail.ts'
 import type { OwnBlock, OwnKey } from '../shared/node-state.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
-import { type Collector, follow } from '../../core/collector.ts'
+import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
@@ -54,16 +54,6 @@ interface LedgerLine {
   readonly process: string
 }
 
-interface LedgerCounters {
-  /** Creates the counters with 0, once the stream is available; before that, the values are unknown. */
-  initialize(): void
-  /** Returns whether the line is new. */
-  add(line: LedgerLine): boolean
-  reading(): LedgerReading
-  snapshot(): z.output<typeof snapshotSchema>
-  restore(snapshot: unknown): void
-}
-
 /** Number of lines to remember: ledger-tail repeats about 100 blocks when it starts. */
 const MAX_LINES = 512
 
@@ -80,7 +70,7 @@ const between = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : to - from
 
 /** Counters, histograms and newest blocks of the ledger stream. */
-export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBlock: OwnBlock): LedgerCounters => {
+export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBlock: OwnBlock) => {
   const known = createRecentSet(MAX_LINES)
   const newest: Record<Event, NewestBlock | null> = { proposed: null, finalized: null }
   /** Each round up to this one had a block or has been counted as skipped. */
@@ -146,14 +136,16 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
   }
 
   return {
-    initialize: () => {
+    /** Creates the counters with 0, once the stream is available; before that, the values are unknown. */
+    initialize: (): void => {
       initializeOwn()
       for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_blocks_total', 0, { event })
       recorder.count('chain_ledger_empty_blocks_total', 0)
       recorder.count('chain_ledger_timeouts_total', 0)
       recorder.count('chain_ledger_transactions_total', 0)
     },
-    add: (line) => {
+    /** Returns whether the line is new. */
+    add: (line: LedgerLine): boolean => {
       initializeOwn()
       const { event, isOld } = line
       const replay = isReplay(line)
@@ -184,12 +176,12 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
       addBlock(event.event, event, { isTimed: !replay, isOwn })
       return true
     },
-    reading: () => ({
+    reading: (): LedgerReading => ({
       ...newest,
       ownConsecutiveTimeouts: ownKey.get() === null ? null : ownConsecutiveTimeouts,
     }),
     snapshot: () => ({ known: known.all(), newest, settledRound, ownConsecutiveTimeouts }),
-    restore: (snapshot) => {
+    restore: (snapshot: unknown): void => {
       const { data } = snapshotSchema.safeParse(snapshot)
       if (!data) return
       for (const member of data.known) known.add(member)
@@ -249,25 +241,17 @@ export const ledger = ({
         reader.initialize()
       },
       onEntry,
-      snapshot: () => counters.snapshot(),
-      restore: (snapshot) => {
-        counters.restore(snapshot)
-      },
+      snapshot: counters.snapshot,
+      restore: counters.restore,
     },
   })
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: follow<FollowerReading, Reading>(
       open,
       { lastEntryAt: null, ...counters.reading(), unparsed: null },
-      (_, following) => ({
-        ...following,
-        ...counters.reading(),
-        unparsed: reader.unparsed(),
-      }),
+      (_, following) => ({ ...following, ...counters.reading(), unparsed: reader.unparsed() }),
     ),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'ledger stream, unparsed': unparsed }),

@@ -1,17 +1,13 @@
 import type { RecentRound } from '../../domain/round.ts'
 import type { LedgerEvent } from '../../parsers/ledger-tail.ts'
 
-/** The newest rounds of the ledger stream, for the status page. */
-export interface RecentRounds {
-  add(event: LedgerEvent, isOwn: boolean | null): void
-  /** Oldest first. Rounds of lines that were not read are missing. */
-  all(): readonly RecentRound[]
-}
+export type RecentRounds = ReturnType<typeof createRecentRounds>
 
 /** A minute of rounds, if none times out. */
 export const KEPT_ROUNDS = 150
 
-export const createRecentRounds = (): RecentRounds => {
+/** The newest rounds of the ledger stream, for the status page. */
+export const createRecentRounds = () => {
   const rounds = new Map<bigint, RecentRound>()
   let newest = 0n
   /** Lines in a row of rounds too old to be kept: more than ledger-tail repeats are those of another chain, or of a reset one. */
@@ -31,7 +27,7 @@ export const createRecentRounds = (): RecentRounds => {
     newest = round
   }
   return {
-    add: (event, isOwn) => {
+    add: (event: LedgerEvent, isOwn: boolean | null): void => {
       const { event: kind, round, author: leader, writtenAt } = event
       if (round > newest) moveTo(round)
       ignored = isKept(round) ? 0 : ignored + 1
@@ -53,6 +49,7 @@ export const createRecentRounds = (): RecentRounds => {
         })
       if (kind === 'proposed' && event.parentRound !== null) skip(event.parentRound + 1n, round, writtenAt)
     },
-    all: () => [...rounds.values()].toSorted((a, b) => Number(a.round - b.round)),
+    /** Oldest first. Rounds of lines that were not read are missing. */
+    all: (): readonly RecentRound[] => [...rounds.values()].toSorted((a, b) => Number(a.round - b.round)),
   }
 }

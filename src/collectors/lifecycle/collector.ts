@@ -1,4 +1,4 @@
-import { type Collector, follow } from '../../core/collector.ts'
+import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import { createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
 import { lifecycleEntry, lifecycleMatch } from './restarts.ts'
 import type { OfferCollector, Uses } from '../dependencies.ts'
@@ -44,9 +44,7 @@ export const lifecycle = ({
     },
   })
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: follow<FollowerReading, FollowerReading>(open, { lastEntryAt: null }, (_, following) => following),
     samples: (reading) => followerSamples(SERVICE, reading),
     states: () => ({}),

@@ -1,11 +1,11 @@
-import { type Collector, follow } from '../../core/collector.ts'
+import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import { endsWithin } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import { isUnreadable, whyNotRead } from '../../domain/log-state.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns/classify.ts'
 import {
-  createGrepSupport,
+  createFilteredMatch,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
@@ -34,9 +34,9 @@ const FIRST_SURVEY_MS = 2 * second
 
 /** Known failure messages in the logs of the node's programs. */
 export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, exec, unitNames, units, alsoExamined, timing } = options
+  const { journalDependencies, unitNames, units, alsoExamined, timing } = options
   const counters = createLogCounters(journalDependencies.counts.recorder, Object.keys(units))
-  const canGrep = createGrepSupport(exec)
+  const match = createFilteredMatch(options, LOG_PATTERN)
   const survey = createLogSurvey({
     ...options,
     ...timing,
@@ -59,10 +59,7 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
       match: async (signal) => {
         const resolved = await unitNames.all(units, signal)
         services = new Map([...resolved].map(([service, unit]) => [unit, service]))
-        return [
-          ...(await unitNames.match(Object.values(units), signal)),
-          ...((await canGrep(signal)) ? [`--grep=${LOG_PATTERN}`] : []),
-        ]
+        return match(Object.values(units), signal)
       },
       // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
       newest: 10_000,
@@ -80,9 +77,7 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
   })
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       await endsWithin(context.clock, FIRST_SURVEY_MS, survey.refresh(context))
       const run = follow<FollowerReading, Reading>(

@@ -1,4 +1,4 @@
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { MAINTENANCE_REASONS, readMaintenance, isActive } from '../../domain/maintenance.ts'
@@ -18,9 +18,7 @@ const NONE: Reading = { reason: null, until: null, note: null }
 
 /** The maintenance window that the operator has set. It ends by itself, and survives a restart of the agent. */
 export const maintenance = ({ checkpoint, timing }: Uses<'checkpoint'>): Collector<Reading> => ({
-  name: definition.name,
-  help: definition.help,
-  timing,
+  ...metadataOf(definition, timing),
   run: poll(timing, async ({ clock }: Context) => {
     const found = await checkpoint.read()
     if (found.state === 'none') return NONE

@@ -1,6 +1,6 @@
 import type { Context } from '../../core/clock.ts'
-import { type Collector, poll } from '../../core/collector.ts'
-import { ParseError } from '../../core/errors.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
+import { ParseError, redactedExcerpt } from '../../core/errors.ts'
 import { sample } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, NATIVE_SOURCES } from './definition.ts'
@@ -16,7 +16,6 @@ import {
   readNativeSeries,
   unknownNativeValues,
 } from './series.ts'
-import { describeOtherContent } from './other-content.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 
@@ -107,9 +106,7 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples: ({ asked, given }) => [
       ...asked.map(({ source, up }) => sample('chain_native_up', up, { source })),
@@ -119,7 +116,7 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
     states: ({ asked, given, unparsed, unknown }) => ({
       ...Object.fromEntries(asked.map(({ source, state }) => [subjectOf(source), state])),
       ...(given && given.pace !== 'unknown' && { 'metrics of consensus': MOVEMENT_STATES[given.pace] }),
-      ...(unparsed === null ? {} : { 'metrics, unparsed': unparsed }),
+      ...(unparsed !== null && { 'metrics, unparsed': unparsed }),
       ...unknown,
     }),
     warnings: ({ asked }) => asked.flatMap(({ source, isOtherContent }) => (isOtherContent ? [subjectOf(source)] : [])),
@@ -128,16 +125,61 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
 
 const subjectOf = (source: NativeSource): string => `metrics at ${source}`
 
+const NO_ENCODING =
+  'the server or a proxy compresses without a Content-Encoding header: configure it to send plain text'
+
+const startsWith = ({ firstBytes = new Uint8Array() }: HttpResponse, bytes: readonly number[]): boolean =>
+  bytes.every((byte, at) => firstBytes[at] === byte)
+
+/** What else a server may return in place of the Prometheus text format; the first match is used. */
+const CONTENTS: readonly { name: string; isContent: (response: HttpResponse) => boolean; advice: string }[] = [
+  { name: 'gzip', isContent: (response) => startsWith(response, [0x1f, 0x8b]), advice: NO_ENCODING },
+  { name: 'zstd', isContent: (response) => startsWith(response, [0x28, 0xb5, 0x2f, 0xfd]), advice: NO_ENCODING },
+  {
+    name: 'protobuf',
+    isContent: ({ contentType }) => /protobuf/i.test(contentType ?? ''),
+    advice: 'the server or a proxy ignores the Accept header: configure it to return the text format 0.0.4',
+  },
+  {
+    name: 'HTML',
+    isContent: ({ text }) => /^\s*<(?:!doctype|html|head|body)\b/i.test(text),
+    advice: 'another server or a login page responds there: check its address in the configuration',
+  },
+  {
+    name: 'JSON',
+    isContent: ({ text }) => /^\s*[[{]/.test(text),
+    advice: 'another server responds there, or the path is wrong: check its address in the configuration',
+  },
+]
+
+const SHOWN = 60
+
+/** What came in place of the Prometheus text format, and what to do. `problem`: why it could not be parsed. */
+const describeOtherContent = (response: HttpResponse, problem: string): string => {
+  const { status, text, contentType } = response
+  const { name, advice } = CONTENTS.find(({ isContent }) => isContent(response)) ?? {
+    name: problem,
+    advice: 'check with curl what that address returns',
+  }
+  const type = contentType === undefined || contentType === null ? 'no Content-Type' : printable(contentType)
+  return `invalid: ${name}, HTTP status ${status}, ${type}, begins with "${printable(text)}"; ${advice}`
+}
+
+/** Bytes that a terminal does not show are dots, as in a hex dump. */
+const printable = (text: string): string =>
+  redactedExcerpt(text)
+    .replaceAll(/[^\u0020-\u007E]/g, '.')
+    .slice(0, SHOWN)
+
 /** The text of a body may differ at each read: it is replaced when the Content-Type or status changes. */
 const createContentLog = () => {
   const last = new Map<NativeSource, { readonly kind: string; readonly text: string }>()
   return (source: NativeSource, response: HttpResponse, problem: string): string => {
     const kind = `${response.status} ${response.contentType ?? ''}`
     const before = last.get(source)
-    if (before?.kind === kind) return before.text
-    const text = describeOtherContent(response, problem)
-    last.set(source, { kind, text })
-    return text
+    const current = before?.kind === kind ? before : { kind, text: describeOtherContent(response, problem) }
+    last.set(source, current)
+    return current.text
   }
 }
 

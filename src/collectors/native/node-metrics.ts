@@ -42,6 +42,8 @@ const STATE = 'monad-bft/monad-state/src/lib.rs'
 const CONSENSUS = 'monad-bft/monad-consensus-state/src/lib.rs'
 const BLOCKTREE = 'monad-bft/monad-blocktree/src/blocktree.rs'
 const BLOCKSYNC = 'monad-bft/monad-blocksync/src/blocksync.rs'
+const PACEMAKER = 'monad-bft/monad-consensus/src/pacemaker.rs'
+const STATE_CONSENSUS = 'monad-bft/monad-state/src/consensus.rs'
 const WIREAUTH = 'monad-bft/monad-wireauth/src/state.rs'
 
 const MICROSECONDS = 1_000_000
@@ -70,14 +72,8 @@ const EVENTS: Readonly<
   committed_block: ['consensus_events_commit_block', own(CONSENSUS, 'try_commit')],
   local_timeout: ['consensus_events_local_timeout', own(CONSENSUS, 'handle_timeout_expiry')],
   vote_created: ['consensus_events_created_vote', own(CONSENSUS, 'send_vote_and_reset_timer')],
-  round_entered_by_qc: [
-    'consensus_events_enter_new_round_qc',
-    received('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate'),
-  ],
-  round_entered_by_tc: [
-    'consensus_events_enter_new_round_tc',
-    received('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate'),
-  ],
+  round_entered_by_qc: ['consensus_events_enter_new_round_qc', received(PACEMAKER, 'process_certificate')],
+  round_entered_by_tc: ['consensus_events_enter_new_round_tc', received(PACEMAKER, 'process_certificate')],
   execution_lagging: [
     'consensus_events_rx_execution_lagging',
     [...received(BLOCKTREE, 'try_update_coherency'), ...own(CONSENSUS, 'try_propose')],
@@ -86,12 +82,9 @@ const EVENTS: Readonly<
   base_fee_error: ['consensus_events_rx_base_fee_error', received(BLOCKTREE, 'try_update_coherency')],
   statesync_target_set: [
     'consensus_events_trigger_state_sync',
-    [...own(STATE, 'maybe_start_consensus'), ...own('monad-bft/monad-state/src/consensus.rs', 'update')],
+    [...own(STATE, 'maybe_start_consensus'), ...own(STATE_CONSENSUS, 'update')],
   ],
-  proposal_created: [
-    'consensus_events_creating_proposal',
-    own('monad-bft/monad-state/src/consensus.rs', 'handle_mempool_event'),
-  ],
+  proposal_created: ['consensus_events_creating_proposal', own(STATE_CONSENSUS, 'handle_mempool_event')],
   vote_received: ['consensus_events_vote_received', received(CONSENSUS, 'handle_vote_message')],
   remote_timeout: ['consensus_events_remote_timeout_msg', received(CONSENSUS, 'handle_timeout_message')],
   timestamp_rejected: ['consensus_events_failed_ts_validation', received(CONSENSUS, 'try_vote')],
@@ -204,7 +197,6 @@ const cache = (name: string, exports: ReadingName, labels?: Readonly<Record<stri
   isUnmerged: true,
 })
 
-const noteOf = (note: string | undefined) => (note === undefined ? {} : { note })
 const plain = (name: string, exports: ReadingName, sources: readonly NodeSource[]): NodeMetric => ({
   name,
   exports,
@@ -281,11 +273,9 @@ export const EXPORTED: readonly NodeMetric[] = [
   ),
   ...NATIVE_EVENTS.map((event) => {
     const [name, sources] = EVENTS[event]
-    return {
-      ...plain(`state_${name}`, 'chain_native_events_total', sources),
-      labels: { event },
-      ...noteOf(NOTES[event]),
-    }
+    const note = NOTES[event]
+    const metric = { ...plain(`state_${name}`, 'chain_native_events_total', sources), labels: { event } }
+    return note === undefined ? metric : { ...metric, note }
   }),
 ]
 

@@ -47,11 +47,7 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
     return name ? [{ ...one, name }] : []
   })
   if (own.length === 0) return undefined
-  const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
-  const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
-  const fresh = own.filter(
-    ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= STALE_AFTER,
-  )
+  const { fresh, newestAt } = freshSamples(own, STALE_AFTER)
   const byName = new Map<string, PrometheusSample[]>()
   for (const one of fresh) {
     const sameName = byName.get(one.name)
@@ -63,6 +59,14 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
     value: (name) => known(newestOf(byName.get(name) ?? [])),
     label: (name) => newestOf(fresh.flatMap((one) => (one.labels[name] ? [{ ...one, value: one.labels[name] }] : []))),
   }
+}
+
+/** The samples that are at most that many milliseconds older than the newest, and the time of that; null without times. */
+export const freshSamples = (samples: readonly PrometheusSample[], within: number) => {
+  const times = samples.flatMap(({ timestampMs }) => timestampMs ?? [])
+  const newestAt = times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b))
+  const oldest = (newestAt ?? 0) - within
+  return { newestAt, fresh: samples.filter(({ timestampMs }) => timestampMs === null || timestampMs >= oldest) }
 }
 
 /** OpenTelemetry's own form of the names, `zephyr.total_uptime_us`, which some collectors serve unchanged. */
@@ -129,22 +133,14 @@ export const createMovementDetector = (clock: Clock) => {
   } as const
 }
 
-const labelText = (text: string | undefined): string | null => (text === undefined ? null : plainText(text, 100))
-
-/** Network and version. `service_name` is omitted: it contains the name that the operator gave the node. */
-const infoOf = ({ label }: NativeSeries) => ({
-  network: labelText(label('network')),
-  version: labelText(label('service_version')),
-})
-
 /** The metrics of the node that no other source provides, in base units. */
 export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
-  const { value } = series
-  const { network, version } = infoOf(series)
+  const { value, label } = series
+  // Not `service_name`: it contains the name that the operator gave the node.
+  const [network, version] = [label('network'), label('service_version')]
+  const info = { network: plainText(network ?? '', 100), version: plainText(version ?? '', 100) }
   return [
-    ...(network === null && version === null
-      ? []
-      : [sample('chain_native_info', 1, { network: network ?? '', version: version ?? '' })]),
+    ...sampleIfKnown('chain_native_info', network === undefined && version === undefined ? null : 1, info),
     ...statesyncSamples(series),
     // It is 0 until consensus is live, whatever the stake.
     ...(isNotLive(series) ? [] : exportedSamples(series, [NODE_METRICS.stake])),
@@ -171,18 +167,13 @@ const statesyncSamples = (series: NativeSeries): readonly Sample[] => {
   const isLive = value(NODE_METRICS.statesyncActive.name) === 0
   const isKnown = isLive || (isNotLive(series) && target !== undefined)
   return [
-    ...(isKnown
-      ? [
-          sample('chain_native_start_active', !isLive && target === 0),
-          sample('chain_native_statesync_active', !isLive && target !== 0),
-        ]
-      : []),
-    ...(target === undefined || target === 0
-      ? []
-      : [
-          ...sampleIfKnown('chain_native_statesync_progress_block', value(NODE_METRICS.statesyncProgress.name)),
-          sample('chain_native_statesync_target_block', target),
-        ]),
+    ...sampleIfKnown('chain_native_start_active', isKnown ? !isLive && target === 0 : null),
+    ...sampleIfKnown('chain_native_statesync_active', isKnown ? !isLive && target !== 0 : null),
+    ...sampleIfKnown(
+      'chain_native_statesync_progress_block',
+      target ? value(NODE_METRICS.statesyncProgress.name) : null,
+    ),
+    ...sampleIfKnown('chain_native_statesync_target_block', target === 0 ? null : target),
   ]
 }
 

@@ -1,12 +1,12 @@
 import type { RpcEndpoint, QueryEndpoint } from '../../sources/endpoints.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
-import { type Block, parseHeight, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
+import { smaller } from '../../core/units.ts'
+import { type Block, parseHeight, parseRpcBlock, parseRpcHeader, parseRpcQuantity } from '../../parsers/rpc.ts'
 import { compareWithQuorum, type Agreement, AGREEMENT_WINDOW } from '../../domain/agreement.ts'
-import { type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
+import { type Reply, request, failureState, requestTimeout, valueOf } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
-import { type BlockComparison, compareBlocks, type ComparedReference } from './compare-blocks.ts'
 import { definition } from './definition.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, the height up to which it indexes. */
@@ -101,9 +101,7 @@ export const reference = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples: ({ references: all, agreeing, difference }) => [
       ...all.flatMap(({ name, up, blockNumber, comparison }) => [
@@ -135,6 +133,70 @@ const comparable = (
     ? [{ name, latest: blockNumber, source: configured.source }]
     : []
 
+/** The block of a reference and the block of the node, at one height. */
+interface BlockComparison {
+  readonly height: bigint
+  /** Whether hash and state root are the same. */
+  readonly matches: boolean
+  /** Whether the hash of the parent is the same: the comparison at the height before. */
+  readonly parentMatches: boolean
+}
+
+interface ComparedReference {
+  readonly name: string
+  /** Its newest block. */
+  readonly latest: bigint
+  readonly source: RpcEndpoint
+}
+
+interface ComparedNode {
+  readonly node: RpcEndpoint
+  /** The newest block that the node has finalized; null if unknown. */
+  readonly finalized: bigint | null
+  readonly references: readonly ComparedReference[]
+}
+
+/** A block with this number of blocks on top is finalized: on the chains of such nodes two are enough. */
+const FINAL_DEPTH = 10n
+
+/**
+ * Compares the blocks of the node with those of the references, at the newest height that all have finalized; by name,
+ * without those that do not answer or are too far behind. One request to each.
+ *
+ * The RPC of the node (category-labs/monad-bft, monad-rpc/src/data/mod.rs, `get_block` and `parse_block_content`)
+ * returns the header that execution of this host stored for that block, and the Keccak-256 of it: the state root is
+ * that of the block itself, not the delayed one in the header of consensus. The header contains the hash of its parent
+ * (category-labs/monad, category/execution/runloop/runloop_monad.cpp, `propose_block`), so that after one wrong block
+ * each later hash differs, too.
+ */
+const compareBlocks = async (
+  { node, finalized, references }: ComparedNode,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, BlockComparison>> => {
+  if (finalized === null) return new Map()
+  const compared = references.filter(({ latest }) => latest + AGREEMENT_WINDOW >= finalized)
+  const height = compared.reduce((least, { latest }) => smaller(least, latest - FINAL_DEPTH), finalized)
+  if (compared.length === 0 || height < 0n) return new Map()
+  const headerOf = async (source: RpcEndpoint) => {
+    const reply = await request(
+      source.call('eth_getBlockByNumber', [`0x${height.toString(16)}`, false], signal),
+      parseRpcHeader,
+    )
+    return reply.ok && reply.value?.number === height ? reply.value : null
+  }
+  const [own, ...others] = await Promise.all([headerOf(node), ...compared.map(({ source }) => headerOf(source))])
+  if (!own) return new Map()
+  return new Map(
+    others.flatMap((other, at) => {
+      const name = compared[at]?.name
+      if (!other || name === undefined) return []
+      const isRootKnown = typeof own.stateRoot === 'string' && typeof other.stateRoot === 'string'
+      const matches = own.hash === other.hash && (!isRootKnown || own.stateRoot === other.stateRoot)
+      return [[name, { height, matches, parentMatches: own.parentHash === other.parentHash }] as const]
+    }),
+  )
+}
+
 const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'isOnChain'> =>
   reply.ok
     ? { name, up: true, blockNumber: reply.value, state: 'answering' }
@@ -142,8 +204,6 @@ const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'is
 
 const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
-
-const valueOf = <T>(reply: Reply<T> | null): T | null => (reply?.ok ? reply.value : null)
 
 export const offer: OfferCollector<typeof definition> = {
   hasWork: (_, { references }) => references.length > 0,

@@ -1,10 +1,10 @@
 import { pastTime } from '../../core/bounds.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
-import { type RequestFailure, type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
+import { failureState, type Reply, request, type RequestFailure, requestTimeout, valueOf } from '../shared/request.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import type { OfferCollector, Uses } from '../dependencies.ts'
 
@@ -68,11 +68,7 @@ export const rpc = ({
       request(node.call('eth_chainId', [], signal), parseRpcQuantity),
       request(node.call('net_version', [], signal), parseRpcText),
     ])
-    return {
-      clientVersion: valueOf(clientVersion),
-      chainId: valueOf(chainId),
-      netVersion: valueOf(netVersion),
-    }
+    return { clientVersion: valueOf(clientVersion), chainId: valueOf(chainId), netVersion: valueOf(netVersion) }
   }
 
   let info: { readonly at: number; readonly value: Info } | undefined
@@ -83,11 +79,8 @@ export const rpc = ({
 
   const initialize = (): void => {
     isInitialized = true
-    for (const method of METHODS) {
-      for (const reason of REQUEST_FAILURES) {
-        recorder.count('chain_rpc_errors_total', 0, { method, reason })
-      }
-    }
+    for (const method of METHODS)
+      for (const reason of REQUEST_FAILURES) recorder.count('chain_rpc_errors_total', 0, { method, reason })
   }
 
   const read = async ({ signal }: { readonly signal: AbortSignal }): Promise<RpcReading> => {
@@ -121,14 +114,10 @@ export const rpc = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples,
-    states: (reading) => ({
-      'node RPC': reading.up ? 'answering' : failureState(reading),
-    }),
+    states: (reading) => ({ 'node RPC': reading.up ? 'answering' : failureState(reading) }),
   }
 }
 
@@ -143,7 +132,7 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
       ...sampleIfKnown('chain_rpc_block_number', numbers[tag]?.number, { tag }),
       ...sampleIfKnown('chain_rpc_block_timestamp_seconds', inSeconds(blocks[tag]?.at), { tag }),
     ]),
-    ...sampleIfKnown('chain_rpc_last_advance_timestamp_seconds', lastAdvanceAt === null ? null : lastAdvanceAt / 1000),
+    ...sampleIfKnown('chain_rpc_last_advance_timestamp_seconds', inSeconds(lastAdvanceAt)),
     ...sampleIfKnown('chain_rpc_base_fee_wei', baseFee),
     ...infoSamples(info),
   ]
@@ -153,8 +142,6 @@ const timed = (reply: Reply<Block | null>, now: number): TimedBlock | null => {
   const block = valueOf(reply)
   return block && { number: block.number, at: pastTime(fromSeconds(block.timestamp), now) }
 }
-
-const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
 
 const isComplete = (info: Info): boolean => Object.values(info).every((field) => field !== null)
 
@@ -167,15 +154,11 @@ const merge = (before: Info | undefined, now: Info): Info => ({
 
 /** Labels are stored permanently, so the length is limited. In Prometheus an empty label is an absent one. */
 const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sample[] =>
-  clientVersion === null && chainId === null && netVersion === null
-    ? []
-    : [
-        sample('chain_rpc_info', 1, {
-          client_version: clientVersion?.slice(0, 100) ?? '',
-          chain_id: chainId?.toString() ?? '',
-          net_version: netVersion?.slice(0, 100) ?? '',
-        }),
-      ]
+  sampleIfKnown('chain_rpc_info', clientVersion === null && chainId === null && netVersion === null ? null : 1, {
+    client_version: clientVersion?.slice(0, 100) ?? '',
+    chain_id: chainId?.toString() ?? '',
+    net_version: netVersion?.slice(0, 100) ?? '',
+  })
 
 export const offer: OfferCollector<typeof definition> = {
   create: ({ url, batchingRpcAt, recorder, clock, timing }) =>

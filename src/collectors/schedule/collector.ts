@@ -1,10 +1,10 @@
 import { chainIdOf } from '../../domain/agreement.ts'
 import { type Context, nextTurn } from '../../core/clock.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { epochPosition } from '../../domain/epoch.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { createSampleIndex, type Sample, sampleIfKnown } from '../../core/metric.ts'
-import { hour, minute, second } from '../../core/units.ts'
+import { hour, inSeconds, larger, minute } from '../../core/units.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
@@ -12,8 +12,7 @@ import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { createMissedRounds, MISSED_ROUNDS } from './missed-rounds.ts'
-import { createOwnRounds } from './own-rounds.ts'
-import { createPredictions, type LedgerRound, PROOF_ROUNDS } from './predictions.ts'
+import { createOwnRounds, createPredictions, type LedgerRound, PROOF_ROUNDS } from './predictions.ts'
 
 type ScheduleCollectorOptions = Uses<
   'roundFeed' | 'ownKey' | 'recorder' | 'nodeFiles' | 'epochs' | 'published' | 'checkpoint' | 'roundLog'
@@ -56,12 +55,7 @@ const createSetFiles = ({ nodeFiles, pathOf }: Pick<ScheduleCollectorOptions, 'n
     /** The first round of each epoch that the node knows. */
     starts: () => starts,
     newestEpoch: (): bigint | null =>
-      problem === null
-        ? (sets
-            .map(({ epoch }) => epoch)
-            .toSorted((a, b) => (a < b ? -1 : 1))
-            .at(-1) ?? null)
-        : null,
+      problem === null ? sets.reduce<bigint | null>((newest, { epoch }) => larger(newest, epoch), null) : null,
     /** Why the sets could not be read; null if they were. */
     problem: () => problem,
     read: async (signal: AbortSignal): Promise<void> => {
@@ -112,9 +106,9 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
   const { roundFeed, ownKey, recorder, epochs, published, checkpoint, timing } = options
-  const predictions = createPredictions({ missed: () => recorder.count('chain_schedule_misses_total', 1) })
+  const predictions = createPredictions(() => recorder.count('chain_schedule_misses_total', 1))
   const own = createOwnRounds()
-  const missed = createMissedRounds({ roundLog: options.roundLog, checkpoint: options.missedCheckpoint })
+  const missed = createMissedRounds(options.roundLog, options.missedCheckpoint)
   const setFiles = createSetFiles(options)
   const pace = createPace()
   let used: readonly ValidatorSet[] | undefined
@@ -225,16 +219,14 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       const found = await checkpoint.read()
       if (found.state === 'saved') own.restore(found.value)
       await missed.restore()
       await poll(timing, evaluate)(context, report)
     },
-    samples: (reading) => samplesOf(reading),
+    samples: samplesOf,
     states: ({ problem, isProved, disagreedAt }) => ({
       schedule:
         isProved === null
@@ -254,7 +246,7 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): re
     ...sampleIfKnown('chain_schedule_file_epoch', fileEpoch),
     ...sampleIfKnown('chain_schedule_proved', isProved),
     ...sampleIfKnown('chain_schedule_next_own_round', next?.round),
-    ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', next?.slotAt && next.slotAt / second),
+    ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', inSeconds(next?.slotAt)),
     ...sampleIfKnown('chain_schedule_own_rounds_ahead', inEpoch?.ahead),
     ...sampleIfKnown('chain_schedule_own_rounds_next_hour', nextHour),
     ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.led, { result: 'led' }),

@@ -1,5 +1,8 @@
+import { z } from 'zod'
+import { larger, smaller } from '../../core/units.ts'
 import { createLeaderSchedule, type LeaderSchedule } from '../../domain/leader-schedule.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
+import { savedInteger } from '../shared/saved-counts.ts'
 
 /** A round as the ledger stream reports it, in the order of its lines. */
 export interface LedgerRound {
@@ -18,23 +21,20 @@ export interface LedgerRound {
   readonly isOld: boolean
 }
 
-/** The rounds of the ledger stream since they were last taken. */
-export interface RoundFeed {
-  add(round: LedgerRound): void
-  take(): readonly LedgerRound[]
-}
+export type RoundFeed = ReturnType<typeof createRoundFeed>
 
 /** Rounds that are kept while no collector takes them: half an hour would be 5,000. */
 const MAX_ROUNDS = 2000
 
-export const createRoundFeed = (): RoundFeed => {
+/** The rounds of the ledger stream since they were last taken. */
+export const createRoundFeed = () => {
   let rounds: LedgerRound[] = []
   return {
-    add: (round) => {
+    add: (round: LedgerRound): void => {
       if (rounds.length >= MAX_ROUNDS) rounds.shift()
       rounds.push(round)
     },
-    take: () => {
+    take: (): readonly LedgerRound[] => {
       const taken = rounds
       rounds = []
       return taken
@@ -45,16 +45,11 @@ export const createRoundFeed = (): RoundFeed => {
 /** Consecutive rounds with the predicted leader after which predictions are published. */
 export const PROOF_ROUNDS = 200
 
-interface PredictionCounts {
-  /** A round had another leader than predicted. */
-  missed(): void
-}
-
 /**
  * Compares the predicted leaders with the authors of the ledger stream. Rounds from before the set of their epoch is
- * known are kept, as many as a proof needs.
+ * known are kept, as many as a proof needs. `onMiss`: a round had another leader than predicted.
  */
-export const createPredictions = ({ missed }: PredictionCounts) => {
+export const createPredictions = (onMiss: () => void) => {
   const schedules = new Map<bigint, LeaderSchedule>()
   let waiting: readonly (LedgerRound & { readonly epoch: bigint })[] = []
   /** A round that timed out has no epoch of its own: it is in the epoch of the blocks before and after it, if both have the same. */
@@ -74,7 +69,7 @@ export const createPredictions = ({ missed }: PredictionCounts) => {
     agreed = isRight ? Math.min(PROOF_ROUNDS, agreed + 1) : 0
     if (isRight) return
     disagreedAt = round.round
-    if (!round.isOld) missed()
+    if (!round.isOld) onMiss()
   }
 
   return {
@@ -103,5 +98,86 @@ export const createPredictions = ({ missed }: PredictionCounts) => {
     /** The last round with another leader than predicted; null if the last 200 rounds agreed, or none was compared. */
     disagreedAt: (): bigint | null => (agreed < PROOF_ROUNDS ? disagreedAt : null),
     isProved: (): boolean => agreed >= PROOF_ROUNDS,
+  }
+}
+
+/** A block that followed its parent. */
+interface SettledBlock {
+  readonly round: bigint
+  /** Null is unknown. */
+  readonly parentRound: bigint | null
+  readonly epoch: bigint
+  /** Whether this node is its author. */
+  readonly isLed: boolean
+  /** Whether the schedule predicts this node as the leader; false while the schedule is not proved. */
+  isOwn(round: bigint): boolean
+}
+
+interface ExtendOptions {
+  /** The first round that matters: those before it have passed. */
+  readonly from: bigint
+  readonly to: bigint
+  isOwn(round: bigint): boolean
+  /** Lets other work of the process run. */
+  pause(): Promise<void>
+}
+
+/** 5 ms of work, at 20 µs a round. */
+const SLICE = 250n
+/** An hour of rounds: one call takes a quarter of a second, in slices. */
+const AT_ONCE = 12_000n
+
+const snapshotSchema = z.object({ epoch: savedInteger, led: z.number(), missed: z.number() })
+
+/** The rounds that this node leads: those ahead, and what became of those of the epoch. */
+export const createOwnRounds = () => {
+  let ahead: bigint[] = []
+  /** All rounds up to this one have been computed. */
+  let computedTo: bigint | undefined
+  let epoch: bigint | undefined
+  let [led, missed] = [0, 0]
+  let settledTo: bigint | undefined
+
+  return {
+    /** The rounds ahead are computed again. */
+    restart: (): void => {
+      ahead = []
+      computedTo = undefined
+    },
+    /** Computes rounds ahead, an hour of them at most. Returns the last round that has been computed. */
+    extend: async ({ from, to, isOwn, pause }: ExtendOptions): Promise<bigint> => {
+      ahead = ahead.filter((round) => round >= from)
+      let next = computedTo === undefined || computedTo + 1n < from ? from : computedTo + 1n
+      const end = smaller(to, next + AT_ONCE - 1n)
+      while (next <= end) {
+        const last = smaller(end, next + SLICE - 1n)
+        for (; next <= last; next += 1n) if (isOwn(next)) ahead.push(next)
+        computedTo = last
+        await pause()
+      }
+      return computedTo ?? from - 1n
+    },
+    /** Counts the own rounds up to a block: those between it and its parent had no block. */
+    settle: (block: SettledBlock): void => {
+      if (block.epoch !== epoch) {
+        ;[led, missed] = [0, 0]
+        epoch = block.epoch
+      }
+      if (settledTo !== undefined && block.round <= settledTo) return
+      const { parentRound } = block
+      const first = parentRound === null ? block.round : larger(parentRound, settledTo ?? parentRound) + 1n
+      // More are not missed rounds of this node but an outage of the network.
+      const from = larger(first, block.round - SLICE)
+      for (let round = from; round < block.round; round += 1n) if (block.isOwn(round)) missed += 1
+      if (block.isLed) led += 1
+      settledTo = block.round
+    },
+    ahead: (): readonly bigint[] => ahead,
+    counts: () => ({ led, missed }),
+    snapshot: () => (epoch === undefined ? null : { epoch, led, missed }),
+    restore: (snapshot: unknown): void => {
+      const { data } = snapshotSchema.safeParse(snapshot)
+      if (data) ({ epoch, led, missed } = data)
+    },
   }
 }

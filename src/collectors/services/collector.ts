@@ -1,4 +1,4 @@
-import { type Collector, poll, type Subscribe } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Subscribe } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
@@ -9,8 +9,8 @@ import { createPartialRestart } from '../lifecycle/restarts.ts'
 import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 import type { UnitWatch } from '../../sources/unit-watch.ts'
 import { LOG_PROPERTIES, type UnitLogs } from '../shared/unit-logs.ts'
-import { inSeconds, minute, renderDuration, second } from '../../core/units.ts'
-import { readUsages, type Usages, withUsage } from './usage.ts'
+import { withinBounds } from '../../core/bounds.ts'
+import { inSeconds, minute, parseU64, renderDuration, second } from '../../core/units.ts'
 
 export interface ServicesReading {
   readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]
@@ -109,7 +109,10 @@ export const services = ({
     const args = ['show', '--timestamp=us+utc', `--property=${PROPERTIES.join(',')}`, ...requested]
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const shown = parseUnits(stdout)
-    if (shown.length !== requested.length) throw unitCountError(requested.length, shown.length)
+    if (shown.length !== requested.length) {
+      const happened = `systemctl showed ${shown.length} of ${requested.length}`
+      throw new SourceError({ doing: 'read the units', happened })
+    }
     unknownValues.add(shown.flatMap((unit) => unit.unknownValues))
     unitLogs.take(new Map(shown.flatMap((unit, at) => (requested[at] === undefined ? [] : [[requested[at], unit]]))))
 
@@ -121,11 +124,8 @@ export const services = ({
       return [{ service, ...unit, exit, expected: isExpected(service, unit, required) }]
     })
     for (const { service, invocation, activeState, exitedAt, result } of found) {
-      lifecycle.polled({
-        service,
-        invocation,
-        result: hasEnded(activeState) && exitedAt !== null ? result : null,
-      })
+      const hasEnded = (activeState === 'inactive' || activeState === 'failed') && exitedAt !== null
+      lifecycle.polled({ service, invocation, result: hasEnded ? result : null })
     }
     return {
       services: found,
@@ -141,14 +141,12 @@ export const services = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read, subscribe),
     samples,
     states: (reading) => ({
       ...Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
-      ...(watch === null ? {} : { 'unit changes': whyPolled === null ? WATCHED : polled(whyPolled, timing.interval) }),
+      ...(watch !== null && { 'unit changes': whyPolled === null ? WATCHED : polled(whyPolled, timing.interval) }),
       ...unknownValues.states(),
       ...lifecycle.unknownResults(),
     }),
@@ -162,6 +160,48 @@ interface KeptReading {
   /** By `clock.elapsed()`. */
   readonly shownAt: number
   readonly usedAt: number
+}
+
+/** What a control group uses; null for what it does not report. */
+interface Usage {
+  readonly memoryBytes: bigint | null
+  readonly cpuMicroseconds: bigint | null
+  readonly tasks: bigint | null
+}
+
+/** By control group. */
+type Usages = ReadonlyMap<string, Usage>
+
+/** Reads the files from which systemd has its figures. */
+const readUsages = (units: readonly Unit[], watch: UnitWatch): Usages =>
+  new Map(
+    units.flatMap(({ controlGroup }) => {
+      if (controlGroup === null) return []
+      const { memory, cpu, tasks } = watch.usage(controlGroup)
+      const usage = {
+        memoryBytes: withinBounds('bytes', parseU64(memory?.trim() ?? '')),
+        cpuMicroseconds: parseU64(/^usage_usec (\d+)$/m.exec(cpu ?? '')?.[1] ?? '') ?? null,
+        tasks: withinBounds('tasks', parseU64(tasks?.trim() ?? '')),
+      }
+      return [[controlGroup, usage]]
+    }),
+  )
+
+/**
+ * The figures that systemctl would show now. systemd subtracts from the CPU time of a control group what it had used when
+ * the unit was started (`unit_get_cpu_usage` in src/core/cgroup.c), so the CPU time since `shown` is added to that of
+ * `unit`. What systemctl did not show stays unknown: its accounting is off.
+ */
+const withUsage = <Shown extends Unit>(unit: Shown, shown: Usages, now: Usages): Shown => {
+  const [before, after] = [shown.get(unit.controlGroup ?? ''), now.get(unit.controlGroup ?? '')]
+  const [from, to] = [before?.cpuMicroseconds ?? null, after?.cpuMicroseconds ?? null]
+  const added = from === null || to === null || to < from ? 0 : Number(to - from) / 1e6
+  return {
+    ...unit,
+    memoryBytes: unit.memoryBytes === null ? null : (after?.memoryBytes ?? unit.memoryBytes),
+    cpuSeconds: unit.cpuSeconds === null ? null : unit.cpuSeconds + added,
+    tasks: unit.tasks === null ? null : (after?.tasks ?? unit.tasks),
+  }
 }
 
 const WATCHED = 'seen at once'
@@ -180,16 +220,8 @@ const toWatch = ({ unit, activeState, invocation, controlGroup }: Unit) => ({
 const pidsOf = ({ services: found }: ServicesReading): ReadonlyMap<string, number> =>
   new Map(found.flatMap(({ service, mainPid }) => (mainPid === null ? [] : [[service, mainPid]])))
 
-const unitCountError = (requested: number, shown: number): SourceError =>
-  new SourceError({
-    doing: 'read the units',
-    happened: `systemctl showed ${shown} of ${requested}`,
-  })
-
 const isExpected = (service: string, { unitFileState }: Unit, required: readonly string[]): boolean =>
   required.includes(service) || unitFileState === 'enabled' || unitFileState === 'enabled-runtime'
-
-const hasEnded = (state: Unit['activeState']): boolean => state === 'inactive' || state === 'failed'
 
 type Service = ServicesReading['services'][number]
 
@@ -214,9 +246,7 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
       sample('chain_service_active', now === 'active', { service }),
       sample('chain_service_expected', expected, { service }),
       ...sampleIfKnown('chain_service_restarts_total', unit.restarts, { service }),
-      ...sampleIfKnown('chain_service_start_timestamp_seconds', inSeconds(unit.startedAt), {
-        service,
-      }),
+      ...sampleIfKnown('chain_service_start_timestamp_seconds', inSeconds(unit.startedAt), { service }),
       ...sampleIfKnown('chain_service_last_exit_status', unit.exit?.status, { service }),
       ...sampleIfKnown('chain_service_memory_bytes', unit.memoryBytes, { service }),
       ...sampleIfKnown('chain_service_cpu_seconds_total', unit.cpuSeconds, { service }),
@@ -224,12 +254,8 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
     ]
   }),
   ...timers.flatMap(({ timer, lastTriggerAt, nextTriggerAt }) => [
-    ...sampleIfKnown('chain_timer_last_trigger_timestamp_seconds', inSeconds(lastTriggerAt), {
-      timer,
-    }),
-    ...sampleIfKnown('chain_timer_next_trigger_timestamp_seconds', inSeconds(nextTriggerAt), {
-      timer,
-    }),
+    ...sampleIfKnown('chain_timer_last_trigger_timestamp_seconds', inSeconds(lastTriggerAt), { timer }),
+    ...sampleIfKnown('chain_timer_next_trigger_timestamp_seconds', inSeconds(nextTriggerAt), { timer }),
   ]),
   ...sampleIfKnown('chain_service_partial_restart', partialRestart),
 ]

@@ -4,11 +4,12 @@ import type { Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
-import { second } from '../../core/units.ts'
+import { inSeconds, second } from '../../core/units.ts'
 import { createLineJoiner, type JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
+import type { UnitNames } from './node-state.ts'
 import type { SavedCounts } from './saved-counts.ts'
 
 /** What differs between the collectors that follow the journal. */
@@ -28,6 +29,10 @@ interface JournalConsumer {
   /** State that must survive a restart of the agent; saved together with the journal cursor. */
   snapshot(): unknown
   restore(snapshot: unknown): void
+  /** journalctl was started: the first entries may be a backlog. */
+  onOpen?(): void
+  /** Entries may be missing before the next batch. */
+  onGap?(): void
 }
 
 export interface JournalDependencies {
@@ -118,6 +123,7 @@ export const createJournalFollower = (
     if (!isConnected) connect()
     // After the clock of the host went back, new entries have earlier times than the start had.
     state.countFrom = Math.min(state.countFrom, clock.now() - clock.elapsed() + state.startedAt)
+    if (batch.gap) consumer.onGap?.()
     if (batch.gap && !state.isOtherPattern) countGap()
     for (const part of batch.entries) {
       state.isOtherPattern = false
@@ -144,8 +150,15 @@ export const createJournalFollower = (
       hasNews = false
       const exportCounts = counts.take()
       const { match, cursor } = current
-      const state = { match, cursor, at: lastEntryAt ?? 0, counts: counts.snapshot(), memory: consumer.snapshot() }
-      await endsWithin(clock, timing.timeout, saveCursor(checkpoint, state))
+      const state: SavedCursor = {
+        version: 1,
+        match,
+        cursor,
+        at: lastEntryAt ?? 0,
+        counts: counts.snapshot(),
+        memory: consumer.snapshot(),
+      }
+      await endsWithin(clock, timing.timeout, checkpoint.save(state))
       exportCounts()
     }
     isSaving = false
@@ -165,6 +178,7 @@ export const createJournalFollower = (
         const state = current
         const { newest, lookBack } = consumer
         const from = state.cursor === undefined ? { newest, lookBack } : { after: state.cursor }
+        consumer.onOpen?.()
         for await (const batch of journal.follow({ match, start: from, ...timing }, context)) {
           const reading = processBatch(batch, { state, clock: context.clock })
           if (hasNews && !isSaving) lastSaved = saveAndExport({ clock: context.clock, signal: ending.signal })
@@ -189,29 +203,20 @@ export const createJournalFollower = (
 
 /** The metrics of the follower itself, the same for every consumer. */
 export const followerSamples = (service: string, { lastEntryAt }: FollowerReading): readonly Sample[] =>
-  sampleIfKnown('chain_agent_journal_last_entry_timestamp_seconds', lastEntryAt === null ? null : lastEntryAt / 1000, {
-    service,
-  })
+  sampleIfKnown('chain_agent_journal_last_entry_timestamp_seconds', inSeconds(lastEntryAt), { service })
 
 /** The cursor of the last entry that was read, under which matches, and the snapshot of the consumer. */
-interface SavedCursor {
-  readonly match: readonly string[]
-  readonly cursor: string
-  /** Time of the entry at the cursor, in milliseconds since the epoch. */
-  readonly at: number
-  readonly counts?: unknown
-  readonly memory: unknown
-}
-
 const schema = z.object({
   version: z.literal(1),
-  match: z.array(z.string()),
+  match: z.array(z.string()).readonly(),
   // The cursor is an argument of journalctl: accept only the format that journald writes.
   cursor: z.string().regex(/^[a-z]=[0-9a-zA-Z=;_-]{1,400}$/),
+  /** Time of the entry at the cursor, in milliseconds since the epoch. */
   at: z.number(),
   counts: z.unknown(),
   memory: z.unknown(),
 })
+type SavedCursor = z.output<typeof schema>
 
 /** Returns undefined if nothing was saved, and `unusable` if what was saved cannot be read or is invalid. */
 const readSavedCursor = async (checkpoint: Checkpoint): Promise<SavedCursor | 'unusable' | undefined> => {
@@ -220,9 +225,6 @@ const readSavedCursor = async (checkpoint: Checkpoint): Promise<SavedCursor | 'u
   if (found.state === 'unreadable') return 'unusable'
   return schema.safeParse(found.value).data ?? 'unusable'
 }
-
-const saveCursor = async (checkpoint: Checkpoint, saved: SavedCursor): Promise<void> =>
-  checkpoint.save({ version: 1, ...saved })
 
 const startFromNow = (match: readonly string[], clock: Clock): FollowState => ({
   match,
@@ -241,6 +243,18 @@ const sameMatch = (a: readonly string[], b: readonly string[]): boolean => a.joi
  */
 const withoutPattern = (match: readonly string[]): readonly string[] =>
   match.filter((argument) => !argument.startsWith('--grep='))
+
+/** Matches of the entries of units that the pattern selects; all of their entries if journalctl cannot filter by pattern. */
+export const createFilteredMatch = (
+  { exec, unitNames }: { readonly exec: Exec; readonly unitNames: Pick<UnitNames, 'match'> },
+  pattern: string,
+) => {
+  const canGrep = createGrepSupport(exec)
+  return async (units: readonly string[], signal: AbortSignal): Promise<readonly string[]> => [
+    ...(await unitNames.match(units, signal)),
+    ...((await canGrep(signal)) ? [`--grep=${pattern}`] : []),
+  ]
+}
 
 /** Whether journalctl can filter by pattern: on some systems it is built without PCRE2. Checked once. */
 export const createGrepSupport = (exec: Exec) => {

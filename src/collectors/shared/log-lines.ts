@@ -1,4 +1,4 @@
-import { LINE_RESULTS } from '../../domain/agent-metrics.ts'
+import { LINE_RESULTS } from '../../domain/log-state.ts'
 import { ParseError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/metric.ts'
 import { hour } from '../../core/units.ts'

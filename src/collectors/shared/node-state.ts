@@ -4,36 +4,30 @@ import { NO_UNIT_LOGS, type UnitLogs } from './unit-logs.ts'
 /** Values that one collector reads and others use. A reload of the configuration keeps them. */
 
 /** The main processes of the services, from the last poll of systemd. */
-export interface MainPids {
-  /** Service → PID; a service that is not running is absent. */
-  get(): ReadonlyMap<string, number>
-  /** After a failed poll, set an empty map: the kernel reuses PIDs. */
-  set(pids: ReadonlyMap<string, number>): void
-}
+export type MainPids = ReturnType<typeof createMainPids>
 
-export const createMainPids = (): MainPids => {
+export const createMainPids = () => {
   let current: ReadonlyMap<string, number> = new Map()
   return {
+    /** Service → PID; a service that is not running is absent. */
     get: () => current,
-    set: (pids) => {
+    /** After a failed poll, set an empty map: the kernel reuses PIDs. */
+    set: (pids: ReadonlyMap<string, number>): void => {
       current = pids
     },
   }
 }
 
 /** The node's secp public key, from the configuration or from the first collector that reads it. */
-export interface OwnKey {
-  /** 66 hex digits in lower case; null while it is unknown. */
-  get(): string | null
-  /** Sets a key that the node reported. A configured key is kept. */
-  set(reported: string | null): void
-}
+export type OwnKey = ReturnType<typeof createOwnKey>
 
-export const createOwnKey = (configured: string | null): OwnKey => {
+export const createOwnKey = (configured: string | null) => {
   let key = configured
   return {
-    get: () => key,
-    set: (reported) => {
+    /** 66 hex digits in lower case; null while it is unknown. */
+    get: (): string | null => key,
+    /** Sets a key that the node reported. A configured key is kept. */
+    set: (reported: string | null): void => {
       if (configured === null && reported !== null) key = reported.replace(/^0x/, '').toLowerCase()
     },
   }
@@ -48,22 +42,18 @@ export interface OwnBlock {
 export const createOwnBlock = (): OwnBlock => ({ height: null })
 
 /** Replaces `{prefix}` in the names of systemd units with the name prefix of the node. */
-export interface UnitNames {
-  one(template: string, signal: AbortSignal): Promise<string>
-  /** Arguments of journalctl that select the entries of these units, including those of systemd about them. */
-  match(templates: readonly string[], signal: AbortSignal): Promise<readonly string[]>
-  /** Returns the same keys with the resolved names, in the same order. */
-  all(templates: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ReadonlyMap<string, string>>
-}
+export type UnitNames = ReturnType<typeof createUnitNames>
 
-export const createUnitNames = (readPrefix: ReadPrefix, unitLogs: UnitLogs = NO_UNIT_LOGS): UnitNames => ({
-  one: async (template, signal) => fill(template, (await readPrefix(signal)).word),
-  match: async (templates, signal) => {
+export const createUnitNames = (readPrefix: ReadPrefix, unitLogs: UnitLogs = NO_UNIT_LOGS) => ({
+  one: async (template: string, signal: AbortSignal) => fill(template, (await readPrefix(signal)).word),
+  /** Arguments of journalctl that select the entries of these units, including those of systemd about them. */
+  match: async (templates: readonly string[], signal: AbortSignal): Promise<readonly string[]> => {
     const { word } = await readPrefix(signal)
     const units = templates.map((template) => fill(template, word))
     return [...(await unitLogs.scope(units, signal)), ...units.flatMap((unit) => ['-u', unit])]
   },
-  all: async (templates, signal) => {
+  /** Returns the same keys with the resolved names, in the same order. */
+  all: async (templates: Readonly<Record<string, string>>, signal: AbortSignal) => {
     const { word } = await readPrefix(signal)
     return new Map(Object.entries(templates).map(([key, template]) => [key, fill(template, word)]))
   },

@@ -1,15 +1,9 @@
 /** A set with at most N members; adding one more removes the oldest. */
-export interface RecentSet {
-  /** Returns whether the member was new. */
-  add(member: string): boolean
-  /** The members, oldest first. */
-  all(): readonly string[]
-}
-
-export const createRecentSet = (limit: number): RecentSet => {
+export const createRecentSet = (limit: number) => {
   const members = new Set<string>()
   return {
-    add: (member) => {
+    /** Returns whether the member was new. */
+    add: (member: string): boolean => {
       if (members.has(member)) return false
       members.add(member)
       if (members.size > limit) {
@@ -18,6 +12,7 @@ export const createRecentSet = (limit: number): RecentSet => {
       }
       return true
     },
-    all: () => [...members],
+    /** The members, oldest first. */
+    all: (): readonly string[] => [...members],
   }
 }

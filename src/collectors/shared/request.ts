@@ -7,18 +7,18 @@ import { RpcErrorResponse } from '../../parsers/rpc.ts'
 /** Why a request failed. A failed request is a reading, not an error of the collector. */
 export type RequestFailure = (typeof REQUEST_FAILURES)[number]
 
-export type Reply<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: RequestFailure; readonly detail: string }
-
-/** The state of a failed request. Equal for repetitions, because its changes are logged. */
-export const failureState = ({
-  reason,
-  detail,
-}: {
+interface Failure {
   readonly reason: RequestFailure
   readonly detail: string
-}): string => (reason === 'timeout' ? reason : `${reason}: ${detail}`)
+}
+
+export type Reply<T> = { readonly ok: true; readonly value: T } | ({ readonly ok: false } & Failure)
+
+/** The state of a failed request. Equal for repetitions, because its changes are logged. */
+export const failureState = ({ reason, detail }: Failure): string =>
+  reason === 'timeout' ? reason : `${reason}: ${detail}`
+
+export const valueOf = <T>(reply: Reply<T> | null): T | null => (reply?.ok ? reply.value : null)
 
 /** The status of a response and the reason that its body has, in a form that is equal for repetitions. */
 export const describeStatus = ({ status, text }: Response): string => {
@@ -40,13 +40,9 @@ export const request = async <T>(response: Promise<Response>, parse: (text: stri
   } catch (thrown) {
     const error = asError(thrown)
     const detail = summaryOf(error)
-    if (error instanceof RpcErrorResponse) {
-      return { ok: false, reason: 'jsonrpc', detail: stableReason(error.reported) }
-    }
+    if (error instanceof RpcErrorResponse) return { ok: false, reason: 'jsonrpc', detail: stableReason(error.reported) }
     if (error instanceof ParseError) return { ok: false, reason: 'invalid', detail }
-    if (error instanceof SourceError) {
-      return { ok: false, reason: error.timeout ? 'timeout' : 'refused', detail }
-    }
+    if (error instanceof SourceError) return { ok: false, reason: error.timeout ? 'timeout' : 'refused', detail }
     throw error
   }
 }

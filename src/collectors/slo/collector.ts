@@ -1,6 +1,6 @@
 import { newestBlock } from '../../domain/agreement.ts'
 import type { Context } from '../../core/clock.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { day, minute, second } from '../../core/units.ts'
 import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
@@ -54,9 +54,7 @@ export const slo = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       const found = await checkpoint.read()
       if (found.state === 'saved') hours = parseSloHours(found.value)

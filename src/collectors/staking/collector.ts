@@ -1,4 +1,4 @@
-import { attempt, type Collector, type Timing } from '../../core/collector.ts'
+import { attempt, type Collector, metadataOf, type Timing } from '../../core/collector.ts'
 import { withDeadline } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import { createUnknownValues, type UnknownValue } from '../../core/unknown-values.ts'
@@ -22,9 +22,7 @@ export const staking = ({
   const unknownValues = createUnknownValues(options.recorder, 'staking')
   const read = createStakingPoll(options, 2 * timing.interval)
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       while (!context.signal.aborted) {
         const outcome = await attempt(context.clock, () => withDeadline(context, timing.timeout, read))

@@ -8,21 +8,24 @@ import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import type { OwnBlock, OwnKey } from '../shared/node-state.ts'
-import { createBalanceReader } from './balance.ts'
-import { createBlockPace, type FinalizedBlock, PACE_BLOCKS, progressOf } from './epoch.ts'
-import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
-import { NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
-import { savedInteger } from '../shared/saved-counts.ts'
 import {
   addRewards,
   baselineOf,
+  createBlockPace,
   type EpochRewards,
   epochRewards,
+  type FinalizedBlock,
+  type IdentifiedValidator,
+  PACE_BLOCKS,
+  progressOf,
   type RewardBaseline,
   rewardBaseline,
   rewardsBetween,
-} from './rewards.ts'
-import { createSetReader } from './sets.ts'
+} from './epoch.ts'
+import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
+import { inTokens, NOTHING_READ, type StakingReading, validatorReading } from './reading.ts'
+import { createBalanceReader, createSetReader } from './sets.ts'
+import { savedInteger } from '../shared/saved-counts.ts'
 
 export interface StakingPollOptions {
   readonly rpc: RpcEndpoint
@@ -52,7 +55,7 @@ type Saved = Readonly<z.output<typeof savedSchema>>
 export const createStakingPoll = (options: StakingPollOptions, keepFor: number) => {
   const { clock, ownKey, recorder, checkpoint } = options
   const pace = createBlockPace()
-  const sets = createSetReader(clock)
+  const readSets = createSetReader(clock)
   const readBalance = createBalanceReader(clock)
   let saved: Saved | null | undefined
   let constants: StakingConstants | undefined
@@ -104,15 +107,18 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
   }
 
   /** The validator of this key; null if the key is not registered. */
-  const identify = async (
-    state: StakingState,
-    key: string,
-  ): Promise<{ readonly id: bigint; readonly validator: StakingValidator } | null> => {
+  const identify = async (state: StakingState, key: string): Promise<IdentifiedValidator | null> => {
     const known = options.validatorId === null ? saved?.id : BigInt(options.validatorId)
     if (known !== undefined) {
       const validator = await state.validator(known)
       if (isOf(validator, key)) return { id: known, validator }
-      if (options.validatorId !== null) throw wrongId(options.validatorId)
+      if (options.validatorId !== null) {
+        throw new SourceError({
+          doing: `read validator ${known}`,
+          happened: 'it has another public key than this node',
+          advice: 'check staking.validatorId; without it the id is found by the public key',
+        })
+      }
     }
     const id = await state.storedId(key)
     if (id === 0n) return null
@@ -151,21 +157,17 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
     if (!found) return { ...reading, isRegistered: false }
     const { id, validator } = found
     const own = await state.delegator(id, validator.authAddress)
-    const withdrawals = await readWithdrawals(state, {
-      id,
-      authAddress: validator.authAddress,
-      now: epoch.epoch,
-      delay: constants.withdrawalDelay,
-    })
-    const current = await sets.read(state, epoch, constants.setLimit)
-    const baseline = baselineOf({ id, epoch, validator, block })
+    const times = { now: epoch.epoch, delay: constants.withdrawalDelay }
+    const withdrawals = await readWithdrawals(state, found, times)
+    const current = await readSets(state, epoch, constants.setLimit)
+    const baseline = baselineOf(found, epoch, block)
     saved = { key, id, baseline, rewards: countRewards(baseline) }
     await checkpoint.save(saved)
     return {
       ...reading,
       isRegistered: true,
       authority: { address: validator.authAddress, balance: await readBalance(state, validator.authAddress) },
-      validator: validatorReading({ id, epoch, validator, own, sets: current, constants }),
+      validator: validatorReading({ ...found, epoch, own, sets: current, constants }),
       withdrawals,
       rewards: saved.rewards,
       sets: current && { ...current.size, limit: current.limit },
@@ -174,16 +176,12 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
 
   const readWithdrawals = async (
     state: StakingState,
-    {
-      id,
-      authAddress,
-      now,
-      delay,
-    }: Readonly<Record<'id' | 'now' | 'delay', bigint>> & { readonly authAddress: string },
+    { id, validator }: IdentifiedValidator,
+    { now, delay }: Readonly<Record<'now' | 'delay', bigint>>,
   ): Promise<StakingReading['withdrawals']> => {
     const found: StakingReading['withdrawals'][number][] = []
     for (const request of options.withdrawals) {
-      const { amount, epoch } = await state.withdrawal(id, authAddress, request)
+      const { amount, epoch } = await state.withdrawal(id, validator.authAddress, request)
       if (amount > 0n) found.push({ request, amount, epoch: epoch + delay, isReady: now >= epoch + delay })
     }
     return found
@@ -205,14 +203,5 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
   }
 }
 
-const inTokens = (wei: bigint): number => Number(`${wei}e-18`)
-
 const isOf = ({ secpKey, authAddress }: StakingValidator, key: string): boolean =>
   secpKey === key && !/^0x0+$/.test(authAddress)
-
-const wrongId = (id: number): SourceError =>
-  new SourceError({
-    doing: `read validator ${id}`,
-    happened: 'it has another public key than this node',
-    advice: 'check staking.validatorId; without it the id is found by the public key',
-  })

@@ -6,13 +6,18 @@ import {
   type SetView,
   type StakingDelegator,
   type StakingEpoch,
-  type StakingValidator,
   WEI,
 } from '../../parsers/staking.ts'
 import type { StakingConstants } from '../../config/staking.ts'
 import { FLAGS } from './definition.ts'
-import { type FinalizedBlock, membership, type progressOf, viewInForce } from './epoch.ts'
-import type { EpochRewards } from './rewards.ts'
+import {
+  type EpochRewards,
+  type FinalizedBlock,
+  type IdentifiedValidator,
+  membership,
+  type progressOf,
+  viewInForce,
+} from './epoch.ts'
 
 type PerView<T> = Readonly<Record<SetView, T>>
 
@@ -26,31 +31,6 @@ export interface ValidatorSets {
   readonly weakest: bigint | null
 }
 
-interface ValidatorReading {
-  readonly id: bigint
-  readonly isActive: boolean
-  readonly isActiveNext: boolean | null
-  readonly flags: bigint
-  readonly stake: PerView<bigint>
-  readonly commission: PerView<bigint>
-  readonly selfStake: bigint
-  readonly minimumSelfStake: bigint
-  readonly pending: { readonly all: bigint; readonly own: bigint }
-  readonly unclaimed: { readonly all: bigint; readonly own: bigint }
-  readonly threshold: bigint | null
-  readonly margin: number | null
-  readonly rank: number | null
-}
-
-interface WithdrawalReading {
-  /** Its id among the requests of the authority. */
-  readonly request: number
-  readonly amount: bigint
-  /** The epoch from which it can be withdrawn. */
-  readonly epoch: bigint
-  readonly isReady: boolean
-}
-
 export interface StakingReading {
   readonly hasKey: boolean
   readonly up: boolean
@@ -61,7 +41,13 @@ export interface StakingReading {
   readonly epoch: (StakingEpoch & { readonly progress: ReturnType<typeof progressOf> }) | null
   readonly isRegistered: boolean | null
   readonly validator: ValidatorReading | null
-  readonly withdrawals: readonly WithdrawalReading[]
+  /** `request`: the id among the requests of the authority; `epoch`: from which it can be withdrawn. */
+  readonly withdrawals: readonly {
+    readonly request: number
+    readonly amount: bigint
+    readonly epoch: bigint
+    readonly isReady: boolean
+  }[]
   /** The last epochs, oldest first. */
   readonly rewards: readonly EpochRewards[]
   readonly sets: (PerView<number> & { readonly limit: number }) | null
@@ -92,17 +78,15 @@ export const NOTHING_READ: StakingReading = {
   beneficiary: null,
 }
 
-interface ValidatorParts {
-  readonly id: bigint
+interface ValidatorParts extends IdentifiedValidator {
   readonly epoch: StakingEpoch
-  readonly validator: StakingValidator
   /** The delegation of its authority. */
   readonly own: StakingDelegator
   readonly sets: ValidatorSets | null
   readonly constants: StakingConstants
 }
 
-export const validatorReading = ({ id, epoch, validator, own, sets, constants }: ValidatorParts): ValidatorReading => {
+export const validatorReading = ({ id, epoch, validator, own, sets, constants }: ValidatorParts) => {
   const threshold = sets && thresholdOf(sets, constants)
   const { execution, consensus, snapshot } = validator
   const rank = sets?.consensus.indexOf(id) ?? -1
@@ -112,23 +96,18 @@ export const validatorReading = ({ id, epoch, validator, own, sets, constants }:
     ...membership(epoch, validator),
     flags: validator.flags,
     stake: { execution: execution.stake, consensus: consensus.stake, snapshot: snapshot.stake },
-    commission: {
-      execution: execution.commission,
-      consensus: consensus.commission,
-      snapshot: snapshot.commission,
-    },
+    commission: { execution: execution.commission, consensus: consensus.commission, snapshot: snapshot.commission },
     selfStake: own.stake + own.deltaStake + own.nextDeltaStake,
     minimumSelfStake: constants.minimumSelfStake * WEI,
-    pending: {
-      all: execution.stake - validator[viewInForce(epoch)].stake,
-      own: own.deltaStake + own.nextDeltaStake,
-    },
+    pending: { all: execution.stake - validator[viewInForce(epoch)].stake, own: own.deltaStake + own.nextDeltaStake },
     unclaimed: { all: validator.unclaimedRewards, own: own.unclaimedRewards },
     threshold,
-    margin: threshold !== null && isEligible ? ratio(execution.stake - threshold, threshold) : null,
+    margin: threshold !== null && isEligible ? inTokens(execution.stake - threshold) / inTokens(threshold) : null,
     rank: rank >= 0 && isEligible ? rank + 1 : null,
   }
 }
+
+type ValidatorReading = ReturnType<typeof validatorReading>
 
 /** In a full set a member needs the stake of the weakest one, or the minimum if that has fallen below it. */
 const thresholdOf = ({ size, limit, weakest }: ValidatorSets, { minimumStake }: StakingConstants): bigint | null => {
@@ -139,9 +118,9 @@ const thresholdOf = ({ size, limit, weakest }: ValidatorSets, { minimumStake }: 
 }
 
 /** The nearest float: Number parses a decimal with one rounding. */
-const tokens = (wei: bigint | null): number | null => (wei === null ? null : Number(`${wei}e-18`))
+export const inTokens = (wei: bigint): number => Number(`${wei}e-18`)
 
-const ratio = (wei: bigint, of: bigint): number => Number(`${wei}e-18`) / Number(`${of}e-18`)
+const tokens = (wei: bigint | null | undefined): number | null => (typeof wei === 'bigint' ? inTokens(wei) : null)
 
 export const samplesOf = (reading: StakingReading): readonly Sample[] => {
   const { hasKey, up, block, epoch, isRegistered, validator, sets } = reading
@@ -160,7 +139,7 @@ export const samplesOf = (reading: StakingReading): readonly Sample[] => {
     ...(validator ? validatorSamples(validator) : []),
     ...sampleIfKnown('chain_staking_expected_commission_ratio', reading.expectedCommission),
     ...sampleIfKnown('chain_staking_beneficiary_matches', reading.beneficiary?.isExpected),
-    ...sampleIfKnown('chain_staking_authority_balance_tokens', tokens(reading.authority?.balance ?? null)),
+    ...sampleIfKnown('chain_staking_authority_balance_tokens', tokens(reading.authority?.balance)),
     ...sampleIfKnown('chain_staking_authority_balance_minimum_tokens', reading.expectedBalance),
     ...reading.withdrawals.flatMap(({ request, amount, isReady }) => [
       ...sampleIfKnown('chain_staking_withdrawal_tokens', tokens(amount), { request: `${request}` }),

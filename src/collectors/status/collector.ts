@@ -1,4 +1,4 @@
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
@@ -21,9 +21,7 @@ export const status = ({
 }: Uses<'readStatus' | 'recorder' | 'ownKey' | 'hasNoReference'>): Collector<StatusReading> => {
   const unknownValues = createUnknownValues(recorder, 'chain-status')
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, async ({ clock, signal }: Context) => {
       const report = parseStatusReport(await readStatus(signal))
       ownKey.set(report.config.secpPublicKey)

@@ -1,5 +1,5 @@
 import type { Context } from '../../core/clock.ts'
-import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { redact } from '../../core/redaction/redact.ts'
@@ -29,9 +29,7 @@ export const storage = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, async ({ signal }: Context) => {
       let now = await report(signal)
       // "Never set" after a report with values means that the metadata is being written: read it again.
@@ -40,10 +38,7 @@ export const storage = ({
         now = await report(signal)
       }
       before = now
-      recorder.count('chain_agent_lines_total', now.unknownLines, {
-        format: 'chain-mpt',
-        result: 'unparsed',
-      })
+      recorder.count('chain_agent_lines_total', now.unknownLines, { format: 'chain-mpt', result: 'unparsed' })
       return now
     }),
     samples,
@@ -82,9 +77,7 @@ const samples = (report: StorageReport): readonly Sample[] => [
   }),
   ...CHUNK_LISTS.flatMap((list) => [
     ...sampleIfKnown('chain_storage_chunks', hasAllLists(report) ? report.lists[list]?.chunks : null, { list }),
-    ...sampleIfKnown('chain_storage_chunks_capacity_bytes', report.lists[list]?.capacityBytes, {
-      list,
-    }),
+    ...sampleIfKnown('chain_storage_chunks_capacity_bytes', report.lists[list]?.capacityBytes, { list }),
     ...sampleIfKnown('chain_storage_chunks_used_bytes', report.lists[list]?.usedBytes, { list }),
   ]),
   ...TIMELINES.flatMap((timeline) => timelineSamples(report, timeline)),

@@ -1,7 +1,7 @@
 import { chainIdOf } from '../../domain/agreement.ts'
 import { forkSamples, forkState, type Readiness, readinessFor } from './forks.ts'
 import { definition } from './definition.ts'
-import { second } from '../../core/units.ts'
+import { inSeconds } from '../../core/units.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { isDifferentVersion, versionIn, type InstalledPackage, type NodeVersion } from '../../parsers/version.ts'
 import {
@@ -11,18 +11,19 @@ import {
   readKernelHeld,
   readPackageVersion,
   readProgramVersion,
+  readUpgrade,
   type RunningVersion,
   runningVersions,
   runsReplaced,
   unknownKinds,
+  type Upgrade,
   type VersionResult,
 } from './versions.ts'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { type Context } from '../../core/clock.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
-import { readUpgrade, type Upgrade } from './upgrade.ts'
 
 export interface VersionReading {
   /** A map from the name in the configuration. */
@@ -69,15 +70,16 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
     const readProgram = async ({ name, kept }: (typeof programs)[number]) => {
       const command = `${word}-${name}`
       const file = await installedFiles.program(command)
-      return kept(file, context.clock, () => readProgramVersion(command, versionContext))
+      return [name, await kept(file, context.clock, () => readProgramVersion(command, versionContext))] as const
     }
-    const [package_, kernelHeld, ...results] = await Promise.all([
+    const [package_, kernelHeld, ...named] = await Promise.all([
       keptPackage(packages && `${packageName} ${packages}`, context.clock, () =>
         readPackageVersion(packageName, versionContext),
       ),
       keptKernel(packages, context.clock, () => readKernelHeld(versionContext)),
       ...programs.map(readProgram),
     ])
+    const results = named.map(([, result]) => result)
     // After the programs, so that the first reading has the samples of the other collectors.
     const known = createSampleIndex(published())
     // Without a node the prefix, which is also the name of a kind, is unknown.
@@ -87,8 +89,7 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
     chainId = chainIdOf(known) ?? chainId
     const forks = networks.get(chainId ?? '')
     const found = package_.ok ? package_.value : null
-    const installedAt = found?.installedAt ?? null
-    const mismatch = mismatchOf({ installed, running, isReplaced: runsReplaced(known, installedAt) })
+    const mismatch = mismatchOf(installed, running, runsReplaced(known, found?.installedAt ?? null))
     const failure = results.find((result) => !result.ok)
     if (installed === null && running.length === 0 && failure) throw failure.error
     const node = {
@@ -99,12 +100,7 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
       hasSlotPrimary: hasSlotPrimary(known),
     }
     return {
-      programs: new Map(
-        results.flatMap((result, index) => {
-          const name = names[index]
-          return name === undefined ? [] : [[name, result] as const]
-        }),
-      ),
+      programs: new Map(named),
       package: package_,
       upgrade: await readUpgrade(packageLists, found, { context, timeout: timing.timeout * 0.2 }),
       isKernelHeld: kernelHeld.ok ? kernelHeld.value : null,
@@ -117,9 +113,7 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: poll(timing, read),
     samples,
     states: (reading) => ({ ...states(reading), ...unknownValues.states() }),
@@ -138,19 +132,16 @@ const installedVersion = (
   return texts.map(versionIn).find((text) => text !== null) ?? null
 }
 
-interface MismatchEvidence {
-  readonly installed: string | null
-  readonly running: readonly RunningVersion[]
-  /** Whether a service has been running since before the package was installed. */
-  readonly isReplaced: boolean | null
-}
-
 /**
  * Versions that differ are a mismatch. Versions that are the same, suffix included, are none. Where they do not show
  * it, because the running one is unknown or only the installed one has a suffix, the times of installation and start
- * do.
+ * do: `isReplaced`, whether a service has been running since before the package was installed.
  */
-const mismatchOf = ({ installed, running, isReplaced }: MismatchEvidence): boolean | null => {
+const mismatchOf = (
+  installed: string | null,
+  running: readonly RunningVersion[],
+  isReplaced: boolean | null,
+): boolean | null => {
   const differs = running.map((one) => isDifferentVersion(installed, one.version))
   if (differs.includes(true)) return true
   // The RPC restarts by itself: its version does not prove the version of consensus.
@@ -166,40 +157,36 @@ const COMMIT = /^[0-9a-f]{7,40}$/i
 const samples = (reading: VersionReading): readonly Sample[] => [
   ...[...reading.programs].flatMap(([program, result]) => {
     if (!result.ok) return []
-    const { tag, branch, commit, modified } = result.value
-    const labels = { tag: label(tag), branch: label(branch), modified: label(modified) }
+    const { version: built, tag, branch, commit, modified } = result.value
     return [
       sample('chain_node_build_info', 1, {
         program,
-        version: label(result.value.version),
+        version: label(built),
         // A commit of 40 hex digits would be redacted as a secret.
         commit: commit !== null && COMMIT.test(commit) ? commit : '',
-        ...labels,
+        tag: label(tag),
+        branch: label(branch),
+        modified: label(modified),
       }),
     ]
   }),
   ...reading.running.map(({ source, version: runs }) =>
     sample('chain_node_running_info', 1, { source, version: label(runs) }),
   ),
-  ...(reading.package.ok && reading.package.value
-    ? [
-        sample('chain_package_info', 1, {
-          package: label(reading.package.value.package),
-          version: label(reading.package.value.version),
-        }),
-        sample('chain_package_held', reading.package.value.isHeld, { package: 'node' }),
-      ]
-    : []),
+  ...(reading.package.ok && reading.package.value ? packageSamples(reading.package.value) : []),
   ...sampleIfKnown('chain_package_held', reading.isKernelHeld, { package: 'kernel' }),
-  ...(reading.upgrade.candidate === null
-    ? []
-    : [sample('chain_package_candidate_info', 1, { version: label(reading.upgrade.candidate) })]),
+  ...sampleIfKnown('chain_package_candidate_info', reading.upgrade.candidate === null ? null : 1, {
+    version: label(reading.upgrade.candidate),
+  }),
   ...sampleIfKnown('chain_package_upgrade_available', reading.upgrade.isAvailable),
   ...sampleIfKnown('chain_version_mismatch', reading.mismatch),
   ...reading.forks.flatMap(forkSamples),
-  ...(reading.forksReviewedAt === null
-    ? []
-    : [sample('chain_forks_reviewed_timestamp_seconds', reading.forksReviewedAt / second)]),
+  ...sampleIfKnown('chain_forks_reviewed_timestamp_seconds', inSeconds(reading.forksReviewedAt)),
+]
+
+const packageSamples = ({ package: name, version: installed, isHeld }: InstalledPackage): readonly Sample[] => [
+  sample('chain_package_info', 1, { package: label(name), version: label(installed) }),
+  sample('chain_package_held', isHeld, { package: 'node' }),
 ]
 
 const states = (reading: VersionReading): Readonly<Record<string, string>> => {
@@ -207,8 +194,8 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
   return {
     'installed version': installed === null ? 'unknown' : label(installed),
     'running version': running.map((one) => `${label(one.version)} (${one.source})`).join(', ') || 'unknown',
-    ...(mismatch === null ? {} : { restart: mismatch ? 'pending: see both versions' : 'not due' }),
-    ...(reading.package.ok ? {} : { package: `unknown: ${summaryOf(reading.package.error)}` }),
+    ...(mismatch !== null && { restart: mismatch ? 'pending: see both versions' : 'not due' }),
+    ...(!reading.package.ok && { package: `unknown: ${summaryOf(reading.package.error)}` }),
     upgrade: reading.upgrade.state,
     ...Object.fromEntries(
       [...reading.programs].map(([name, result]) => [

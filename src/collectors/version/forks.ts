@@ -52,19 +52,13 @@ export const readinessFor = (forks: readonly Fork[], node: NodeProperties, now: 
         now - fork.activationAt <= OMITTED_AFTER || promotionDue || checks.some(({ ready }) => ready !== true),
     )
 
-const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check[] => [
-  ...(fork.minimumVersion === null
-    ? []
-    : [
-        {
-          check: 'version' as const,
-          ready: hasVersion(fork.minimumVersion, node, {
-            mustRun: now >= fork.activationAt - RESTARTED_BEFORE,
-          }),
-        },
-      ]),
-  ...(fork.timeline === null ? [] : [{ check: 'timeline' as const, ready: node.hasPageTimeline }]),
-]
+const checksOf = ({ minimumVersion, timeline, activationAt }: Fork, node: NodeProperties, now: number) => {
+  const checks: Check[] = []
+  const mustRun = now >= activationAt - RESTARTED_BEFORE
+  if (minimumVersion !== null) checks.push({ check: 'version', ready: hasVersion(minimumVersion, node, { mustRun }) })
+  if (timeline !== null) checks.push({ check: 'timeline', ready: node.hasPageTimeline })
+  return checks
+}
 
 /**
  * First the installed version decides: `chain_version_mismatch` reports that a restart is pending. Later the running
@@ -99,9 +93,7 @@ const runsEnough = (version: string, minimum: string): boolean | null => {
 }
 
 export const forkSamples = ({ fork, checks }: Readiness): readonly Sample[] => [
-  sample('chain_fork_activation_timestamp_seconds', fork.activationAt / second, {
-    fork: fork.name,
-  }),
+  sample('chain_fork_activation_timestamp_seconds', fork.activationAt / second, { fork: fork.name }),
   ...checks.flatMap(({ check, ready }) => sampleIfKnown('chain_fork_ready', ready, { fork: fork.name, check })),
 ]
 

@@ -1,6 +1,7 @@
 import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError } from '../../core/errors.ts'
 import { type Recorder, type SampleIndex } from '../../core/metric.ts'
+import { chooseVersion, compareDebianVersions, parseOfferedVersion, parsePreferences } from '../../parsers/apt.ts'
 import {
   type InstalledPackage,
   parseHeld,
@@ -13,6 +14,7 @@ import { minute, second } from '../../core/units.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 import { type RUNNING_SOURCES } from './definition.ts'
 import { type Exec } from '../../sources/exec.ts'
+import { type PackageLists } from '../../sources/package-lists.ts'
 
 /** The version of a program or package, or the error. */
 export type VersionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error }
@@ -101,7 +103,7 @@ const resultOf = async <T>(
     recorder.count('chain_agent_lines_total', by, { format, result: 'unparsed' })
   }
   try {
-    const parse = await withDeadline(context, timeout, async ({ signal }) => await read(signal))
+    const parse = await withDeadline(context, timeout, ({ signal }) => read(signal))
     count(0)
     return { ok: true, value: parse() }
   } catch (thrown) {
@@ -119,14 +121,16 @@ export interface RunningVersion {
 }
 
 /** RPC and consensus are separate processes: after a partial restart their versions differ. */
-export const runningVersions = (known: SampleIndex): readonly RunningVersion[] => {
-  const rpc = versionIn(labelOf(known, 'chain_rpc_info', 'client_version'))
-  const native = versionIn(labelOf(known, 'chain_native_info', 'version'))
-  return [
-    ...(rpc === null ? [] : [{ source: 'rpc' as const, version: rpc }]),
-    ...(native === null ? [] : [{ source: 'native' as const, version: native }]),
-  ]
-}
+export const runningVersions = (known: SampleIndex): readonly RunningVersion[] =>
+  RUNNING.flatMap(({ source, metric, label }) => {
+    const version = versionIn(known.series(metric)[0]?.labels[label] ?? null)
+    return version === null ? [] : [{ source, version }]
+  })
+
+const RUNNING = [
+  { source: 'rpc', metric: 'chain_rpc_info', label: 'client_version' },
+  { source: 'native', metric: 'chain_native_info', label: 'version' },
+] as const
 
 /** The services that run programs of the package. */
 const SERVICES = ['bft', 'execution', 'rpc'] as const
@@ -166,14 +170,62 @@ export const hasSlotPrimary = (known: SampleIndex): boolean =>
   known
     .series('chain_storage_timeline_info')
     .some(({ labels }) => labels['timeline'] === 'primary' && labels['kind'] === SLOT_KIND)
+
 /** Kinds of timelines that this version of the agent does not know. */
 export const unknownKinds = (known: SampleIndex, prefix: string): readonly UnknownValue[] =>
   known
     .series('chain_storage_timeline_info')
     .flatMap(({ labels }) => unknownValue('state machine kind', labels['kind'], [SLOT_KIND, prefix]))
 
-const labelOf = (
-  known: SampleIndex,
-  metric: 'chain_rpc_info' | 'chain_native_info' | 'chain_status_info',
-  label: string,
-): string | null => known.series(metric)[0]?.labels[label] || null
+/** What apt would install for the package of the node. */
+export interface Upgrade {
+  /** Null if unknown. */
+  readonly candidate: string | null
+  /** Whether the candidate is newer than the installed version. */
+  readonly isAvailable: boolean | null
+  readonly state: string
+}
+
+/** Reads files only: the lists are as old as the last `apt-get update`. */
+export const readUpgrade = async (
+  lists: PackageLists,
+  installed: InstalledPackage | null,
+  { context, timeout }: { readonly context: Context; readonly timeout: number },
+): Promise<Upgrade> => {
+  if (installed === null) return unknown('the installed version is unknown')
+  try {
+    const listing = await withDeadline(context, timeout, ({ signal }) => lists.read(installed.package ?? '', signal))
+    return upgradeOf(installed, listing)
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    return unknown(error.timeout ? 'the package lists are still being read' : error.summary)
+  }
+}
+
+const upgradeOf = (
+  { package: name, version, architecture: own, isHeld }: InstalledPackage,
+  listing: Awaited<ReturnType<PackageLists['read']>>,
+): Upgrade => {
+  if (listing === null) return unknown('this host has no package lists')
+  const { stanzas, compressed } = listing
+  const available = stanzas
+    .flatMap((stanza) => parseOfferedVersion(stanza) ?? [])
+    .filter(({ architecture }) => architecture === own || architecture === 'all')
+    .map((offered) => offered.version)
+  const unread = compressed > 0 ? `${compressed} package lists are compressed and not read` : null
+  if (available.length === 0) return unknown(unread ?? 'no package list has the package')
+  const pins = listing.preferences.flatMap(parsePreferences)
+  const candidate = chooseVersion({ name: name ?? '', installed: version, available, pins })
+  if (candidate === null) return unknown('a pin that is not evaluated may decide')
+  const isAvailable = compareDebianVersions(candidate, version) > 0
+  if (!isAvailable && unread !== null) return unknown(unread)
+  const newest = available.toSorted(compareDebianVersions).at(-1) ?? version
+  const pinned = compareDebianVersions(newest, candidate) > 0 ? `; ${newest} is excluded by a pin` : ''
+  return {
+    candidate,
+    isAvailable,
+    state: `${isAvailable ? `${candidate} is available` : 'none available'}${pinned}${isHeld ? '; the package is on hold' : ''}`,
+  }
+}
+
+const unknown = (why: string): Upgrade => ({ candidate: null, isAvailable: null, state: `unknown: ${why}` })

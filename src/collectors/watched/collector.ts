@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Collector, poll } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
@@ -56,9 +56,7 @@ export const watched = ({
   }
 
   return {
-    name: definition.name,
-    help: definition.help,
-    timing,
+    ...metadataOf(definition, timing),
     run: async (context, report) => {
       const found = await checkpoint.read()
       const before = found.state === 'saved' ? saved.safeParse(found.value).data : undefined

@@ -9,11 +9,12 @@ import {
   createAlertmanagerReader,
   type Deliveries,
   type Groups,
+  type GroupTimes,
+  type Labels,
   type Metrics,
   type Routed,
   type Target,
 } from './alertmanager.ts'
-import type { GroupTimes, Labels } from './routes.ts'
 
 /** What one integration of a receiver of the test alert did. */
 interface Delivery extends Target {
@@ -201,14 +202,11 @@ const whyUnclear = ({ target, targets, integrations, metrics, groups, listed }: 
   return undefined
 }
 
-interface ProblemContext {
-  readonly wait: number
-  readonly code: string
-  readonly reason: string | undefined
-}
-
 /** Null if the service of every receiver has accepted the message. */
-const problemOf = (deliveries: readonly Delivery[], { wait, code, reason }: ProblemContext): string | null => {
+const problemOf = (
+  deliveries: readonly Delivery[],
+  { wait, code, reason }: Pick<FollowOptions, 'wait' | 'code'> & { readonly reason: string | undefined },
+): string | null => {
   const states = deliveries.map(({ state }) => state)
   if (states.includes('failed') || states.includes('failing'))
     return 'not delivered: the receiver is unreachable or rejects it. The reason is in the log of Alertmanager: `journalctl -u prometheus-alertmanager`'

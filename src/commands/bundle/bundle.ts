@@ -9,8 +9,8 @@ import type { Clock } from '../../core/clock.ts'
 import { eventAsJson } from '../../domain/event.ts'
 import { asError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
-import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
+import { packArchive, writeNewFile } from '../../sources/archive.ts'
+import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
 import { readEvents } from '../events/events.ts'
@@ -66,36 +66,33 @@ const logOf =
       .map((line) => redact(redactLog(line, count)))
       .join('\n')
 
-/** The members of the archive. Every text is redacted here, even if it was redacted before. */
-export interface Members {
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number
-  /** Adds what `write` returns, which reports its redactions; `before` are those that were counted earlier. */
-  add(name: string, write: Redacting, before?: RedactionCounts): void
-  leaveOut(name: string, why: string): void
-  /** All members, the manifest first. */
-  all(): readonly Member[]
-  /** Missing members, with the reason. */
-  leftOut(): readonly { readonly name: string; readonly why: string }[]
-}
+export type Members = ReturnType<typeof createMembers>
 
-const createMembers = (createdAt: number): Members => {
+/** The members of the archive. Every text is redacted here, even if it was redacted before. */
+const createMembers = (createdAt: number) => {
   const members: Member[] = []
-  const left: { name: string; why: string }[] = []
+  const left: { readonly name: string; readonly why: string }[] = []
   return {
+    /** Milliseconds since the epoch. */
     createdAt,
-    add: (name, write, before = {}) => {
+    /** Adds what `write` returns, which reports its redactions; `before` are those that were counted earlier. */
+    add: (name: string, write: Redacting, before: RedactionCounts = {}): void => {
       const redacted = { ...before }
       const text = write((kind) => {
         redacted[kind] = (redacted[kind] ?? 0) + 1
       })
       members.push({ name, text, redacted })
     },
-    leaveOut: (name, why) => {
+    leaveOut: (name: string, why: string): void => {
       left.push({ name, why: redact(redactDocument(why)) })
     },
-    all: () => [{ name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} }, ...members],
-    leftOut: () => left,
+    /** All members, the manifest first. */
+    all: (): readonly Member[] => [
+      { name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} },
+      ...members,
+    ],
+    /** Missing members, with the reason. */
+    leftOut: (): readonly { readonly name: string; readonly why: string }[] => left,
   }
 }
 
@@ -106,13 +103,7 @@ const manifest = (at: number, members: readonly Member[], leftOut: readonly obje
     sha256: sha256(text),
     redacted,
   }))
-  return jsonText({
-    version: 1,
-    createdAt: new Date(at).toISOString(),
-    agent: version,
-    files,
-    leftOut,
-  })
+  return jsonText({ version: 1, createdAt: new Date(at).toISOString(), agent: version, files, leftOut })
 }
 
 interface Options extends SourceContext {
@@ -132,6 +123,7 @@ interface Options extends SourceContext {
 const MAX_EVENTS = 1000
 /** The number of newest incidents in the bundle. */
 const MAX_INCIDENTS = 3
+const LOG_LIMITS = { keep: 'newest', maxLines: 5000, maxBytes: 2 * 1024 * 1024 } as const
 
 /** Gathers the members of the archive, with secrets redacted. Errors become entries of the manifest. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
@@ -144,6 +136,21 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     try {
       members.add(name, await make())
     } catch (error) {
+      members.leaveOut(name, asError(error).message)
+    }
+  }
+  /** Adds the newest lines of a service's log. */
+  const addLog = async (label: string, range: Readonly<{ unit: string; since: number }>): Promise<void> => {
+    const name = `logs/${label}.log`
+    const redacted: RedactionCounts = {}
+    try {
+      const { lines } = await readLogText({ exec, clock, signal }, { ...range, ...LOG_LIMITS }, (kind) => {
+        redacted[kind] = (redacted[kind] ?? 0) + 1
+      })
+      if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${range.unit}`)
+      else members.add(name, logOf(linesText(lines)), redacted)
+    } catch (error) {
+      signal.throwIfAborted()
       members.leaveOut(name, asError(error).message)
     }
   }
@@ -191,8 +198,7 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
       for (const [label, unit] of units) {
         signal.throwIfAborted()
         onStep(`the log of ${unit}`)
-        const stretch = { unit, since: options.logsSince }
-        await gatherLog({ exec, clock, signal }, { label, stretch, members })
+        await addLog(label, { unit, since: options.logsSince })
       }
     }
     return members
@@ -200,9 +206,6 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     if (!options.exec) exec.killAll()
   }
 }
-
-/** Checks that the archive can be written. Throws a SourceError. */
-export const checkBundleFile = (file: string): Promise<void> => checkNewFile(file)
 
 /** Compresses the members and writes the archive atomically. Returns its size in bytes; throws a SourceError. */
 export const writeBundle = async (file: string, members: Members, clock: Clock): Promise<number> => {
@@ -247,37 +250,6 @@ const firstLineOf = (result: PromiseSettledResult<string>): string =>
 const timersOf = ({ services }: Config, units: ReadonlyMap<string, string>): readonly string[] => {
   const [word = 'chain'] = (units.get('cruft') ?? units.get('bft') ?? '').split('-')
   return Object.values(services.timers).map((unit) => unit.replaceAll('{prefix}', word))
-}
-
-interface GatherLogDependencies {
-  readonly exec: Exec
-  readonly clock: Clock
-  readonly signal: AbortSignal
-}
-
-interface LogRequest {
-  readonly label: string
-  readonly stretch: { readonly unit: string; readonly since: number }
-  readonly members: Members
-}
-
-const MAX_LINES = 5000
-const MAX_BYTES = 2 * 1024 * 1024
-/** Adds the newest lines of a service's log, with secrets redacted. An error becomes an entry of the manifest. */
-const gatherLog = async (parts: GatherLogDependencies, { label, stretch, members }: LogRequest) => {
-  const name = `logs/${label}.log`
-  const redacted: RedactionCounts = {}
-  const limits = { keep: 'newest', maxLines: MAX_LINES, maxBytes: MAX_BYTES } as const
-  try {
-    const { lines } = await readLogText(parts, { ...stretch, ...limits }, (kind) => {
-      redacted[kind] = (redacted[kind] ?? 0) + 1
-    })
-    if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
-    else members.add(name, logOf(linesText(lines)), redacted)
-  } catch (error) {
-    parts.signal.throwIfAborted()
-    members.leaveOut(name, asError(error).message)
-  }
 }
 
 /** Unit properties in the bundle. Commands and environment are left out: units pass passwords there. */

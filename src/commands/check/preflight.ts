@@ -10,9 +10,8 @@ import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
-import { consensusUnit, database, dropIns, journalGroup, packageHold, state } from './preflight/host.ts'
+import { consensusUnit, database, dropIns, journalGroup, nodeArguments, packageHold, state } from './preflight/host.ts'
 import { affinity, databaseDrive, driveModels, hugePages } from './preflight/hardware.ts'
-import { nodeArguments } from './preflight/arguments.ts'
 import { renamedNames } from './preflight/renamed.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
@@ -69,7 +68,7 @@ const TIMEOUT_MS = 10 * second
 /** Runs one check. A failure becomes a finding and does not affect the other checks. */
 const attempt = async ({ name, run }: PreflightCheck, context: PreflightContext): Promise<readonly Finding[]> => {
   try {
-    return await withDeadline(context, TIMEOUT_MS, ({ signal }) => run({ ...context, signal }))
+    return await withDeadline(context, TIMEOUT_MS, async ({ signal }) => run({ ...context, signal }))
   } catch (error) {
     if (!(error instanceof SourceError || error instanceof ParseError)) throw error
     return [

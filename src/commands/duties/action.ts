@@ -27,7 +27,7 @@ export const showDuties = async ({ io, exit, options }: ActionContext<DutiesComm
       config,
       ...sourceContext(io),
       since: options.since ?? io.clock.now() - day,
-      ...recordingOf(io, options.file),
+      recording: recordingOf(io, options.file),
       onProgress: (blocks) => {
         progress.show(`${figure(blocks)} blocks`)
       },
@@ -154,11 +154,7 @@ const epochText = (
 export const rewardText = (pool: bigint, commission: bigint | null): string =>
   `${tokens(pool)} tokens for delegators, ${commission === null ? 'commission unknown' : `${tokens(commission)} commission`}`
 
-const HOW = {
-  timeout: 'timed out',
-  skipped: 'no block',
-  abandoned: 'its block was abandoned',
-} as const
+const HOW = { timeout: 'timed out', skipped: 'no block', abandoned: 'its block was abandoned' } as const
 
 const missedText = (
   { at, epoch, round, how, previousLeader, othersMissed, recorded, cause }: Duties['missed'][number],

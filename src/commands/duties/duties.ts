@@ -27,7 +27,7 @@ export interface DutiesOptions extends SourceContext {
   /** Milliseconds since the epoch. */
   readonly since: number
   /** Replaces the journal. */
-  readonly recording?: () => Recording
+  readonly recording?: (() => Recording) | undefined
   readonly onProgress?: (blocks: number) => void
 }
 
@@ -77,8 +77,7 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
   const sets = await attempt(() => readSets(options))
   const history = createRoundHistory(key, sets.value ?? [])
   let unparsed = 0
-  const wanted = { since, until: to, ...(recording && { recording }) }
-  for await (const { rows, summary } of readLedger({ ...options, ownKey: key }, wanted)) {
+  for await (const { rows, summary } of readLedger({ ...options, ownKey: key }, { since, until: to, recording })) {
     for (const row of rows) history.add(row)
     unparsed = summary.unparsed
     onProgress(summary.blocks)
@@ -132,7 +131,7 @@ const causeOf = ({ round, at }: MissedRound, classified: typeof NONE): MissedRou
 }
 
 /** Alerts may have begun to fire before the interval. */
-const withoutSince = ({ since: _since, ...options }: DutiesOptions) => options
+export const withoutSince = ({ since: _since, ...options }: DutiesOptions) => options
 
 /** A source that cannot be read makes a part of the result unknown. */
 export const attempt = async <T>(read: () => Promise<T>): Promise<Known<T>> => {

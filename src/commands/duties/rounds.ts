@@ -59,27 +59,6 @@ export interface RoundHistory {
   readonly gaps: readonly RoundGap[]
 }
 
-/** What is held of one epoch. */
-interface EpochCounts {
-  readonly fromAt: number
-  toAt: number
-  rounds: bigint
-  led: number
-  missed: number
-  /** Rounds without a block and a timeout whose leader only the schedule knows. */
-  unnamed: bigint
-  /** Own ones among them, if the schedule is right. */
-  candidates: MissedRound[]
-  /** Such rounds between two epochs: the schedule of either may apply. */
-  ambiguous: bigint
-  compared: number
-  differing: number
-  unseen: bigint
-  /** Unseen rounds whose leaders were computed, and own ones among them. */
-  computed: bigint
-  unseenOwn: number
-}
-
 interface Proposal extends Omit<MissedRound, 'how'> {
   readonly seqNum: bigint
 }
@@ -250,24 +229,22 @@ const keep = (map: Map<bigint, unknown>, most: number): void => {
   }
 }
 
-interface RoundRange {
-  readonly from: bigint
-  readonly to: bigint
-}
-
-const roundsLedBy = (key: string | null, schedule: LeaderSchedule, { from, to }: RoundRange): readonly bigint[] => {
+const roundsLedBy = (
+  key: string | null,
+  schedule: LeaderSchedule,
+  { from, to }: Readonly<Record<'from' | 'to', bigint>>,
+): readonly bigint[] => {
   const own: bigint[] = []
   for (let round = from; round <= to; round += 1n) if (schedule.leader(round) === key) own.push(round)
   return own
 }
 
-interface DutyCircumstances {
-  /** Whether the own key is known. */
-  readonly isKnown: boolean
-  readonly hasSchedule: boolean
-}
-
-const dutiesOf = (epoch: bigint, counts: EpochCounts, { isKnown, hasSchedule }: DutyCircumstances): EpochDuties => {
+/** `isKnown`: whether the own key is known. */
+const dutiesOf = (
+  epoch: bigint,
+  counts: EpochCounts,
+  { isKnown, hasSchedule }: Readonly<Record<'isKnown' | 'hasSchedule', boolean>>,
+): EpochDuties => {
   const schedule = scheduleState(hasSchedule, counts)
   const isProved = schedule === 'proved'
   const { candidates, fromAt, toAt } = counts
@@ -288,21 +265,28 @@ const dutiesOf = (epoch: bigint, counts: EpochCounts, { isKnown, hasSchedule }: 
   }
 }
 
-const newCounts = (at: number): EpochCounts => ({
+/** What is held of one epoch. */
+const newCounts = (at: number) => ({
   fromAt: at,
   toAt: at,
   rounds: 0n,
   led: 0,
   missed: 0,
+  /** Rounds without a block and a timeout whose leader only the schedule knows. */
   unnamed: 0n,
-  candidates: [],
+  /** Own ones among them, if the schedule is right. */
+  candidates: new Array<MissedRound>(),
+  /** Such rounds between two epochs: the schedule of either may apply. */
   ambiguous: 0n,
   compared: 0,
   differing: 0,
   unseen: 0n,
+  /** Unseen rounds whose leaders were computed, and own ones among them. */
   computed: 0n,
   unseenOwn: 0,
 })
+
+type EpochCounts = ReturnType<typeof newCounts>
 
 const scheduleState = (isKnown: boolean, { compared, differing }: EpochCounts): EpochDuties['schedule'] => {
   if (!isKnown) return 'unknown'

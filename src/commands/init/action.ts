@@ -10,13 +10,12 @@ import { writeAtomically } from '../../sources/durable.ts'
 import { systemdFailure } from '../../health/facts.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type ActionContext, unlessInterrupted, UsageError } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, UsageError, type Io } from '../../terminal/io.ts'
 import { linesText } from '../../terminal/output.ts'
-import { confirm, isTerminal, requireTerminal } from '../../terminal/prompt.ts'
+import { confirm, isTerminal, requireTerminal, withDialogue } from '../../terminal/prompt.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { readFromNode } from '../shared/read-snapshot.ts'
-import { type Answers, askFor, checkUrls, entryOf, knownOf, missingOf, withAnswers } from './answers.ts'
-import { difference, type Found, foundOn, renderFile, renderFound, renderNext } from './render.ts'
+import { difference, entryOf, type Found, foundOn, renderFile, renderFound, renderNext } from './render.ts'
 
 interface Options extends ConfigOptions {
   readonly reference: readonly string[]
@@ -176,3 +175,108 @@ const groupId = async (): Promise<number> => {
   const [, id] = new RegExp(`^${GROUP}:[^:]*:(\\d+):`, 'm').exec(groups) ?? []
   return Number(id ?? 0)
 }
+
+type Reference = Config['references'][number]
+
+/** What an operator answers: URLs. */
+interface Answers {
+  readonly references: readonly string[]
+  readonly alertmanagers: readonly string[]
+}
+
+/** The same as settings. */
+interface Known {
+  readonly references: readonly Reference[]
+  readonly alertmanagers: readonly string[]
+}
+
+const knownOf = ({ references, alertmanagers }: Config): Known => ({ references, alertmanagers: alertmanagers.urls })
+
+/** Throws a UsageError for an answer that is no URL. */
+const checkUrls = ({ references, alertmanagers }: Answers): void => {
+  const check = (option: string, example: string) => (url: string) => {
+    if (!isUrl(url)) throw new UsageError(`${option} ${url}: expected a URL, like ${example}`)
+  }
+  references.forEach(check('--reference', REFERENCE))
+  alertmanagers.forEach(check('--alertmanager', ALERTMANAGER))
+}
+
+const REFERENCE = 'https://rpc.provider.example'
+const ALERTMANAGER = 'http://127.0.0.1:9093'
+
+const isUrl = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text)
+
+/** Asks for what is not known. Null if the operator has interrupted it. */
+const askFor = async (io: Io, known: Known): Promise<Answers | null> =>
+  withDialogue(io, async (ask) => {
+    const askUrls = async (label: string, example: string): Promise<readonly string[] | null> => {
+      const urls: string[] = []
+      for (;;) {
+        const url = await ask(`${label} ${urls.length + 1}: `)
+        if (url === null) return null
+        if (url === '') return urls
+        if (isUrl(url)) urls.push(url)
+        else io.stderr.write(`Expected a URL, like ${example}\n`)
+      }
+    }
+    const hasReferences = known.references.length >= 2
+    if (!hasReferences) io.stderr.write(ASK_REFERENCES)
+    const references = hasReferences ? [] : await askUrls('Reference', REFERENCE)
+    if (references === null) return null
+    const hasReceiver = known.alertmanagers.length > 0
+    if (!hasReceiver) io.stderr.write(ASK_ALERTMANAGERS)
+    const alertmanagers = hasReceiver ? [] : await askUrls('Alertmanager', ALERTMANAGER)
+    return alertmanagers && { references, alertmanagers }
+  })
+
+const ASK_REFERENCES =
+  'RPC URLs of other nodes of the same chain, at least two so that they can agree; an empty line ends.\n'
+const ASK_ALERTMANAGERS = 'URLs of the Alertmanagers to which the agent sends its alerts; an empty line ends.\n'
+
+/**
+ * The options with the union of what is known and answered: all references are read once, so that the result shows
+ * which of them answer.
+ */
+const withAnswers = <Given extends ConfigOptions>(options: Given, known: readonly Known[], answers: Answers): Given => {
+  const references = unite([
+    ...known.flatMap((one) => one.references),
+    ...answers.references.map((url) => ({ name: nameOf(url), url, kind: 'rpc' as const, apiKeyFile: null })),
+  ])
+  const urls = [...known.flatMap((one) => one.alertmanagers), ...answers.alertmanagers]
+  const alertmanagers = urls.filter((url, at) => urls.findIndex((other) => isSameUrl(url, other)) === at)
+  return {
+    ...options,
+    set: [
+      ...options.set,
+      ...(references.length === 0 ? [] : [`references=${JSON.stringify(references.map(entryOf))}`]),
+      ...(alertmanagers.length === 0 ? [] : [`alertmanagers.urls=${JSON.stringify(alertmanagers)}`]),
+    ],
+  }
+}
+
+const isSameUrl = (url: string, other: string): boolean => new URL(url).href === new URL(other).href
+
+const isSame = (one: Reference, other: Reference): boolean => one.kind === other.kind && isSameUrl(one.url, other.url)
+
+/** What is wanted and not present. */
+const missingOf = (wanted: Known, present: Known): Known => ({
+  references: wanted.references.filter((one) => !present.references.some((other) => isSame(one, other))),
+  alertmanagers: wanted.alertmanagers.filter((url) => !present.alertmanagers.some((other) => isSameUrl(url, other))),
+})
+
+/** Each reference once. A second one of the same name gets a number. */
+const unite = (references: readonly Reference[]): readonly Reference[] => {
+  const united: Reference[] = []
+  for (const reference of references) {
+    if (united.some((one) => isSame(one, reference))) continue
+    const names = united.map(({ name }) => name)
+    let name = reference.name
+    for (let number = 2; names.includes(name); number += 1) name = `${reference.name}-${number}`
+    united.push({ ...reference, name })
+  }
+  return united
+}
+
+/** The name of the host, in the characters that a name may have. */
+const nameOf = (url: string): string =>
+  new URL(url).hostname.replaceAll(/[^a-z\d.]+/gi, '-').replaceAll(/^-+|-+$/g, '') || 'reference'

@@ -7,7 +7,6 @@ import { capital, figure, joinList } from '../../core/format.ts'
 import { packageFile } from '../../core/package.ts'
 import { linesText } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
-import { entryOf } from './answers.ts'
 
 /** What is found on the host of a node. */
 export interface Found {
@@ -93,6 +92,14 @@ export const renderFile = (found: Found, at: number): string => {
       : ['alertmanagers:', `  urls: ${inlineYaml(alertmanagers)}`]),
   ])
 }
+
+/** The references as a file has them. */
+export const entryOf = ({ name, url, kind, apiKeyFile }: Config['references'][number]) => ({
+  name,
+  url,
+  ...(kind !== 'rpc' && { kind }),
+  ...(apiKeyFile !== null && { apiKeyFile }),
+})
 
 const hintFor = (prefix: string | null): string => KEY_HINT.replace('{prefix}', prefix ?? 'chain')
 

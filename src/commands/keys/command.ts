@@ -59,7 +59,7 @@ Examples:
   sudo chain-agent keys backup
   sudo chain-agent keys backup --type password
   sudo chain-agent keys backup --set node.backupDirectory=/root/chain-backup`,
-  load: async () => (await import('./backup.ts')).backup,
+  load: async () => (await import('./backups.ts')).backup,
 })
 
 const verifyCommand = defineCommand({
@@ -87,7 +87,7 @@ off-node.
 Examples:
   sudo chain-agent keys verify
   sudo chain-agent keys verify --files-only --json`,
-  load: async () => (await import('./verify.ts')).verifyBackups,
+  load: async () => (await import('./backups.ts')).verifyBackups,
 })
 
 const NONE: readonly string[] = []
@@ -128,7 +128,7 @@ Examples:
   sudo chain-agent keys export --recipient age1YOUR-RECIPIENT
   sudo chain-agent keys export --recipients-file team.txt --output-directory /mnt/stick
   chain-agent keys restore --from secp-backup.age --identity KEYFILE --type secp --dry-run`,
-  load: async () => (await import('./export.ts')).exportBackups,
+  load: async () => (await import('./backups.ts')).exportBackups,
 })
 
 const offNodeCommand = defineCommand({
@@ -143,7 +143,7 @@ that the copy exists. The note is stored next to the backups, in off-node.json.
 Examples:
   sudo chain-agent keys off-node 'safe in the office, 2 sticks'
   sudo chain-agent keys off-node 'vault of the team' --type bls`,
-  load: async () => (await import('./off-node.ts')).recordOffNode,
+  load: async () => (await import('./backups.ts')).recordOffNode,
 })
 
 const MAX_LENGTH = 200

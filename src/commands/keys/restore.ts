@@ -6,9 +6,9 @@ import {
   type KnownKeys,
   readNodePassword,
 } from '../../keys/key-context.ts'
-import { jsonText, linesText } from '../../terminal/output.ts'
+import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
-import { type KeyFailure, page, printResults, runKeyCommand, warnOfExposure } from './key-command.ts'
+import { type KeyFailure, page, printResults, runKeyCommand, warnOfExposure, type KeySession } from './session.ts'
 import { asError, SourceError } from '../../core/errors.ts'
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import {
@@ -20,13 +20,12 @@ import {
   type RestorePlan,
   type RestoreResult,
 } from '../../keys/restore.ts'
-import { type KeySession } from './session.ts'
 import { type ConfigOptions } from '../../terminal/config-options.ts'
 import { type ExitCode, type Io, UsageError, type ActionContext } from '../../terminal/io.ts'
 import { type Progress } from '../../terminal/progress.ts'
 import { confirm, requireTerminal } from '../../terminal/prompt.ts'
 
-interface RestoreOptions extends ConfigOptions {
+interface RestoreOptions extends ConfigOptions, OutputOptions {
   readonly type?: readonly KeyType[]
   readonly from?: string
   readonly identity?: string
@@ -34,7 +33,6 @@ interface RestoreOptions extends ConfigOptions {
   readonly dryRun?: true
   readonly whileRunning?: true
   readonly replaceIdentity?: true
-  readonly json?: true
 }
 
 export const restore = async ({ io, exit, options }: ActionContext<RestoreOptions>): Promise<void> => {
@@ -73,10 +71,7 @@ const restoreAll = async (
   const plans: RestorePlan[] = []
   for (const type of types) plans.push(await planRestore(context, { type, source, password }, signal))
   const known = await session.readKnownKeys({ mayRun: true })
-  const compared = plans.map((plan) => ({
-    plan,
-    identity: compareKeys(known[plan.type], publicKeyOf(plan)),
-  }))
+  const compared = plans.map((plan) => ({ plan, identity: compareKeys(known[plan.type], publicKeyOf(plan)) }))
   progress.end()
   const side = options.json ? io.stderr : io.stdout
   const style = createStyle({ ...io, stdout: side })
@@ -214,6 +209,6 @@ const nowOf = ({ before, held, whyUnknown }: RestorePlan): string => {
 const renderRestored = (one: RestoreResult, style: Style): readonly string[] =>
   page(`${style.paint('good', style.sign('good'))} ${one.type}: ${one.keystore}, verified`, style, [
     ['public key', one.publicKey ?? 'the tool did not print it'],
-    ...(one.kept === null ? [] : [['previous', one.kept] as const]),
+    ['previous', one.kept],
     ...one.removed.map((file) => ['removed', `${file}, left by an interrupted run`] as const),
   ])

@@ -1,4 +1,4 @@
-import { figure } from '../../core/format.ts'
+import { count, figure } from '../../core/format.ts'
 import { readNames } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
 import { oneLine } from '../../health/sections/fact.ts'
@@ -33,9 +33,7 @@ const NEWEST = 20
 export const printLedger = async ({ io, exit, options, command }: CommandContext<Options>): Promise<void> => {
   const { follow = false, since, until, file } = options
   if (follow && (until !== undefined || file !== undefined)) {
-    command.error('error: --follow excludes --until and --file', {
-      exitCode: 2,
-    })
+    command.error('error: --follow excludes --until and --file', { exitCode: 2 })
   }
   const { config } = nodeConfigOf(io, options)
   const hasRange = since !== undefined || until !== undefined || file !== undefined
@@ -51,7 +49,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
         until,
         newest: options.lines ?? (hasRange ? undefined : NEWEST),
         follow,
-        ...recordingOf(io, file),
+        recording: recordingOf(io, file),
       },
     )
     for await (const batch of batches) {
@@ -221,8 +219,6 @@ const span = (from: bigint | null, to: bigint | null): string =>
 /** The totals, in sentences. */
 const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readonly string[] => {
   const { firstRound, lastRound, firstBlock, lastBlock, own, blocks, skipped, unseen } = summary
-  const count = (value: number | bigint, word: string): string =>
-    `${figure(value)} ${word}${Number(value) === 1 ? '' : 's'}`
   const ownText =
     own === null
       ? 'own blocks unknown: set `node.publicKey`'

@@ -157,7 +157,7 @@ interface LedgerQuery {
   readonly newest?: number | undefined
   readonly follow?: boolean
   /** Replaces the journal: lines of the stream, or of `journalctl -o json`. */
-  readonly recording?: () => Recording
+  readonly recording?: (() => Recording) | undefined
 }
 
 export interface LedgerBatch {
@@ -262,10 +262,11 @@ const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
   return events.slice(first + 1)
 }
 
-/** The recording of --file. */
-export const recordingOf = ({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>, file: string | undefined) => {
-  if (file === undefined) return {}
-  // Opened when it is read: an error of a stream without listeners would end the process.
-  const recording = () => (file === '-' ? { name: 'standard input', bytes: stdin } : openRecording(file, signal))
-  return { recording }
+/** The recording of --file. Opened when it is read: an error of a stream without listeners would end the process. */
+export const recordingOf = (
+  { stdin, signal }: Pick<Io, 'stdin' | 'signal'>,
+  file: string | undefined,
+): (() => Recording) | undefined => {
+  if (file === undefined) return undefined
+  return () => (file === '-' ? { name: 'standard input', bytes: stdin } : openRecording(file, signal))
 }

@@ -1,18 +1,24 @@
-import { openLogs, type ShownLine } from './logs.ts'
 import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import {
+  type CommandContext,
   type Io,
   isInterrupted,
   reportInterrupted,
-  writeAll,
-  type CommandContext,
   sourceContext,
+  writeAll,
 } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Tone } from '../../domain/health.ts'
 import { createStyle, type Style, wrap } from '../../terminal/style.ts'
 import { type ClockStep, describeStep } from '../../sources/journal-order.ts'
+import { redactLog } from '../../core/redaction/redact-log.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
+import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
+import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
+import { readJournal } from '../../agent/journal-reader.ts'
+import { redactEntry, type RedactedLine } from '../../agent/log-text.ts'
+import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
 
 interface Options extends ConfigOptions {
   readonly service: string
@@ -32,29 +38,37 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
     command.error('error: --follow and --until exclude each other', { exitCode: 2 })
   }
   const { config } = nodeConfigOf(io, options)
-  const { signal } = io
-  const logs = openLogs({ config, ...sourceContext(io) })
+  const { clock, path, signal, exec: override } = sourceContext(io)
+  const exec = createExecWithTimeouts(override ?? createExec({ clock, path }), clock)
   const progress = createProgress(io)
   try {
-    const found = await logs.find(word)
-    if (!('service' in found)) {
-      const hint = found.nearest === undefined ? '' : `\n(Did you mean ${found.nearest}?)`
-      const known = `services: ${found.labels.join(', ')}`
+    const units = await findUnits({ config, exec, path, signal })
+    const label = labelOf(word, units)
+    const unit = label === undefined ? undefined : units.get(label)
+    if (label === undefined || unit === undefined) {
+      const nearest = nearestLabel(word, units)
+      const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`
+      const known = `services: ${[...units.keys()].join(', ')}`
       command.error(`error: no service '${word}': ${known}${hint}`, { exitCode: 2 })
       return
     }
-    const { label, unit } = found.service
     const newest = options.lines ?? (since === undefined && until === undefined ? NEWEST : undefined)
     const print = printer(io, label, output)
     let shown = 0
     const steps: ClockStep[] = []
     progress.show(`Reading the log of ${unit}`)
-    for await (const { lines, steps: more } of logs.read({ unit, since, until, newest, grep, follow })) {
-      progress.end()
-      steps.push(...more)
-      await print(lines)
-      shown += lines.length
-      if (shown === 0) progress.show(`Reading the log of ${unit}: nothing yet`)
+    try {
+      const wanted = { unit, since, until, newest, grep, follow }
+      for await (const { entries, steps: more } of readJournal({ exec, clock, signal }, wanted)) {
+        progress.end()
+        steps.push(...more)
+        await print(entries.map(shownLine))
+        shown += entries.length
+        if (shown === 0) progress.show(`Reading the log of ${unit}: nothing yet`)
+      }
+    } catch (error) {
+      // An interruption is no failure.
+      if (!signal.aborted) throw error
     }
     progress.end()
     if (!follow && isInterrupted(io)) {
@@ -70,16 +84,14 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
     exit(0)
   } finally {
     progress.end()
-    logs.close()
+    if (!override) exec.killAll()
   }
 }
 
 /** The range as it was understood: `yesterday` is a time, in UTC. */
 const rangeText = ({ since, until }: Pick<Options, 'since' | 'until'>): string =>
-  [
-    ...(since === undefined ? [] : [` since ${new Date(since).toISOString()}`]),
-    ...(until === undefined ? [] : [` until ${new Date(until).toISOString()}`]),
-  ].join('')
+  (since === undefined ? '' : ` since ${new Date(since).toISOString()}`) +
+  (until === undefined ? '' : ` until ${new Date(until).toISOString()}`)
 
 const printer = (io: Io, label: string, output: Options['output']) => {
   const style = createStyle(io)
@@ -93,12 +105,7 @@ const printer = (io: Io, label: string, output: Options['output']) => {
 /** Lines of consensus with complete certificates are longer than a screen. */
 const MAX_LENGTH = 2000
 
-const TONES: Readonly<Record<string, Tone>> = {
-  ERROR: 'bad',
-  WARN: 'notice',
-  DEBUG: 'quiet',
-  TRACE: 'quiet',
-}
+const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', WARN: 'notice', DEBUG: 'quiet', TRACE: 'quiet' }
 
 /** `TIME LEVEL message key=value`, wrapped. */
 const renderShort = (line: ShownLine, style: Style): string => {
@@ -133,3 +140,27 @@ const cut = (text: string): string =>
   text.length <= MAX_LENGTH
     ? text
     : `${text.slice(0, MAX_LENGTH)}\u2026 (${text.length - MAX_LENGTH} more characters: -o raw shows them)`
+
+/** A line with its parts, all of them redacted. */
+type ShownLine = LogLine & RedactedLine
+
+const shownLine = (entry: JournalEntry): ShownLine => {
+  const redacted = redactEntry(entry)
+  const { level, message, fields, from } = parseLogLine(redacted.raw)
+  return {
+    ...redacted,
+    level: redactPart(level ?? levelOf(entry.fields['PRIORITY'])),
+    message: redactLog(message),
+    fields: Object.fromEntries(Object.entries(fields).map(([key, value]) => [redactLog(key), redactLog(value)])),
+    from: redactPart(from),
+  }
+}
+
+/** Parts are redacted again: without its quotes a text can match other patterns. */
+const redactPart = (text: string | null): string | null => (text === null ? null : redactLog(text))
+
+/** journald stores `info` for programs that print no priority: 6 is therefore no level. */
+const levelOf = (priority: string | undefined): string | null => {
+  if (priority === undefined || !/^[0-5]$/.test(priority)) return null
+  return Number(priority) <= 3 ? 'ERROR' : 'WARN'
+}

@@ -11,7 +11,7 @@ import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.t
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { staleAfter } from '../../core/collector.ts'
 import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
-import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
+import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 
 interface StartOptions extends ConfigOptions {
   /** In milliseconds. */
@@ -69,30 +69,34 @@ interface Outcome {
   readonly snapshot?: NodeSnapshot
 }
 
-/** Whether the running agent reports this window (null: none). */
+const POLL_INTERVAL_MS = second / 2
+
+/** Asks the running agent until it reports this window (null: none), for as long as its collector may take. */
 const outcomeOf = async (io: Io, config: Config, expected: Maintenance | null): Promise<Outcome> => {
   const { clock, signal, overrides } = io
+  const until = expected && new Date(expected.until).toISOString()
+  const timeout = confirmationTimeout(config)
+  const deadline = clock.elapsed() + timeout
   const progress = createProgress(io)
   progress.show('Waiting for the agent to report it')
   try {
-    const confirmed = await confirmMaintenance(expected, { config, clock, signal, ...overrides })
-    switch (confirmed) {
-      case 'no agent':
-        // Without an agent no window is in force.
-        return { problem: expected && noAgent(config) }
-      case 'interrupted':
-        return { problem: 'interrupted before the agent reported it' }
-      case 'not reported':
+    for (;;) {
+      const snapshot = await fetchSnapshot({ config, clock, signal, ...overrides })
+      // Without an agent no window is in force.
+      if (!snapshot) return { problem: expected && noAgent(config) }
+      if (snapshot.readings.maintenance?.until === until) return { problem: null, snapshot }
+      if (clock.elapsed() >= deadline)
         return {
           problem:
-            `the agent at ${addressOf(config)} does not report it after ${renderDuration(confirmationTimeout(config))}.\n` +
+            `the agent at ${addressOf(config)} does not report it after ${renderDuration(timeout)}.\n` +
             '  what to do: use the configuration of that agent (`chain-agent config` prints the file in use; ' +
             'state.directory must be the same), and read its log: journalctl -u chain-agent',
         }
-      default:
-        return { problem: null, snapshot: confirmed }
+      await clock.sleep(POLL_INTERVAL_MS, signal)
+      if (signal.aborted) return { problem: 'interrupted before the agent reported it' }
     }
   } catch (error) {
+    // Another program answers in the agent's place.
     if (error instanceof SourceError || error instanceof ParseError) return { problem: error.message }
     throw error
   } finally {
@@ -131,33 +135,6 @@ const describe = (maintenance: Maintenance): string => {
 /** The maintenance window of the agent that runs with this configuration. */
 export const openAnnouncements = ({ state }: Pick<Config, 'state'>): MaintenanceFile =>
   createMaintenanceFile(state.directory)
-
-/** What the running agent reports of its maintenance window; its snapshot if it reports the expected one. */
-export type Confirmation = NodeSnapshot | 'no agent' | 'not reported' | 'interrupted'
-
-interface ConfirmOptions extends FetchSnapshotOptions {
-  readonly config: FetchSnapshotOptions['config'] & Pick<Config, 'maintenance'>
-}
-
-const POLL_INTERVAL_MS = second / 2
-
-/**
- * Asks the running agent until it reports this window (null: none), for as long as its collector may take. Throws a
- * SourceError or a ParseError when another program answers in the agent's place.
- */
-const confirmMaintenance = async (expected: Maintenance | null, options: ConfirmOptions): Promise<Confirmation> => {
-  const { config, clock, signal } = options
-  const until = expected && new Date(expected.until).toISOString()
-  const deadline = clock.elapsed() + confirmationTimeout(config)
-  for (;;) {
-    const agent = await fetchSnapshot(options)
-    if (!agent) return 'no agent'
-    if (agent.readings.maintenance?.until === until) return agent
-    if (clock.elapsed() >= deadline) return 'not reported'
-    await clock.sleep(POLL_INTERVAL_MS, signal)
-    if (signal.aborted) return 'interrupted'
-  }
-}
 
 /** Milliseconds within which a running agent has read the window. */
 const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)

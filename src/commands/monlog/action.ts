@@ -1,21 +1,20 @@
-import { figure } from '../../core/format.ts'
-import { diagnose, type Diagnosis, isFault } from '../../health/diagnosis.ts'
 import type { Command } from 'commander'
 import { readNames } from '../../config/key-names.ts'
+import { figure } from '../../core/format.ts'
 import { toJson } from '../../core/json.ts'
-import { analyseLog } from './monlog.ts'
-import type { MonlogReport } from './report.ts'
-import { LONGEST_MS, type RangeStart } from './time-range.ts'
+import { diagnose, type Diagnosis } from '../../health/diagnosis.ts'
 import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type CommandContext, reportInterrupted, sourceContext } from '../../terminal/io.ts'
-import { renderReport, type RenderOptions, shortLine } from './page.ts'
-import { createNameOf, shownLine } from './rows.ts'
 import { diagnosisDocument } from '../../terminal/diagnosis.ts'
-import { createProgress } from '../../terminal/progress.ts'
+import { type CommandContext, type Io, reportInterrupted, sourceContext } from '../../terminal/io.ts'
 import { linesText, type OutputOptions } from '../../terminal/output.ts'
+import { createProgress } from '../../terminal/progress.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { watch } from '../../terminal/watch.ts'
+import { LONGEST_MS, type RangeStart } from './fold.ts'
+import { analyseLog } from './monlog.ts'
+import { createNameOf, renderReport, type RenderOptions, shortLine, shownLine } from './page.ts'
+import type { MonlogReport } from './report.ts'
 
 interface MonlogOptions extends ConfigOptions, OutputOptions {
   readonly raw?: true
@@ -59,10 +58,8 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
       return [JSON.stringify(toJson({ ...asJson(report, page), diagnosis: found }))]
     }
     const isPiped = !('isTTY' in io.stdout && io.stdout.isTTY === true)
-    const head = diagnosis && isShown(diagnosis, report) ? diagnosis : null
-    return options.watch !== undefined && isPiped
-      ? [shortLine(report, { ...page, head })]
-      : renderReport(report, { ...page, head })
+    const shown = { ...page, head: diagnosis }
+    return options.watch !== undefined && isPiped ? [shortLine(report, shown)] : renderReport(report, shown)
   }
   if (options.watch !== undefined) {
     // The journal and the running agent are read; no tool of the node runs.
@@ -79,7 +76,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
   }
   io.stdout.write(linesText(linesOf(analysis)))
   const { report, diagnosis } = analysis
-  exit(diagnosis && isFault(diagnosis) ? worse(report.verdict.exitCode, diagnosis.exitCode) : report.verdict.exitCode)
+  exit(diagnosis && diagnosis.exitCode > report.log.exitCode ? diagnosis.exitCode : report.log.exitCode)
 }
 
 interface Analysis {
@@ -106,12 +103,6 @@ const readDiagnosis = async (io: Io, options: MonlogOptions): Promise<Diagnosis 
     throw error
   }
 }
-
-/** Of a node that is OK, the first line is about the log: it may have a warning that is no alert. */
-const isShown = ({ word }: Diagnosis, { verdict }: MonlogReport): boolean => word !== 'OK' || verdict.exitCode === 2
-
-type ExitCode = Diagnosis['exitCode']
-const worse = (one: ExitCode, other: ExitCode): ExitCode => (one > other ? one : other)
 
 /** Start and end of the range. The end of a file may be known only at its last line. */
 const timesOf = ({ since, until, file, watch: follows }: MonlogOptions, io: Io, command: Command) => {

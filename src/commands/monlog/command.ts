@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import type { Clock } from '../../core/clock.ts'
 import { parseDuration } from '../../core/units.ts'
-import type { RangeStart } from './time-range.ts'
+import type { RangeStart } from './fold.ts'
 import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
@@ -33,20 +33,21 @@ export const monlogCommand = defineCommand({
           .conflicts(['until', 'file']),
       ),
   help: `Each minute is analysed separately, and --since is rounded up to whole minutes.
-The health verdict is that of the newest minute; earlier findings are listed
-with their time. Without names.file, -n shows keys. --file reads output of
+The line LOG is about the newest minute; earlier findings are listed with their
+time. Without names.file, -n shows keys. --file reads output of
 \`journalctl -u UNIT --all\`, also with -o json, or the lines as the service wrote
 them; the analysis ends with the newest line. The last 60 seconds of a node at
 DEBUG take a second or two to read. --watch needs a fraction of the CPU time of
 \`watch chain-agent monlog\`, which starts a process each time.
 
-Unless the node is OK, the first lines are its state and its recovery, as of
-\`check\`; the line LOG has what the log shows. They are read from the running
-agent or, if no agent answers, from the node itself (with --watch only from an
-agent), and not with --file or --until.
+The first lines are the state of the node and its recovery, as of \`check\`; the
+line LOG has what the log shows. They are read from the running agent or, if no
+agent answers, from the node itself (with --watch only from an agent), and not
+with --file or --until.
 
-Exit codes: 0 blocks are processed and committed, 1 something needs attention, 2
-they are not, or that is unknown; during a fault at least that of \`check\`.
+Exit codes: 0 the node is healthy, and its log shows blocks; 1 something needs
+attention; 2 the node does not do its work, the log shows no blocks, or that is
+unknown.
 
 Examples:
   chain-agent monlog

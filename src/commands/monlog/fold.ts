@@ -1,12 +1,34 @@
-import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
-import { recordOf } from '../../collectors/consensus/window.ts'
-import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
-import type { Recorder } from '../../core/metric.ts'
-import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
+import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
+import { recordOf, wholeSecond } from '../../collectors/consensus/window.ts'
+import { ParseError } from '../../core/errors.ts'
+import type { Recorder } from '../../core/metric.ts'
+import { hour, minute, parseU64, second } from '../../core/units.ts'
+import { parseConsensusLine } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { createExtraFacts, type ExtraFacts } from './extra-facts.ts'
-import type { TimeRange } from './time-range.ts'
+
+/** A range of whole minutes. Milliseconds since the epoch, at whole seconds; `to` is exclusive. */
+export interface TimeRange {
+  readonly from: number
+  readonly to: number
+  readonly minutes: number
+}
+
+/** Start of a range: milliseconds before its end, or milliseconds since the epoch. */
+export type RangeStart = { readonly ago: number } | { readonly at: number }
+
+export const LONGEST_MS = hour
+
+/**
+ * The range that ends at a whole second. Its length is rounded up to whole minutes, because each minute is analysed
+ * separately.
+ */
+export const timeRangeTo = (to: number, since: RangeStart = { ago: minute }): TimeRange => {
+  const end = Math.floor(to / second) * second
+  const length = 'ago' in since ? since.ago : end - since.at
+  const minutes = Math.ceil(Math.min(Math.max(length, 1), LONGEST_MS) / minute)
+  return { from: end - minutes * minute, to: end, minutes }
+}
 
 /** The state of the agent's window at the end of one minute. */
 export interface Minute {
@@ -24,6 +46,17 @@ export interface Folded {
   /** Whether the service itself logged anything. */
   readonly hasOwnEntries: boolean
 }
+
+/** What was read in addition to the folded lines. */
+export interface JournalContext {
+  /** The newest lines of the unit until the end of the range, oldest first, including those of systemd. */
+  readonly newest: readonly JournalEntry[]
+  /** Lines that are not journal entries. */
+  readonly unreadable: number
+}
+
+/** The number of the newest lines that are kept. */
+export const NEWEST = 10
 
 const NO_METRICS: Recorder = { count: () => undefined, countByName: () => undefined, observe: () => undefined }
 const MINUTE_SECONDS = minute / second
@@ -117,3 +150,97 @@ const isDebug = ({ message }: JournalEntry): boolean =>
 
 /** The same as a pattern for journalctl, which is case-sensitive because it has a capital letter. */
 export const DEBUG_PATTERN = '^.{0,200}?"level":"DEBUG"'
+
+/** Facts from the log that the agent's own window does not have: leaders of timed-out rounds, the group, the newest block. */
+export interface ExtraFacts {
+  /** Rounds that this node timed out: it logs a timeout again and again for a round that does not end. */
+  readonly timedOutRounds: number
+  /** Those whose leader is in the log, by the leader's key, those with the most rounds first. */
+  readonly timedOutLeaders: readonly { readonly leader: string; readonly rounds: number }[]
+  /** The newest group that a full node has joined; null if the log has none. */
+  readonly group: Group | null
+  /** Seconds from the newest committed block to the end; null if the log has none. */
+  readonly committedBefore: number | null
+}
+
+interface Group {
+  readonly fromRound: bigint
+  /** The first round after it. */
+  readonly toRound: bigint
+  /** The key of the validator that leads it. */
+  readonly validator: string
+}
+
+/** Start of the message about the group, which the journalctl pattern must include. */
+export const GROUP_MESSAGE = 'RaptorCastSecondary Client confirmed group'
+
+const GROUP =
+  /"message":"RaptorCastSecondary Client confirmed group for rounds \[(\d+), ?(\d+)\) from validator (?:0x)?([0-9a-fA-F]{66})\b/
+/** Entries kept of each kind; a node logs at most two timeouts per second. */
+const MAX_KEPT = 10_000
+
+const createExtraFacts = () => {
+  const gaveUp: { readonly at: number; readonly round: bigint; readonly leader: string | null }[] = []
+  let group: (Group & { readonly at: number }) | undefined
+  /** Seconds in which a block was committed, ascending. */
+  const committed: number[] = []
+
+  return {
+    on: ({ at, message }: JournalEntry): void => {
+      if (message === null) return
+      const head = message.slice(0, 200)
+      if (head.includes('"committed block"')) {
+        if (committed.at(-1) !== wholeSecond(at)) committed.push(wholeSecond(at))
+        if (committed.length > MAX_KEPT) committed.shift()
+      } else if (head.includes('"local timeout"')) {
+        const event = timeoutOf(message)
+        if (event) gaveUp.push({ at: wholeSecond(at), round: event.round, leader: event.leader })
+        if (gaveUp.length > MAX_KEPT) gaveUp.shift()
+      } else if (head.includes(GROUP_MESSAGE)) {
+        group = groupOf(message, wholeSecond(at)) ?? group
+      }
+    },
+    /** The facts of the last `seconds` before `to`, both in seconds. */
+    read: (to: number, seconds: number): ExtraFacts => {
+      const isWithin = ({ at }: { readonly at: number }): boolean => at >= to - seconds && at < to
+      const leaders = new Map(gaveUp.filter(isWithin).map(({ round, leader }) => [round, leader]))
+      const rounds = new Map<string, number>()
+      const newestCommit = committed.findLast((at) => isWithin({ at }))
+      for (const leader of leaders.values()) {
+        if (leader !== null) rounds.set(leader, (rounds.get(leader) ?? 0) + 1)
+      }
+      return {
+        timedOutRounds: leaders.size,
+        timedOutLeaders: [...rounds]
+          .map(([leader, count]) => ({ leader, rounds: count }))
+          .toSorted((a, b) => b.rounds - a.rounds || (a.leader < b.leader ? -1 : 1)),
+        group: group && isWithin(group) ? withoutTime(group) : null,
+        committedBefore: newestCommit === undefined ? null : to - newestCommit,
+      }
+    },
+  }
+}
+
+const timeoutOf = (message: string) => {
+  try {
+    const event = parseConsensusLine(message)
+    return event?.event === 'local_timeout' ? event : undefined
+  } catch (error) {
+    // The consensus count already counts it as unparsed.
+    if (error instanceof ParseError) return undefined
+    throw error
+  }
+}
+
+const groupOf = (message: string, at: number): (Group & { readonly at: number }) | undefined => {
+  const [, from = '', to = '', validator] = GROUP.exec(message) ?? []
+  const [fromRound, toRound] = [parseU64(from), parseU64(to)]
+  if (fromRound === undefined || toRound === undefined || validator === undefined) return undefined
+  return { fromRound, toRound, validator: validator.toLowerCase(), at }
+}
+
+const withoutTime = ({ fromRound, toRound, validator }: Group): Group => ({
+  fromRound,
+  toRound,
+  validator,
+})

@@ -12,9 +12,7 @@ import type { Exec } from '../../sources/exec.ts'
 import { createNewestEntryReader, journalTime } from '../../sources/journal.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createUnitLogs } from '../../collectors/shared/unit-logs.ts'
-import { GROUP_MESSAGE } from './extra-facts.ts'
-import { DEBUG_PATTERN, type Fold, isOwn } from './fold.ts'
-import type { TimeRange } from './time-range.ts'
+import { DEBUG_PATTERN, type Fold, GROUP_MESSAGE, isOwn, type JournalContext, NEWEST, type TimeRange } from './fold.ts'
 
 interface FoldJournalParts {
   readonly exec: Exec
@@ -26,16 +24,6 @@ interface FoldJournalParts {
   readonly unit: string
   readonly onLines: (lines: number) => void
 }
-
-/** What was read in addition to the folded lines. */
-export interface JournalContext {
-  /** The newest lines of the unit until the end of the range, oldest first, including those of systemd. */
-  readonly newest: readonly JournalEntry[]
-  /** Lines that are not journal entries. */
-  readonly unreadable: number
-}
-
-const NEWEST = 10
 
 /** Reads a range of the journal into the fold. journalctl filters out lines that are not about consensus. */
 export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fold: Fold): Promise<JournalContext> => {

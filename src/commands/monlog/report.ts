@@ -1,18 +1,15 @@
-import { ParseError, SourceError } from '../../core/errors.ts'
-import { figure, shortDuration, utc } from '../../core/format.ts'
-import { second } from '../../core/units.ts'
-import { limitOf } from '../../health/rules/index.ts'
-import { type ConsensusKind, recordOf } from '../../collectors/consensus/window.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
-import type { ExtraFacts } from './extra-facts.ts'
-import type { Folded } from './fold.ts'
-import { findingsOf, type MonlogFinding, networkSpan } from './findings.ts'
-import type { JournalContext } from './from-journal.ts'
-import type { TimeRange } from './time-range.ts'
+import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
+import { type ConsensusKind, recordOf } from '../../collectors/consensus/window.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { figure, utc } from '../../core/format.ts'
+import { minute } from '../../core/units.ts'
+import { limitOf } from '../../health/rules/index.ts'
+import type { ExtraFacts, Folded, JournalContext, Minute, TimeRange } from './fold.ts'
 
 /** The analysis of a range of the consensus log. Null is unknown. It does not depend on the current time. */
 export interface MonlogReport {
-  readonly verdict: MonlogHealthVerdict
+  readonly log: LogConclusion
   readonly source: 'journal' | 'file'
   /** Unit of the consensus service; null if unknown. */
   readonly unit: string | null
@@ -118,7 +115,7 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
       text: message ?? '',
     })),
   }
-  return { verdict: healthVerdictOf(report), ...report }
+  return { log: conclusionOf(report), ...report }
 }
 
 const total = (values: readonly (number | null)[]): number | null =>
@@ -129,55 +126,36 @@ const count = (
   valueOf: (seen: Folded['minutes'][number]['found']['seen']) => number,
 ): number => minutes.reduce((all, { found }) => all + valueOf(found.seen), 0)
 
-interface MonlogHealthVerdict {
-  readonly word: 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN'
-  /** The reason for the status, with its full stop. */
+/** What the log shows of its time. The state of the node, and what to do, is the health verdict. */
+interface LogConclusion {
+  /** One sentence with its full stop. */
   readonly sentence: string
-  /** 0: blocks are committed; 1: something needs attention; 2: they are not, or that is unknown. */
+  /** 0: blocks were committed; 1: something needs attention; 2: they were not, or that is unknown. */
   readonly exitCode: 0 | 1 | 2
 }
 
-type ReportFacts = Omit<MonlogReport, 'verdict'>
+type ReportFacts = Omit<MonlogReport, 'log'>
 
-const STALLED = ['critical', 'warning'] as const
-export const HEALTHY = 'blocks are processed and committed'
-
-/** The health verdict of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
-const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
-  const { findings, problem, hasOwnEntries, committing, statesync } = report
+/** Of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
+const conclusionOf = (report: ReportFacts): LogConclusion => {
+  const { findings, problem, hasOwnEntries, committing } = report
   const now = findings.filter(({ isPresent }) => isPresent)
-  const critical = now.find(({ severity }) => severity === 'critical')
-  const warning = now.find(({ severity }) => severity === 'warning')
-  const syncing = now.find(({ name }) => name === 'statesync_active')
-  const starting = now.find(({ name }) => name === 'start_active')
+  const [critical, warning] = ['critical', 'warning'].map((one) => now.find(({ severity }) => severity === one))
+  // A node in statesync commits nothing, and one that starts does not either.
+  const notYet = now.find(({ name }) => committing !== true && /^(?:statesync|start)_active$/.test(name))
   const before = findings.find(({ isPresent, severity }) => !isPresent && severity !== 'info')
-  if (problem) return unknown(problem.summary)
-  if (!hasOwnEntries) return unknown(noEntries(report))
-  if (critical) return { word: 'CRITICAL', sentence: lowerFirst(critical.text), exitCode: 2 }
-  // A node in statesync commits nothing, and an RPC that starts meanwhile does not listen.
-  if (statesync === true && committing !== true && syncing) return warn(lowerFirst(syncing.text))
-  if (committing !== true && starting) return warn(lowerFirst(starting.text))
-  // The window covers a minute: a node that stopped 30 s ago still has commits in it.
-  const stalled = STALLED.find((severity) => (report.committedBefore ?? 0) > limitOf('ChainBlockStalled', severity))
-  if (stalled) {
-    const sentence = `no block was committed for ${shortDuration((report.committedBefore ?? 0) * second)}.`
-    return stalled === 'critical'
-      ? { word: 'CRITICAL', sentence, exitCode: 2 }
-      : { word: 'WARNING', sentence, exitCode: 1 }
-  }
-  if (committing === null) return unknown(`whether blocks are committed is unknown: ${why(report)}`)
-  if (warning) return warn(lowerFirst(warning.text))
-  if (before) return warn(`${HEALTHY}; before ${before.lastAt}: ${lowerFirst(before.text)}`)
-  return { word: 'OK', sentence: `${HEALTHY}.`, exitCode: 0 }
+  if (problem) return { sentence: `${problem.summary}.`, exitCode: 2 }
+  if (!hasOwnEntries) return { sentence: `${noEntries(report)}.`, exitCode: 2 }
+  if (critical) return { sentence: lowerFirst(critical.text), exitCode: 2 }
+  if (notYet) return { sentence: lowerFirst(notYet.text), exitCode: 1 }
+  if (committing === null) return { sentence: `whether blocks were committed is unknown: ${why(report)}.`, exitCode: 2 }
+  if (warning) return { sentence: lowerFirst(warning.text), exitCode: 1 }
+  return before
+    ? { sentence: `${COMMITTED}; before ${before.lastAt}: ${lowerFirst(before.text)}`, exitCode: 1 }
+    : { sentence: `${COMMITTED}.`, exitCode: 0 }
 }
 
-const unknown = (summary: string): MonlogHealthVerdict => ({
-  word: 'UNKNOWN',
-  sentence: `${summary}.`,
-  exitCode: 2,
-})
-
-const warn = (sentence: string): MonlogHealthVerdict => ({ word: 'WARNING', sentence, exitCode: 1 })
+const COMMITTED = 'blocks were processed and committed'
 
 const noEntries = ({ unit, window, source }: ReportFacts): string =>
   source === 'file'
@@ -222,3 +200,114 @@ const withoutSummary = (evidence: string, summary: string): string => {
 const LOG_IN_AGAIN =
   'add this user to the group systemd-journal (`usermod -aG systemd-journal USER`, as root) and log in ' +
   'again: an open session does not get the group. Or run the command as root.'
+
+/** A finding in the range. */
+export interface MonlogFinding {
+  readonly name: string
+  readonly severity: 'info' | 'warning' | 'critical'
+  /** A sentence with its full stop, from the newest minute in which it was found. */
+  readonly text: string
+  readonly suggestion: string
+  /** The alert on the same condition, which has a runbook; null if there is none. */
+  readonly alert: string | null
+  /** Number of minutes of the range in which it was found. */
+  readonly minutes: number
+  /** When the newest of these minutes ended. */
+  readonly lastAt: string
+  /** Whether it was found in the newest minute of the range. */
+  readonly isPresent: boolean
+}
+
+const ORDER = ['critical', 'warning', 'info'] as const
+/** Findings that explain others come before them. */
+const CAUSES = ['panic', 'too_far_behind', 'wal_not_written', 'pacing_differs']
+
+interface FindingsInput {
+  /** Newest first. */
+  readonly minutes: readonly Minute[]
+  /** The log before this moment was not read, in milliseconds since the epoch. */
+  readonly readFrom: number
+  /** The node's own public key; null where it is not configured. */
+  readonly ownKey: string | null
+}
+
+/** The findings: present ones first, then by severity. */
+const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readonly MonlogFinding[] =>
+  [...logFindings(readFrom), ownTimeouts(ownKey)]
+    .flatMap(({ name, severity, suggestion, alert, when, text }): readonly MonlogFinding[] => {
+      const times = minutes.filter(when)
+      const [newest] = times
+      if (!newest) return []
+      return [
+        {
+          name,
+          severity,
+          suggestion,
+          alert,
+          text: sentence(text(newest)),
+          minutes: times.length,
+          lastAt: utc(newest.to),
+          isPresent: newest.to === minutes[0]?.to,
+        },
+      ]
+    })
+    .toSorted(
+      (a, b) =>
+        Number(b.isPresent) - Number(a.isPresent) ||
+        ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity) ||
+        causeOf(a) - causeOf(b),
+    )
+
+interface MinuteFinding extends Pick<MonlogFinding, 'name' | 'severity' | 'suggestion' | 'alert'> {
+  readonly when: (one: Minute) => boolean
+  readonly text: (one: Minute) => string
+}
+
+const logFindings = (readFrom: number): readonly MinuteFinding[] =>
+  FINDINGS.map(({ finding: name, severity, suggestion, alert, when, text }) => ({
+    name,
+    severity,
+    suggestion,
+    alert,
+    when: ({ found }) => when(found) === true,
+    text: (one) => networkErrorsText(name, one, readFrom) ?? text(one.found),
+  }))
+
+/** Most rounds that timed out at this node were led by itself, while rounds of other leaders close. */
+const ownTimeouts = (ownKey: string | null): MinuteFinding => {
+  const own = ({ timedOutLeaders }: Minute): number =>
+    timedOutLeaders.find(({ leader }) => leader === ownKey)?.rounds ?? 0
+  const all = ({ found }: Minute): number => found.localTimeoutRounds ?? 0
+  return {
+    name: 'own_timeouts',
+    severity: 'warning',
+    when: (one) =>
+      own(one) >= limitOf('ChainLeaderTimeouts.in-a-row', 'critical') &&
+      own(one) > all(one) / 2 &&
+      !hasManyTimeouts(one.found, own(one)),
+    text: (one) =>
+      `${own(one)} of the ${all(one)} rounds that timed out here were led by this node; rounds of other leaders close as usual.`,
+    suggestion:
+      'Proposals of this node are late or missing: check execution (`chain-agent status execution`), the clock and the upload bandwidth.',
+    alert: 'ChainLeaderTimeouts',
+  }
+}
+
+/** The text of network_errors with the span that was read, which may be shorter than its five minutes. */
+const networkErrorsText = (name: string, { to, found }: Minute, readFrom: number): string | undefined =>
+  name === 'network_errors' && found.networkErrorPeers !== null
+    ? `${figure(found.networkErrors)} errors of the network layer in ${networkSpan(to, readFrom)}, from ${figure(found.networkErrorPeers)} peers.`
+    : undefined
+
+/** The five minutes before a time, or the part of them that was read, as text. */
+const networkSpan = (to: number, readFrom: number): string => {
+  const read = Math.min(5, Math.max(1, Math.ceil((to - readFrom) / minute)))
+  return read === 1 ? 'one minute' : `${read} minutes`
+}
+
+const causeOf = ({ name }: MonlogFinding): number => {
+  const at = CAUSES.indexOf(name)
+  return at < 0 ? CAUSES.length : at
+}
+
+const sentence = (text: string): string => (/[.!?\u2026]$/.test(text) ? text : `${text}.`)

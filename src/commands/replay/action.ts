@@ -1,13 +1,14 @@
-import { figure } from '../../core/format.ts'
+import { count, duration, figure, utc } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
-import { type ReplayReport, replay } from './replay.ts'
-import { incidentsOf } from './incidents.ts'
+import { clockTime, replay } from './replay.ts'
+import { type Firing, type Incident, incidentsOf, lastedText, SEVERITY_TONES } from './firings.ts'
+import { recordingOf } from '../ledger/ledger.ts'
 import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { reportInterrupted, type CommandContext, sourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { replayAsJson, replayPage } from './page.ts'
+import { wrap, type Style } from '../../terminal/style.ts'
 
 interface ReplayCommandOptions extends ConfigOptions, OutputOptions {
   readonly since?: number
@@ -23,9 +24,15 @@ export const replayJournal = async ({
   command,
 }: CommandContext<ReplayCommandOptions>): Promise<void> => {
   const { config } = nodeConfigOf(io, options)
-  const services = servicesOf(options.services, Object.keys(config.services.units))
-  if (typeof services === 'string') command.error(`error: ${services}`)
   const { since, until, file } = options
+  const known = Object.keys(config.services.units)
+  const services = options.services?.split(',').map((name) => name.trim()) ?? known
+  const unknown = services.find((name) => !known.includes(name))
+  if (unknown !== undefined) {
+    const suggestion = closestMatch(unknown, known)
+    const hint = suggestion === undefined ? `Available: ${known.join(', ')}` : `Did you mean ${suggestion}?`
+    command.error(`error: no service '${unknown}'\n(${hint})`)
+  }
   if (since !== undefined && until !== undefined && since >= until) {
     command.error('error: --since is not before --until')
   }
@@ -36,10 +43,10 @@ export const replayJournal = async ({
     report = await replay({
       config,
       ...sourceContext(io),
-      ...(file !== undefined && { file: file === '-' ? io.stdin : file }),
-      ...(since !== undefined && { since }),
-      ...(until !== undefined && { until }),
-      ...(typeof services === 'object' && { services }),
+      recording: recordingOf(io, file),
+      since,
+      until,
+      services: new Set(services),
       onProgress: (at, entries) => {
         progress.show(`Replaying: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
       },
@@ -59,11 +66,102 @@ export const replayJournal = async ({
   exit(incidents.length === 0 && report.isWhole ? 0 : 1)
 }
 
-/** The services of --services: undefined without the option, an error message for an unknown name. */
-const servicesOf = (text: string | undefined, known: readonly string[]): readonly string[] | string | undefined => {
-  const names = text?.split(',').map((name) => name.trim())
-  const unknown = names?.find((name) => !known.includes(name))
-  if (unknown === undefined) return names
-  const suggestion = closestMatch(unknown, known)
-  return `no service '${unknown}'\n(${suggestion === undefined ? `Available: ${known.join(', ')}` : `Did you mean ${suggestion}?`})`
+type ReplayReport = Awaited<ReturnType<typeof replay>>
+
+interface ReplaySummary extends ReplayReport {
+  readonly incidents: readonly Incident[]
+  readonly tookMs: number
+}
+
+/** Width of the longest duration. */
+const DURATION_WIDTH = '59 min 59 s'.length
+
+/** The number of incidents, the alerts of each, and what was not evaluated. */
+const replayPage = (result: ReplaySummary, style: Style): readonly string[] => {
+  const { incidents, isWhole } = result
+  const width = Math.max(0, ...incidents.flatMap(({ firings }) => firings.map((one) => nameOf(one).length)))
+  return [
+    ...wrap(headline(result), style).map((line) =>
+      style.paint(incidents.length === 0 && isWhole ? 'good' : 'strong', line),
+    ),
+    ...incidents.flatMap(({ firings }) => [
+      '',
+      ...firings.flatMap((firing, at) => rowOf(firing, { ...result, isFirst: at === 0, width }, style)),
+    ]),
+    '',
+    ...notesOf(result).flatMap((note) => wrap(note, style).map((line) => style.paint('quiet', line))),
+  ]
+}
+
+const headline = ({ incidents, from, to, isWhole, clockOffsets }: ReplaySummary): string => {
+  const fired = incidents.flatMap(({ firings }) => firings).length
+  const [found, alerts] =
+    fired === 0 ? ['No incident', ''] : [count(incidents.length, 'incident'), `: ${count(fired, 'alert')}`]
+  const stopped = isWhole ? '' : ', interrupted'
+  return `${found} in ${duration(to - from)} (${utc(clockTime(from, clockOffsets))} to ${utc(clockTime(to, clockOffsets))}${stopped})${alerts}`
+}
+
+interface RowContext extends Pick<ReplayReport, 'to' | 'clockOffsets'> {
+  /** Whether it is the first of its incident. */
+  readonly isFirst: boolean
+  /** Width of the longest name. */
+  readonly width: number
+}
+
+const rowOf = (firing: Firing, { isFirst, to, width, clockOffsets }: RowContext, style: Style): readonly string[] => {
+  const { severity, beganAt, summary } = firing
+  const tone = SEVERITY_TONES[severity]
+  const head = `${utc(clockTime(beganAt, clockOffsets))}  ${lastedText(firing, to).padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
+  const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
+  if (style.width === undefined) return [`${sign} ${head}  ${summary}`]
+  const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
+  return [sign + first.slice(1), ...more, ...wrap(summary, style, '    ')]
+}
+
+/** An event that is not an alert has no name. */
+const nameOf = ({ alert }: Firing): string => alert ?? '-'
+
+const notesOf = (summary: ReplaySummary): readonly string[] => [
+  ...missingOf(summary),
+  ...summary.failures.map((failure) => `Could not evaluate ${failure}.`),
+  `${figure(summary.entries)} lines read in ${duration(Math.max(1000, summary.tookMs))}.`,
+]
+
+const missingOf = ({ unreadable, missingServices, notEvaluated, isOwnKeyKnown }: ReplaySummary): readonly string[] => [
+  ...(missingServices.length === 0
+    ? []
+    : [`No line of ${missingServices.join(', ')}: rules that need them were not evaluated.`]),
+  ...(unreadable === 0 ? [] : [`${figure(unreadable)} lines were not journal entries.`]),
+  `Not evaluated: ${notEvaluated.alerts.length} alerts that need data of ${notEvaluated.needs.join(', ')}` +
+    `${isOwnKeyKnown ? '' : '; rounds led by this node (set node.publicKey)'}.`,
+]
+
+const replayAsJson = (result: ReplaySummary) => {
+  const time = (at: number): string => utc(clockTime(at, result.clockOffsets))
+  const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at))
+  return {
+    from: time(result.from),
+    to: time(result.to),
+    isWhole: result.isWhole,
+    incidents: result.incidents.map(({ severity, beganAt, endedAt, firings }) => ({
+      severity,
+      beganAt: time(beganAt),
+      endedAt: timeOrNull(endedAt),
+      alerts: firings.map((firing) => ({
+        alert: firing.alert,
+        severity: firing.severity,
+        subject: firing.subject || null,
+        beganAt: time(firing.beganAt),
+        firedAt: time(firing.firedAt),
+        endedAt: timeOrNull(firing.endedAt),
+        summary: firing.summary,
+      })),
+    })),
+    lines: result.entries,
+    unreadable: result.unreadable,
+    missingServices: result.missingServices,
+    isOwnKeyKnown: result.isOwnKeyKnown,
+    notEvaluated: result.notEvaluated.alerts,
+    failures: result.failures,
+  }
 }

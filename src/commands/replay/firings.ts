@@ -5,6 +5,9 @@ import type { ruleSet } from '../../health/rules/index.ts'
 import { renderTemplate } from '../../health/promql/template.ts'
 import { descriptionOf } from '../../health/rules/render.ts'
 import { addressOf, type RuleSeverity } from '../../health/rules/rule.ts'
+import { duration } from '../../core/format.ts'
+import type { Tone } from '../../domain/health.ts'
+import { minute } from '../../core/units.ts'
 
 /** An alert that would have fired. Times are milliseconds since the epoch, on a clock that only increases. */
 export interface Firing {
@@ -28,21 +31,7 @@ interface FiringContext {
   readonly clockOffset?: number
 }
 
-export interface FiringLog {
-  /**
-   * Evaluates the rules on the samples of one time; times must increase. `lineOf` returns the log line that an alert is
-   * about, `clockOffset` is what the clock of the host shows in addition to the time.
-   */
-  evaluate(at: number, samples: Iterable<StoredSample>, context?: FiringContext): void
-  /** Adds an event that no rule evaluates. */
-  addEvent(event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'summary'>): void
-  /** Ends everything that fires and removes all samples: nothing is recorded after this time. */
-  reset(at: number): void
-  /** Everything that fired, by the time at which it began. */
-  firings(): readonly Firing[]
-  /** Rules that could not be evaluated at some time, with the reason. */
-  failures(): readonly string[]
-}
+export type FiringLog = ReturnType<typeof createFiringLog>
 
 /** An alert that fires. */
 interface OpenFiring {
@@ -54,7 +43,7 @@ interface OpenFiring {
 }
 
 /** Evaluates rules at one time after another, and stores when each alert fired. */
-export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog => {
+export const createFiringLog = (rules: ReturnType<typeof ruleSet>) => {
   let evaluator = createRuleEvaluator(rules)
   const open = new Map<string, OpenFiring>()
   /** Sorts firings that began at the same time by the position of their rule, events first. */
@@ -95,21 +84,32 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
   }
 
   return {
-    evaluate: (at, samples, { lineOf = () => undefined, clockOffset = 0 } = {}) => {
+    /**
+     * Evaluates the rules on the samples of one time; times must increase. `lineOf` returns the log line that an alert is
+     * about, `clockOffset` is what the clock of the host shows in addition to the time.
+     */
+    evaluate: (
+      at: number,
+      samples: Iterable<StoredSample>,
+      { lineOf = () => undefined, clockOffset = 0 }: FiringContext = {},
+    ): void => {
       evaluator.evaluate(at, withTarget(samples), { clockOffset })
       for (const [rule, { message }] of evaluator.failures()) {
         failures.add(`${'alert' in rule ? addressOf(rule.row) : rule.record}: ${message}`)
       }
       update(at, lineOf)
     },
-    addEvent: (event) => {
+    /** Adds an event that no rule evaluates. */
+    addEvent: (event: Pick<Firing, 'severity' | 'beganAt' | 'endedAt' | 'summary'>): void => {
       ended.push({ order: -1, firing: { ...event, alert: null, subject: '', firedAt: event.beganAt } })
     },
-    reset: (at) => {
+    /** Ends everything that fires and removes all samples: nothing is recorded after this time. */
+    reset: (at: number): void => {
       for (const [key, one] of open) end(key, one, at)
       evaluator = createRuleEvaluator(rules)
     },
-    firings: () => {
+    /** Everything that fired, by the time at which it began. */
+    firings: (): readonly Firing[] => {
       for (const [key, one] of open) end(key, one, null)
       return ended
         .toSorted(
@@ -120,7 +120,8 @@ export const createFiringLog = (rules: ReturnType<typeof ruleSet>): FiringLog =>
         )
         .map(({ firing }) => firing)
     },
-    failures: () => [...failures],
+    /** Rules that could not be evaluated at some time, with the reason. */
+    failures: (): readonly string[] => [...failures],
   }
 }
 
@@ -134,5 +135,78 @@ const subjectOf = (labels: Labels): string =>
 
 const SEVERITIES: readonly RuleSeverity[] = ['critical', 'warning', 'info']
 
+export const SEVERITY_TONES: Readonly<Record<RuleSeverity, Tone>> = {
+  critical: 'bad',
+  warning: 'notice',
+  info: 'quiet',
+  none: 'quiet',
+}
+
 /** 0 is the most severe. */
 export const rank = (severity: RuleSeverity): number => SEVERITIES.indexOf(severity)
+
+/** Its duration; for one that still fires, until `now`. */
+export const lastedText = ({ beganAt, endedAt }: Pick<Firing, 'beganAt' | 'endedAt'>, now: number): string =>
+  endedAt === null ? `${duration(now - beganAt)}, firing` : duration(endedAt - beganAt)
+
+/** Alerts that began close together: most likely one cause and its consequences. */
+export interface Incident {
+  readonly severity: RuleSeverity
+  readonly beganAt: number
+  /** When the last of them ended; null if one still fired at the end of the recording. */
+  readonly endedAt: number | null
+  /** Most severe first; one for each alert and subject. */
+  readonly firings: readonly Firing[]
+}
+
+/** A firing that begins within this time after the previous one belongs to the same incident. */
+const TOGETHER_MS = 5 * minute
+
+/** Groups firings, which must be sorted by the time at which they began, into incidents. */
+export const incidentsOf = (firings: readonly Firing[]): readonly Incident[] => {
+  const groups: Firing[][] = []
+  let latest = -Infinity
+  for (const firing of firings) {
+    const group = groups.at(-1)
+    if (group && firing.beganAt - latest <= TOGETHER_MS) group.push(firing)
+    else groups.push([firing])
+    latest = firing.beganAt
+  }
+  return groups.map(incidentOf)
+}
+
+const incidentOf = (group: readonly Firing[]): Incident => {
+  const merged = mergeSeverities(group).toSorted((a, b) => rank(a.severity) - rank(b.severity) || a.beganAt - b.beganAt)
+  return {
+    severity: merged[0]?.severity ?? 'info',
+    beganAt: Math.min(...group.map(({ beganAt }) => beganAt)),
+    endedAt: latestEnd(group),
+    firings: merged,
+  }
+}
+
+/** Merges a warning that became critical into one firing, from the start of the first to the end of the last. */
+const mergeSeverities = (group: readonly Firing[]): readonly Firing[] => {
+  const byKey = new Map<string, Firing>()
+  for (const firing of group) {
+    const key = `${firing.alert ?? firing.beganAt} ${firing.subject}`
+    const known = byKey.get(key)
+    if (!known) {
+      byKey.set(key, firing)
+      continue
+    }
+    const worse = rank(firing.severity) < rank(known.severity) ? firing : known
+    byKey.set(key, {
+      ...worse,
+      beganAt: Math.min(known.beganAt, firing.beganAt),
+      firedAt: Math.min(known.firedAt, firing.firedAt),
+      endedAt: latestEnd([known, firing]),
+    })
+  }
+  return [...byKey.values()]
+}
+
+const latestEnd = (all: readonly Firing[]): number | null => {
+  const ends = all.map(({ endedAt }) => endedAt)
+  return ends.every((end) => end !== null) ? Math.max(...ends) : null
+}

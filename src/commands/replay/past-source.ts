@@ -11,21 +11,15 @@ import {
   type Recording,
 } from '../../sources/journal-range.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { createBufferedEntries, type TakenEntries } from './buffered-entries.ts'
-
-/** The entries of one listener in a step. */
-interface ReaderBatch {
-  readonly entries: readonly JournalEntry[]
-  readonly unreadable: number
-}
+import { type ClockStep, compareOrder, createTimeline, type PlacedEntry } from '../../sources/journal-order.ts'
 
 /** What was read in a step: a batch for each listener, and the clock of the host after it. */
 interface ReadEntries extends Pick<TakenEntries, 'steps' | 'offset'> {
-  readonly batches: readonly ReaderBatch[]
+  readonly batches: readonly EntryBatch<JournalEntry>[]
 }
 
-/** Reads past entries step by step. Its times are those of BufferedEntries, which only increase. */
-export interface ReplayReader {
+/** Reads past entries step by step. Its times only increase. */
+interface ReplayReader {
   /** Time of the next entry of any listener; null after the last. */
   next(): Promise<number | null>
   /** The entries up to a time for each listener, in the order of the listeners. */
@@ -77,8 +71,7 @@ export const openJournal = async (options: OpenJournalOptions, signal: AbortSign
     open: (matches) => {
       const buffer = createBufferedEntries(matches.map((match) => readPast({ match, since, until }, signal)))
       return {
-        next: buffer.next,
-        peek: buffer.peek,
+        ...buffer,
         readUntil: async (to) => {
           const { entries, ...clock } = await buffer.take(to)
           const unreadable = buffer.takeUnreadable()
@@ -89,7 +82,6 @@ export const openJournal = async (options: OpenJournalOptions, signal: AbortSign
           const range = [`--since=@${begin}`, `--until=@${end}`]
           return (await readNewest(range, signal)) === undefined
         },
-        close: buffer.close,
       }
     },
   }
@@ -99,8 +91,8 @@ interface OpenFileOptions {
   readonly recording: Recording
   /** The configured prefix, or `auto`. */
   readonly prefix: string
-  readonly since?: number
-  readonly until?: number
+  readonly since: number | undefined
+  readonly until: number | undefined
 }
 
 /** Entries that are searched for a unit name with the prefix. */
@@ -132,8 +124,7 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
     open: (matches) => {
       const predicates = matches.map(createJournalMatch)
       return {
-        next: buffer.next,
-        peek: buffer.peek,
+        ...buffer,
         readUntil: async (to) => {
           const { entries, ...clock } = await buffer.take(to)
           const [unreadable = 0] = buffer.takeUnreadable()
@@ -145,7 +136,6 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
         },
         // The reader has all entries of the recording, so there is none between two of them.
         hasNoEntries: () => Promise.resolve(true),
-        close: buffer.close,
       }
     },
   }
@@ -207,4 +197,125 @@ export const createJournalMatch = (match: readonly string[]): Predicate => {
     (units.size === 0 || (entry.unit !== null && units.has(entry.unit))) &&
     [...fields].every(([field, values]) => values.has(entry.fields[field] ?? '')) &&
     (grep === undefined || grep.test(entry.message ?? ''))
+}
+
+/** Entries of a step of the replay. */
+export interface TakenEntries {
+  /** By source. */
+  readonly entries: readonly (readonly JournalEntry[])[]
+  /** The entries after which the clock of the host had been set. */
+  readonly steps: readonly (PlacedEntry & { readonly step: ClockStep })[]
+  /** What the clock shows in addition to the time of the replay; undefined before the first entry. */
+  readonly offset: number | undefined
+}
+
+/** Entries that peek() returns at least from each source, if there are so many. */
+const PEEK_ENTRIES = 3000
+
+/**
+ * Entries of several sources in the order in which they were written, read only as far as needed. Their times are those
+ * of a timeline, which only increases: the first one has its time by the clock of the host.
+ */
+export const createBufferedEntries = (sources: readonly Batches[]) => {
+  const queues = sources.map(createQueue)
+  const place = createTimeline()
+  let head: { readonly index: number; readonly entry: JournalEntry; readonly placed: PlacedEntry } | undefined
+  let offset: number | undefined
+
+  const fill = async (): Promise<void> => {
+    for (const queue of queues) if (queue.isEmpty()) await queue.fill()
+  }
+  /** The first of the next entries of all sources, none of which may be empty before its end. */
+  const findHead = () => {
+    if (head) return head
+    let first: { readonly index: number; readonly entry: JournalEntry } | undefined
+    for (const [index, queue] of queues.entries()) {
+      const entry = queue.current()
+      if (entry && (!first || compareOrder(entry, first.entry) < 0)) first = { index, entry }
+    }
+    if (first) head = { ...first, placed: place(first.entry) }
+    return head
+  }
+
+  return {
+    /** Time of the next entry; null after the last. */
+    next: async (): Promise<number | null> => {
+      await fill()
+      return findHead()?.placed.elapsed ?? null
+    },
+    /** Removes and returns the entries up to a time, including older ones that were recorded late. */
+    take: async (until: number): Promise<TakenEntries> => {
+      const entries: JournalEntry[][] = queues.map(() => [])
+      const steps: (PlacedEntry & { readonly step: ClockStep })[] = []
+      for (;;) {
+        // Waiting only if necessary: a wait for each entry takes longer than the entry.
+        if (queues.some((queue) => queue.isEmpty())) await fill()
+        const next = findHead()
+        if (!next || next.placed.elapsed > until) break
+        const { index, entry, placed } = next
+        const { step } = placed
+        entries[index]?.push(entry)
+        if (step) steps.push({ ...placed, step })
+        ;({ offset } = placed)
+        queues[index]?.shift()
+        head = undefined
+      }
+      return { entries, steps, offset }
+    },
+    /** The next entries of each source, without removing them. */
+    peek: async (): Promise<readonly JournalEntry[]> => (await Promise.all(queues.map((queue) => queue.peek()))).flat(),
+    /** Number of lines of each source that were not entries since the last call. */
+    takeUnreadable: (): readonly number[] => queues.map((queue) => queue.takeUnreadable()),
+    /** Stops reading. */
+    close: async (): Promise<void> => {
+      await Promise.all(sources.map((batches) => batches.return(undefined)))
+    },
+  }
+}
+
+/** The entries of one source. */
+const createQueue = (batches: Batches) => {
+  let held: readonly JournalEntry[] = []
+  let position = 0
+  let unreadable = 0
+  let hasEnded = false
+
+  const more = async (): Promise<readonly JournalEntry[] | undefined> => {
+    if (hasEnded) return undefined
+    const result: IteratorResult<EntryBatch<JournalEntry>, undefined> = await batches.next()
+    hasEnded = result.done === true
+    if (result.done === true) return undefined
+    unreadable += result.value.unreadable
+    return result.value.entries
+  }
+  return {
+    current: () => held[position],
+    isEmpty: () => position >= held.length && !hasEnded,
+    shift: () => {
+      position += 1
+    },
+    /** Reads on until there is an entry, or to the end. */
+    fill: async () => {
+      while (position >= held.length) {
+        const entries = await more()
+        if (!entries) return
+        held = entries
+        position = 0
+      }
+    },
+    peek: async () => {
+      for (let ahead = held.slice(position); ahead.length < PEEK_ENTRIES;) {
+        const entries = await more()
+        if (!entries) break
+        held = ahead = [...ahead, ...entries]
+        position = 0
+      }
+      return held.slice(position)
+    },
+    takeUnreadable: () => {
+      const count = unreadable
+      unreadable = 0
+      return count
+    },
+  }
 }

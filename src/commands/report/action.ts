@@ -1,27 +1,27 @@
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { nodeConfigOf } from '../../terminal/config.ts'
-import { type ActionContext, unlessInterrupted, sourceContext, UsageError } from '../../terminal/io.ts'
+import { type ActionContext, unlessInterrupted, sourceContext, UsageError, type Io } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
-import { duration, figure, utc } from '../../core/format.ts'
+import { duration, figure, utc, share, count, joinList } from '../../core/format.ts'
 import { toApiJson } from '../../core/json.ts'
 import { day, second } from '../../core/units.ts'
-import { classCounts, coverage, rewardText, totalsOf } from '../duties/action.ts'
+import { classCounts, coverage, rewardText, totalsOf, outcomeSoFar } from '../duties/action.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
-import { digestOf, sendReport } from './digest.ts'
-import { readReport, type Report } from './report.ts'
-import {
-  availabilityText,
-  budgetOf,
-  diskText,
-  incidentLabel,
-  incidentText,
-  known,
-  ownRoundsText,
-  restartText,
-  versionText,
-} from './texts.ts'
+import { readReport, type Report, type Availability, type Restarts } from './report.ts'
+import { deliveryState, isAcceptedAlert } from '../../outbound/delivery.ts'
+import type { Config } from '../../config/schema.ts'
+import { countedCauses, diagnose } from '../../health/diagnosis.ts'
+import { maintenanceWindow } from '../../health/facts.ts'
+import { oneLine } from '../../health/sections/fact.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { forksAhead } from '../../health/summary.ts'
+import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { alertLabels, authoritiesOf } from '../shared/alert-request.ts'
+import type { Duties, Known } from '../duties/duties.ts'
+import { type Incident, lastedText } from '../replay/firings.ts'
 
 interface ReportCommandOptions extends ConfigOptions, OutputOptions {
   readonly since?: number
@@ -54,26 +54,18 @@ export const showReport = async ({ io, exit, options }: ActionContext<ReportComm
     { io, options },
     {
       document: () => toApiJson({ ...reportAsJson(report), ...(sent && { sent }) }),
-      lines: (style) => [...reportPage(report, style), ...sentLines(sent ?? {}, style)],
+      lines: (style) => [...reportPage(report, style), ...(sent ? sentLines(sent, style) : [])],
     },
   )
   // Those of a cluster send each other what one of them has accepted.
   exit(sent === null || Object.values(sent).includes('accepted') ? 0 : 1)
 }
 
-const sentLines = (sent: Readonly<Record<string, string>>, style: Style): readonly string[] => {
-  const all = Object.entries(sent)
-  return all.length === 0
-    ? []
-    : [
-        '',
-        'Sent to Alertmanager:',
-        ...pairs(
-          all.map(([name, state]) => [name, state]),
-          style,
-        ),
-      ]
-}
+const sentLines = (sent: Readonly<Record<string, string>>, style: Style): readonly string[] => [
+  '',
+  'Sent to Alertmanager:',
+  ...pairs(Object.entries(sent), style),
+]
 
 const reportAsJson = (report: Report) => {
   const { from, to, availability, duties, restarts, incidents, rewards, ...rest } = report
@@ -139,14 +131,158 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
       style.paint('strong', line),
     ),
     '',
-    ...pairs(
-      rows.map(([label, text]) => [label, text]),
-      style,
-    ),
+    ...pairs(rows, style),
     ...(incidents.value?.incidents.length ? ['', 'Incidents:'] : []),
     ...pairs(
       (incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), incidentLabel(one, to)]),
       style,
     ),
   ]
+}
+
+/** A report as the annotations of an alert. */
+interface Digest {
+  /** The first line. */
+  readonly summary: string
+  /** Six lines at most. */
+  readonly description: string
+}
+
+/** Incidents, and what is due, that are listed. */
+const MAX_LISTED = 3
+/** What other programs wrote may be long. */
+const MAX_LINE = 300
+
+export const digestOf = (report: Report, snapshot: NodeSnapshot): Digest => {
+  const { from, to, incidents, duties, availability, versions, disk } = report
+  const found = (incidents.value?.incidents ?? []).map((one) => `${utc(one.beganAt)} ${incidentLabel(one, to)}`)
+  const counts = incidents.value ? incidentCounts(incidents.value) : 'incidents unknown'
+  const up = availability.value ? [`${share(availability.value.fresh / availability.value.known)} available`] : []
+  const lines: readonly (readonly [string, string])[] = [
+    ...(counts === NO_INCIDENT ? [] : [['incidents', listed(found) || known(incidents, incidentCounts)] as const]),
+    ['own rounds', known(duties, ownRoundsText)],
+    ['availability', known(availability, (value) => availabilityText(to, value))],
+    ['versions', versionText(versions)],
+    ['disk', diskText(disk)],
+    ['due', listed(dueIn(snapshot)) || 'nothing'],
+  ]
+  return {
+    summary: line([`Report of ${duration(to - from)}: ${counts}`, ...up].join(', ')),
+    description: lines.map(([label, text]) => line(`${label}: ${text}`)).join('\n'),
+  }
+}
+
+/** The findings of now are among it: certificates, backups of keys, upgrades. */
+const dueIn = (snapshot: NodeSnapshot): readonly string[] => {
+  const window = maintenanceWindow(snapshot)
+  return [
+    ...(window ? [`maintenance (${window.reason}) ends in ${window.left}`] : []),
+    ...(forksAhead(snapshot) ?? ['forks unknown']),
+    ...countedCauses(diagnose(snapshot)),
+    ...snapshot.known
+      .series('chain_staking_withdrawal_ready')
+      .filter(({ value }) => value === 1)
+      .map(({ labels }) => `withdrawal request ${labels['request']} can be withdrawn`),
+  ]
+}
+
+const listed = (texts: readonly string[]): string =>
+  [...texts.slice(0, MAX_LISTED), ...(texts.length > MAX_LISTED ? [`${texts.length - MAX_LISTED} more`] : [])].join(
+    '; ',
+  )
+
+const line = (text: string): string => oneLine(text).slice(0, MAX_LINE)
+
+const REQUEST_MS = 10 * second
+
+/**
+ * Sends the report to each Alertmanager: `accepted` by its name, or the reason of the failure. Without times the alert
+ * begins and ends by the clock of Alertmanager, after its resolve_timeout.
+ */
+const sendReport = async (io: Io, config: Config, annotations: Digest): Promise<Readonly<Record<string, string>>> => {
+  const own = await alertLabels(config, { alertname: 'ChainReport', severity: 'info' })
+  const labels = { ...own, digest: 'true' }
+  const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
+  const sent = config.alertmanagers.urls.map(async (url): Promise<readonly [string, string]> => {
+    const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
+    return [endpoint.name, await deliveryState(endpoint.send([{ labels, annotations }], io.signal), isAcceptedAlert)]
+  })
+  return Object.fromEntries(await Promise.all(sent))
+}
+
+/** What is left of the downtime that the objective allows; unknown time does not use it. */
+const budgetOf = (to: number, { fromAt, objective, known, fresh }: Availability) => ({
+  objective,
+  budgetRemainingRatio: 1 - (known - fresh) / ((1 - objective) * (to - fromAt)),
+})
+
+const known = <T>({ value, unknownBecause }: Known<T>, text: (value: T) => string): string =>
+  value === null ? `unknown: ${unknownBecause}` : text(value)
+
+const availabilityText = (to: number, value: Availability): string => {
+  const { budgetRemainingRatio: left, objective } = budgetOf(to, value)
+  const down = value.known - value.fresh
+  const budget = left < 0 ? `exceeded by ${share(-left)}` : `${share(left)} left`
+  return `${share(value.fresh / value.known)} of the known ${duration(value.known)} since ${utc(value.recordedFrom)} with a fresh block, ${duration(down)} without; budget of ${share(1 - objective)} downtime: ${budget}`
+}
+
+/** What became of the own rounds, and the missed ones by class. */
+const ownRoundsText = (duties: Duties): string => `${outcomeSoFar(duties) ?? NO_ROUNDS}${classText(duties)}`
+
+/** `: 2 votes, 1 unknown`, of the missed ones that are listed. */
+const classText = ({ missed }: Duties): string => {
+  const counts = Object.entries(classCounts(missed)).map(([one, found]) => `${figure(found)} ${one}`)
+  return counts.length === 0 ? '' : `; missed by class: ${counts.join(', ')}`
+}
+
+const NO_ROUNDS = 'unknown: no rounds in the journal, or the key of the node is unknown'
+
+const restartText = ({ fromAt, runs }: Restarts): string => {
+  const services = [...new Set(runs.map(({ service }) => service))].toSorted()
+  const counts = services.map((service) => {
+    const own = runs.filter((run) => run.service === service)
+    const failures = own.filter(({ result }) => result !== null && result !== 'success').length
+    const starts = own.filter(({ result }) => result === null).length
+    return `${service} ${count(starts, 'start')}${failures === 0 ? '' : `, ${count(failures, 'failure')}`}`
+  })
+  return `${counts.join('; ') || 'none'}; journal from ${utc(fromAt)}`
+}
+
+const NO_INCIDENT = 'no incident'
+
+/** `1 critical and 2 warning incidents`, or `no incident` */
+const incidentCounts = ({ incidents }: NonNullable<Report['incidents']['value']>): string => {
+  const counts = (['critical', 'warning'] as const).flatMap((severity) => {
+    const found = incidents.filter((one) => one.severity === severity).length
+    return found === 0 ? [] : [`${figure(found)} ${severity}`]
+  })
+  return counts.length === 0 ? NO_INCIDENT : `${joinList(counts)} incident${incidents.length === 1 ? '' : 's'}`
+}
+
+const incidentText = (value: NonNullable<Report['incidents']['value']>): string =>
+  `${incidentCounts(value)}; events from ${value.fromAt === null ? 'now on' : utc(value.fromAt)}`
+
+/** `critical, 4 min: ChainServiceDown bft` */
+const incidentLabel = (incident: Incident, to: number): string => {
+  const { severity, firings } = incident
+  const names = new Set(firings.map(({ alert, subject }) => `${alert ?? ''} ${subject}`.trim()))
+  return `${severity}, ${lastedText(incident, to)}: ${[...names].join(', ')}`
+}
+
+/** What is not measured is left out. */
+const diskText = ({ databaseUsedRatio, databaseDaysLeft, filesystemFreeRatio }: Report['disk']): string =>
+  [
+    databaseUsedRatio === null ? 'database unknown' : `database ${share(databaseUsedRatio)} used`,
+    ...(databaseDaysLeft === null ? [] : [`compaction in ${count(Math.floor(databaseDaysLeft), 'day')}`]),
+    `fullest file system ${filesystemFreeRatio === null ? 'unknown' : `${share(filesystemFreeRatio)} free`}`,
+  ].join(', ')
+
+const versionText = ({ installed, running, changes }: Report['versions']): string => {
+  const runs = running.map(({ source, version }) => `${version ?? 'unknown'} (${source ?? ''})`).join(', ')
+  const changed = changes?.map(({ at, subject, from, to }) => `${utc(at)} ${subject ?? ''} ${from ?? ''} \u2192 ${to}`)
+  return [
+    `${installed ?? 'unknown'} installed`,
+    `${runs || 'unknown'} running`,
+    changed === undefined ? 'changes unknown' : changed.join('; ') || 'no change',
+  ].join('; ')
 }

@@ -13,10 +13,17 @@ import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createOldestEntryReader } from '../../sources/journal.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { attempt, type Duties, type DutiesOptions, isFiring, type Known, readDuties } from '../duties/duties.ts'
+import {
+  attempt,
+  type Duties,
+  type DutiesOptions,
+  isFiring,
+  type Known,
+  readDuties,
+  withoutSince,
+} from '../duties/duties.ts'
 import { type Events, readEvents } from '../events/events.ts'
-import { type Incident, incidentsOf } from '../replay/incidents.ts'
-import { type Firing, rank } from '../replay/firings.ts'
+import { type Incident, incidentsOf, type Firing, rank } from '../replay/firings.ts'
 
 /** The time with a fresh block, as the agent has saved it by the hour. Times are in milliseconds. */
 export interface Availability {
@@ -75,10 +82,10 @@ type EpochRewards = NonNullable<Readings['staking']>['rewards']
 
 /** What is known of the interval from the journal and from what the agent has saved. */
 export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot): Promise<Report> => {
-  const { clock, since, config } = options
+  const { clock, since } = options
   const to = clock.now()
   const duties = await attempt(() => readDuties(options))
-  const events = await attempt(() => readEvents({ config, clock, signal: options.signal, ...overridesOf(options) }))
+  const events = await attempt(() => readEvents(withoutSince(options)))
   return {
     from: since,
     to,
@@ -91,8 +98,6 @@ export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot)
     rewards: rewardsIn(snapshot.readings.staking?.rewards, since),
   }
 }
-
-const overridesOf = ({ exec, ask }: DutiesOptions) => ({ ...(exec && { exec }), ...(ask && { ask }) })
 
 const readAvailability = async ({ config, since }: DutiesOptions): Promise<Known<Availability>> => {
   const { directory } = config.state

@@ -6,20 +6,22 @@ import { loadFor } from '../../terminal/config.ts'
 import { type ActionContext, unlessInterrupted, UsageError, writeAll } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { day } from '../../core/units.ts'
+import { day, second } from '../../core/units.ts'
 import { createHttpClient } from '../../sources/http.ts'
 import { authoritiesOf } from '../shared/alert-request.ts'
-import { estimateFirings } from './estimate.ts'
-import { estimateAsJson, estimatePage } from './estimate-page.ts'
-import { createPrometheusApi } from './prometheus.ts'
-import { listRenamed } from './renamed.ts'
+import { estimateFirings, type Estimate, type RuleEstimate, createPrometheusApi } from './estimate.ts'
 import type { Config } from '../../config/schema.ts'
-import { ruleFiles } from '../../health/rules/index.ts'
+import { ruleFiles, type Tuning } from '../../health/rules/index.ts'
 import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../health/rules/render.ts'
 import type { RuleFile } from '../../health/rules/rule.ts'
-import type { Tuning } from '../../health/rules/tuning.ts'
-import { alertProblem, readLimits, type WrittenLimits } from '../../health/rules/read-limits.ts'
+import { alertProblem, readLimits, type WrittenLimits } from '../../health/settings.ts'
+import { SEVERITY_TONES } from '../replay/firings.ts'
 import { writeFiles } from '../shared/write-files.ts'
+import { count, duration, figure, utc } from '../../core/format.ts'
+import type { Tone } from '../../domain/health.ts'
+import { type Style, wrap } from '../../terminal/style.ts'
+import { describeRenamed, findRenamed, type RenamedUse } from '../../health/rules/renamed.ts'
+import { readInput } from '../shared/read-input.ts'
 
 interface RulesOptions extends OutputOptions {
   readonly config?: string
@@ -163,3 +165,102 @@ const splitAt = (text: string, separator: string): readonly [string, string] => 
   const at = text.indexOf(separator)
   return [text.slice(0, at), text.slice(at + 1)]
 }
+
+/** Times are RFC 3339. */
+const estimateAsJson = ({ from, to, rules, computed }: Estimate) => ({
+  from: utc(from),
+  to: utc(to),
+  rules: rules.map((rule) => {
+    if (rule.state !== 'fired') return rule
+    const { firingMs, lastAt, ...rest } = rule
+    return { ...rest, firingSeconds: firingMs / second, last: lastAt === null ? null : utc(lastAt) }
+  }),
+  computedRecordings: computed,
+})
+
+const COLUMNS = ['firings', 'severity', 'rule', 'firing', 'nodes', 'last (UTC)']
+const NUMBERS: readonly string[] = ['firings', 'nodes']
+
+/** The rules that would have fired as a table, then the others by the reason. */
+const estimatePage = ({ from, to, rules, computed }: Estimate, style: Style): readonly string[] => {
+  const fired = rules.filter((rule) => rule.state === 'fired')
+  const rows = fired.map(({ firings, severity, address, firingMs, nodes, lastAt }) => ({
+    tone: SEVERITY_TONES[severity],
+    // An alert about a fleet has no node.
+    cells: [figure(firings), severity, address, duration(firingMs), nodes ? figure(nodes) : '-', utc(lastAt ?? 0)],
+  }))
+  const widths = COLUMNS.map((name, at) => Math.max(name.length, ...rows.map(({ cells }) => cells[at]?.length ?? 0)))
+  const row = (cells: readonly string[], tone: Tone): readonly string[] => {
+    const padded = cells.map((cell, at) =>
+      NUMBERS.includes(COLUMNS[at] ?? '') ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0),
+    )
+    const line = padded.join('  ').trimEnd()
+    // Without the blanks before a number, if it is wrapped.
+    return (line.length <= (style.width ?? Infinity) ? [line] : wrap(line, style, '  ')).map((text) =>
+      style.paint(tone, text),
+    )
+  }
+  /** The rules by their reason. */
+  const listed = (heading: string, reasonOf: (rule: RuleEstimate) => string | null): readonly string[] => {
+    const byReason = new Map<string, Set<string>>()
+    for (const rule of rules) {
+      const reason = reasonOf(rule)
+      if (reason !== null) byReason.set(reason, (byReason.get(reason) ?? new Set()).add(rule.address))
+    }
+    const lines = [...byReason].flatMap(([reason, addresses]) =>
+      wrap(`${reason}: ${[...addresses].join(', ')}`, style, '    ').map((line, at) =>
+        at === 0 ? line.slice(2) : line,
+      ),
+    )
+    return lines.length === 0 ? [] : [...wrap(heading, style), ...lines]
+  }
+  const silent = rules.filter(({ state }) => state === 'silent').length
+  const title = `ESTIMATE: firings from ${utc(from)} to ${utc(to)}, ${duration(to - from)}`
+  return [
+    ...wrap(title, style).map((text) => style.paint('strong', text)),
+    '',
+    ...(rows.length === 0
+      ? []
+      : [...row(COLUMNS, 'quiet'), ...rows.flatMap(({ cells, tone }) => row(cells, tone)), '']),
+    ...wrap(`${count(silent, 'rule')} would not have fired.`, style),
+    ...listed('Could not be evaluated:', (rule) => (rule.state === 'failed' ? rule.error : null)),
+    ...listed(
+      'Need recorded series of days since the beginning: install the recording rules, or use fewer --days.',
+      (rule) => (rule.state === 'needs recording rules' ? rule.records.join(', ') : null),
+    ),
+    ...listed('Cannot fire, because these metrics never had data:', (rule) =>
+      rule.state === 'no data' ? rule.metrics.join(', ') : null,
+    ),
+    ...wrap(
+      [
+        'Inhibitions and maintenance windows are not applied, and Alertmanager groups alerts: messages are fewer.',
+        ...(computed.length === 0 ? [] : [`Computed without recording rules: ${computed.join(', ')}.`]),
+      ].join('\n'),
+      style,
+    ).map((text) => style.paint('quiet', text)),
+  ]
+}
+
+/** `chain-agent rules --renamed`: what a file names of version 0.2.0. Throws a UsageError for a file that cannot be read. */
+const listRenamed = async ({ io, exit, options }: ActionContext<OutputOptions>, file: string): Promise<void> => {
+  const text = await unlessInterrupted(io, exit, () => readInput(io, file)).catch((error: unknown) => {
+    throw error instanceof SourceError ? new UsageError(error.message, { cause: error }) : error
+  })
+  if (text === undefined) return
+  const uses = findRenamed(text)
+  printResult({ io, options }, { document: () => ({ file, uses }), lines: (style) => renamedLines(file, uses, style) })
+  exit(uses.length === 0 ? 0 : 1)
+}
+
+const renamedLines = (file: string, uses: readonly RenamedUse[], style: Style): readonly string[] => [
+  ...uses.flatMap(({ line, old, now, matchers }) => [
+    ...wrap(`${file}:${line}: ${describeRenamed({ old, now })}`, style),
+    ...(matchers === null || matchers === now ? [] : wrap(matchers, style, '    ')),
+  ]),
+  ...wrap(
+    uses.length === 0
+      ? `${file} names nothing that was renamed since version 0.2.0.`
+      : `${count(uses.length, 'old name')} of version 0.2.0 in ${file}.`,
+    style,
+  ),
+]

@@ -1,10 +1,14 @@
 import { minute, parseDuration, second } from '../../core/units.ts'
-import { missingMetrics } from '../../health/promql/missing.ts'
 import { createFiringCounter, type EvaluationTiming, type FiringCounts } from '../../health/rules/count-firings.ts'
 import { expressionOf, forTargets, INTERVAL, type RenderOptions } from '../../health/rules/render.ts'
 import { addressOf, levelsOf, type RuleFile, type RuleSeverity } from '../../health/rules/rule.ts'
-import { substituteRecordings } from '../../health/rules/substitute.ts'
-import { type PrometheusApi, QueryError } from './prometheus.ts'
+import { missingMetrics, substituteRecordings } from '../../health/rules/substitute.ts'
+import { z } from 'zod'
+import { ParseError, redactedExcerpt, SourceError } from '../../core/errors.ts'
+import { tryJson } from '../../core/json.ts'
+import { LIMITS } from '../../core/limits.ts'
+import { redactUrl } from '../../core/redaction/redact.ts'
+import { NoResponseError, type SendRequest } from '../../sources/http.ts'
 
 /** A rule at one severity. */
 export type RuleEstimate = { readonly address: string; readonly severity: RuleSeverity } & (
@@ -162,3 +166,99 @@ const evaluate = async ({ api, from, to }: EstimateContext, expr: string, timing
   const counts = counter.countsUntil(end)
   return counts.firings === 0 ? ({ state: 'silent' } as const) : ({ state: 'fired', ...counts } as const)
 }
+
+/** An error of one query, such as too many samples: the server answers others. */
+class QueryError extends SourceError {
+  override name = 'QueryError'
+}
+
+/** In milliseconds since the epoch. */
+interface TimeRange {
+  readonly from: number
+  readonly to: number
+}
+
+type PrometheusApi = ReturnType<typeof createPrometheusApi>
+
+interface ApiRequest<Data> {
+  readonly path: string
+  readonly schema: z.ZodType<Data>
+  /** Of a query. */
+  readonly parameters?: Readonly<Record<string, string | number>>
+}
+
+/** Of the evaluation: a Prometheus ends a query after 2 min by default. */
+const QUERY_MS = 2 * minute
+/** The response may take longer by this. */
+const TRANSFER_MS = 30 * second
+const JSON_LIMITS = { depth: LIMITS.json.depth, values: 2_000_000 }
+
+/**
+ * The HTTP API of a Prometheus. Each method throws a QueryError for an error of the query, and another SourceError if no
+ * Prometheus answers.
+ */
+export const createPrometheusApi = (ask: SendRequest, url: string, signal: AbortSignal) => {
+  const request = async <Data>({ path, schema, parameters }: ApiRequest<Data>): Promise<Data> => {
+    const address = `${url}/api/v1/${path}`
+    const doing = `request ${redactUrl(address)}`
+    const form = new URLSearchParams()
+    const query = { ...parameters, timeout: QUERY_MS / second }
+    for (const [name, value] of Object.entries(query)) form.set(name, String(value))
+    try {
+      const { status, text } = await ask({
+        url: address,
+        ...(parameters && {
+          // An expression may be longer than an address that a proxy accepts.
+          init: { method: 'POST', body: form.toString(), contentType: FORM },
+        }),
+        timeout: QUERY_MS + TRANSFER_MS,
+        maxBytes: LIMITS.response.pageBytes,
+        signal,
+      })
+      const answer = answerSchema.safeParse(tryJson(text, JSON_LIMITS)).data
+      if (answer?.status === 'error') throw new QueryError({ doing, happened: redactedExcerpt(answer.error) })
+      const { data } = schema.safeParse(answer?.data)
+      if (data !== undefined) return data
+      const happened = `the response, of status ${status}, is not that of a Prometheus`
+      throw new (parameters ? QueryError : SourceError)({ doing, happened, evidence: text, advice: ADVICE })
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (error instanceof ParseError) throw new QueryError({ doing, happened: error.summary })
+      if (!(error instanceof NoResponseError)) throw error
+      const { silence, happened, advice = ADVICE } = error
+      throw new (parameters && silence === 'timeout' ? QueryError : SourceError)({ doing, happened, advice })
+    }
+  }
+  return {
+    /** The names of the metrics with data in a range. */
+    metricNames: async ({ from, to }: TimeRange): Promise<ReadonlySet<string>> => {
+      const path = `label/__name__/values?start=${from / second}&end=${to / second}`
+      return new Set(await request({ path, schema: namesSchema }))
+    },
+    /** The series that an expression returns at a time. */
+    instant: async (expr: string, at: number) => {
+      const parameters = { query: expr, time: at / second }
+      const { result } = await request({ path: 'query', schema: vectorSchema, parameters })
+      return result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }))
+    },
+    /** When the series of an expression have a sample, evaluated at both ends and at each step, in milliseconds. */
+    series: async (expr: string, { from, to, step }: TimeRange & { readonly step: number }) => {
+      const parameters = { query: expr, start: from / second, end: to / second, step: step / second }
+      const { result } = await request({ path: 'query_range', schema: matrixSchema, parameters })
+      return result.map(({ metric, values }) => ({ labels: metric, times: values.map(([at]) => at * second) }))
+    },
+  }
+}
+
+const FORM = 'application/x-www-form-urlencoded'
+const ADVICE = 'check the address: it is that of the Prometheus that scrapes the agents, such as http://localhost:9090'
+
+const answerSchema = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('success'), data: z.unknown() }),
+  z.object({ status: z.literal('error'), error: z.string() }),
+])
+const namesSchema = z.array(z.string())
+const labels = z.record(z.string(), z.string())
+const point = z.tuple([z.number(), z.string()])
+const vectorSchema = z.object({ result: z.array(z.object({ metric: labels, value: point })) })
+const matrixSchema = z.object({ result: z.array(z.object({ metric: labels, values: z.array(point) })) })

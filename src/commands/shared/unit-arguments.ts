@@ -6,7 +6,7 @@ import { commandsOf, type UnitCommand } from '../../parsers/unit-command.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 
-export interface ArgumentDifference {
+interface ArgumentDifference {
   readonly name: string
   readonly change: 'added' | 'removed' | 'changed'
 }

@@ -1,16 +1,18 @@
-import type { ConfigSource } from '../../config/source.ts'
-import type { Config } from '../../config/schema.ts'
 import { describeSource } from '../../config/render.ts'
-import { duration } from '../../core/format.ts'
-import type { Diagnosis } from '../../health/diagnosis.ts'
-import type { Tone } from '../../domain/health.ts'
-import { pairs, wrap, type Style } from '../../terminal/style.ts'
-import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
-import { type Fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
-import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
-import { SECTIONS } from '../../health/sections/sections.ts'
-import { weightOf } from '../../health/finding.ts'
+import type { Config } from '../../config/schema.ts'
+import type { ConfigSource } from '../../config/source.ts'
+import { count, duration } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
+import type { Tone } from '../../domain/health.ts'
+import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
+import type { Diagnosis } from '../../health/diagnosis.ts'
+import { weightOf } from '../../health/finding.ts'
+import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
+import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
+import { ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
+import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
+import { pairs, type Style, wrap } from '../../terminal/style.ts'
+import type { ServiceArguments } from '../shared/unit-arguments.ts'
 
 export interface Page {
   readonly view: View
@@ -194,3 +196,49 @@ export const renderJson = (document: unknown, how: { indent?: number; isUnicode:
     how.isUnicode ? /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g : /[^\n -~]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
+
+/** What the units of the three services start. It is read from the host, not from the agent. */
+export const argumentsSection = (services: readonly ServiceArguments[]): Section => ({
+  name: ARGUMENTS,
+  groups: services.map((one) => ({
+    collector: null,
+    source: `the unit files of ${one.unit}`,
+    facts: () => factsOf(one),
+  })),
+})
+
+const factsOf = (one: ServiceArguments): readonly Fact[] => {
+  const { service, files, command, problem, differences, changed, isOutdated } = one
+  const why = { unknownReason: problem ?? undefined }
+  return [
+    fact([service, 'program'], command?.program, why),
+    ...(command?.arguments ?? []).map(({ name, value }) => {
+      const meaning = NODE_ARGUMENTS[service]?.get(name)?.meaning ?? null
+      return fact(
+        [service, 'arguments', name],
+        { value, meaning },
+        {
+          label: name.startsWith('(') ? name : `--${name}`,
+          text: () => [value ?? 'yes', ...(meaning === null ? [] : [meaning])].join(': '),
+        },
+      )
+    }),
+    fact([service, 'files'], files, { text: (paths) => paths.join(', ') }),
+    fact([service, 'differences'], differences, {
+      label: 'changes to the package',
+      text: (all) => all.map(({ name, change }) => `${name} ${change}`).join(', ') || 'none',
+      tone: (all) => (all.length > 0 ? 'notice' : undefined),
+      unknownReason: problem ?? 'no unit file of a package',
+    }),
+    fact([service, 'changedSinceStart'], changed, {
+      label: 'changed since its start',
+      text: (paths) => (paths.length === 0 ? 'no' : `${count(paths.length, 'file')}: ${paths.join(', ')}`),
+      tone: (paths) => (paths.length > 0 ? 'notice' : undefined),
+      unknownReason: 'the service does not run, or the time of its start is not known',
+    }),
+    fact([service, 'needsReload'], isOutdated, {
+      label: 'systemd must reload',
+      tone: (is) => (is ? 'notice' : undefined),
+    }),
+  ]
+}

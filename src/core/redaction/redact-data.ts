@@ -34,7 +34,7 @@ const redactField = (field: string, text: string, count: RedactionCount): string
   return redact(isPublic(field, text) ? text : redactDocument(text, count))
 }
 
-/** Sentences of `what-changed` name series: of their labels the name decides, as on a page of metrics. */
+/** The changes of an incident name series: of their labels the name decides, as on a page of metrics. */
 const LABEL = /(\b[a-z_]\w*="(?:[^"\\]|\\.)*")/i
 
 const redactLabel = (pair: string, count: RedactionCount): string => {

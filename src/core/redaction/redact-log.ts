@@ -1,11 +1,8 @@
 import { redactPhrases } from './phrase.ts'
 import { REDACTED, redactUrl, sanitize } from './redact.ts'
 
-export const REDACTION_KINDS = ['address', 'phrase', 'labelled', 'credentials', 'hex digits', 'long word'] as const
-
 /** Why something was redacted. */
-export type RedactionKind = (typeof REDACTION_KINDS)[number]
-/** Receives the kind of each redaction. */
+export type RedactionKind = 'address' | 'phrase' | 'labelled' | 'credentials' | 'hex digits' | 'long word'
 export type RedactionCount = (kind: RedactionKind) => void
 type Count = RedactionCount
 

@@ -89,7 +89,6 @@ const renderSparkline = (values: readonly (number | null)[], label: string): Htm
 
 const rounded = (value: number): string => figure(Number(value.toPrecision(4)))
 
-/** A value with its name. */
 interface LabelledText {
   readonly label: string
   readonly text: string
@@ -101,3 +100,6 @@ export const renderFact = ({ label, text, tone }: LabelledText): Html =>
     <dt>${label}</dt>
     <dd class="${tone}">${sign(tone)}${text}</dd>
   </div> `
+
+/** The path of the runbook of an alert, at the section of its row: of `ChainDiskFull.filling`. */
+export const runbookPath = (address: string): string => `/runbooks/${address.replace('.', '#')}`

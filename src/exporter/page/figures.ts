@@ -156,7 +156,6 @@ export const createHistory = (): History => {
   }
 }
 
-/** The key figures now. */
 export const keyFigures = (
   view: View,
   { history, limitOf }: { readonly history: History; readonly limitOf: LimitOf },

@@ -67,7 +67,6 @@ interface PageOptions {
   readonly main: Html
 }
 
-/** A complete document. */
 export const renderDocument = (options: PageOptions): string => {
   const { title, path, version, icon, live, site = AGENT, hasColumns = false, main } = options
   const { style, script } = pageAssets()

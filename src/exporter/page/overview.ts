@@ -1,4 +1,5 @@
-import { type Event, isFirstReading } from '../../domain/event.ts'
+import { type Event, eventAsJson, isFirstReading } from '../../domain/event.ts'
+import { toApiJson } from '../../core/json.ts'
 import type { RecentRound } from '../../domain/round.ts'
 import type { Tone } from '../../domain/health.ts'
 import { isWatcher } from '../../health/facts.ts'
@@ -8,6 +9,8 @@ import { createView, isInUse, reasonsOf, type Section, whyUnknown } from '../../
 import { SECTIONS } from '../../health/sections/sections.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import type { Diagnosis } from '../../health/diagnosis.ts'
+import type { OverviewResponse } from '../../parsers/agent-api.ts'
+import { runbookPath } from './elements.ts'
 import { type History, type KeyFigure, keyFigures } from './figures.ts'
 
 /** What the status page is rendered from. */
@@ -115,3 +118,44 @@ const placeOf = ({ name }: Section): number => {
 /** The title of the document: the host, whose beginning a narrow tab shows, and its state. */
 export const titleOf = ({ diagnosis: { word }, hostName }: Overview): string =>
   `${hostName === null ? '' : `${hostName} · `}${word} · chain-agent`
+
+const iso = (at: number): string => new Date(at).toISOString()
+
+/** The body of /api/v1/overview: what the page at / shows. */
+export const renderOverview = (overview: Overview): OverviewResponse => {
+  const { at, hostName, version, diagnosis, rounds, roundsUnknownBecause, figures, sections, events } = overview
+  const { word, sentence, exitCode, since, recovery, incident, causes } = diagnosis
+  return {
+    at: iso(at),
+    version,
+    hostName,
+    verdict: { word, sentence, exitCode, since: iso(since) },
+    recovery: { path: recovery.path, summary: recovery.summary, left: recovery.left },
+    incident,
+    findings: causes.map(({ explainedBy: _explainedBy, name, ...finding }) => ({
+      name,
+      ...finding,
+      runbook: name.startsWith('Chain') ? runbookPath(name) : null,
+    })),
+    rounds: (rounds ?? []).map((round) => ({ ...round, round: round.round.toString(), at: iso(round.at) })),
+    roundsUnknownBecause,
+    figures: figures.map((figure) => ({ ...figure, tone: figure.tone ?? null })),
+    sections: sections.map(({ name, summary, groups, unknownBecause }) => ({
+      name,
+      summary: summary.text,
+      tone: summary.tone ?? null,
+      unknownBecause,
+      groups: groups.map(({ source, readAt, facts }) => ({
+        source,
+        readAt: readAt === null ? null : iso(readAt),
+        facts: facts.map(({ label, text, value, tone }) => ({
+          label,
+          text,
+          value: toApiJson(value),
+          tone: tone ?? null,
+        })),
+      })),
+    })),
+    events: events.map(eventAsJson),
+  }
+}

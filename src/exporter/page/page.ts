@@ -8,7 +8,6 @@ import { createOverview, type Overview, type OverviewInput, titleOf } from './ov
 import { renderMain, renderParts } from './status.ts'
 import { createStream, type PageState, type Stream } from './stream.ts'
 
-/** The status page of a running agent. */
 export interface StatusPage {
   /** The document, at most a second old. */
   document(): Promise<Body>

@@ -105,3 +105,75 @@ const renderMetric = ({ name, type, help, labels, buckets }: MetricHelpResponse)
     </dd>
   </div> `
 }
+
+/** The runbooks of the package. `Runbooks` of the sources is one. */
+export interface RunbookSource {
+  list(): Promise<readonly string[]>
+  read(name: string, prefix: string): Promise<string>
+}
+
+interface RunbookPagesOptions {
+  readonly source: RunbookSource
+  readonly version: string
+  /** The current name prefix of units and tools. */
+  readonly prefix: () => string
+}
+
+const INDEX = 'index'
+
+/** Pages from docs/runbooks. A file is read, and rendered, when it is requested first. */
+export const createRunbookPages = ({ source, version, prefix }: RunbookPagesOptions) => {
+  let names: Promise<readonly string[]> | undefined
+  const texts = new Map<string, Promise<string>>()
+  const pages = new Map<string, Promise<string>>()
+
+  const list = () =>
+    (names ??= source.list().catch((error: unknown) => {
+      names = undefined
+      throw error
+    }))
+  /** The Markdown text with the real names of units; undefined if there is none of this name. */
+  const text = async (name: string): Promise<string | undefined> => {
+    if (name !== INDEX && !(await list()).includes(name)) return undefined
+    return cached(texts, `${prefix()} ${name}`, () => source.read(name, prefix()))
+  }
+  return {
+    names: list,
+    text,
+    /** The page; `index` is the list of all. */
+    page: async (name: string): Promise<string | undefined> => {
+      const markdown = await text(name)
+      if (markdown === undefined) return undefined
+      return cached(pages, `${prefix()} ${name}`, async () => {
+        const { renderMarkdown } = await import('./markdown.ts')
+        return renderDocument({
+          title: `${name === INDEX ? 'Runbooks' : name} · chain-agent`,
+          path: '/runbooks/',
+          version,
+          main: html`<div class="prose">${renderMarkdown(markdown, linkOf)}</div>`,
+        })
+      })
+    },
+  }
+}
+
+/** Other pages of the documentation are not served. */
+const linkOf = (target: string): string | undefined => {
+  const [, name, section = ''] = /^(Chain\w+)\.md(#.*)?$/.exec(target) ?? []
+  return name === undefined ? undefined : `/runbooks/${name}${section}`
+}
+
+const cached = async (
+  cache: Map<string, Promise<string>>,
+  key: string,
+  make: () => Promise<string>,
+): Promise<string> => {
+  const made = cache.get(key) ?? make()
+  cache.set(key, made)
+  try {
+    return await made
+  } catch (error) {
+    cache.delete(key)
+    throw error
+  }
+}

@@ -2,12 +2,18 @@ import type { Request } from 'express'
 import type { Event } from '../../domain/event.ts'
 import { STREAMING } from '../connections.ts'
 import { pageAssets } from './assets.ts'
-import { renderOverview } from './api.ts'
 import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
 import { acceptsGzip, type Add, addAssets, bodyOf, sendBody, sendPage } from './document.ts'
 import type { StatusPage } from './page.ts'
-import { metricsHelp, readSeverity, renderEventsPage, renderMetricsHelp } from './pages.ts'
-import { createRunbookPages, type RunbookSource } from './runbook-pages.ts'
+import { renderOverview } from './overview.ts'
+import {
+  createRunbookPages,
+  metricsHelp,
+  readSeverity,
+  renderEventsPage,
+  renderMetricsHelp,
+  type RunbookSource,
+} from './pages.ts'
 
 /** What the pages show. None of the functions reads from the node. */
 export interface PagesView {
@@ -20,7 +26,6 @@ export interface PagesView {
   events(): Promise<readonly Event[]>
 }
 
-/** Adds the pages for people, and their data. */
 export const addPages = (add: Add, view: PagesView): void => {
   const { version, page } = view
   const runbooks = createRunbookPages({ source: view.runbooks, version, prefix: view.prefix })

@@ -1,46 +1,49 @@
 import type { Event } from '../../domain/event.ts'
 import { count, shortDuration } from '../../core/format.ts'
-import type { HealthStatus, Tone } from '../../domain/health.ts'
-import { type HealthFinding, type Severity, weightOf } from '../../health/finding.ts'
+import { SEVERITY_TONES, STATUS_TONES } from '../../domain/health.ts'
+import { type HealthFinding, weightOf } from '../../health/finding.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
-import { renderFact, renderFigure, renderHeadline, sign, SIGNS, time } from './elements.ts'
+import { renderFact, renderFigure, renderHeadline, runbookPath, sign, SIGNS, time } from './elements.ts'
 import { html, type Html } from './html.ts'
 import type { Overview } from './overview.ts'
 import { renderRounds } from './rounds.ts'
-import { runbookPath } from './runbook-pages.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
   const { diagnosis, rounds, figures, sections, events } = overview
-  return new Map<string, Html>([
+  const parts = new Map([
     ['state', renderState(overview)],
     ['findings', renderFindings(diagnosis.causes)],
-    ...(rounds === null ? [] : [['rounds', renderRounds({ ...overview, rounds })] as const]),
-    ...(figures.length === 0
-      ? []
-      : [
-          [
-            'figures',
-            html`<h2>Key figures</h2>
-              <ul class="figures">
-                ${figures.map(renderFigure)}
-              </ul>`,
-          ] as const,
-        ]),
-    ...sections
-      .filter(({ name }) => name !== AGENT)
-      .map((section): [string, Html] => [`section-${section.name}`, renderSection(section)]),
-    [
-      'events-latest',
-      html`<h2>Events</h2>
-        <p><a href="/events">All stored events</a>, with the first reading of each subject</p>
-        ${renderEvents(events)}`,
-    ],
-    ...sections
-      .filter(({ name }) => name === AGENT)
-      .map((section): [string, Html] => [`section-${section.name}`, renderSection(section)]),
   ])
+  if (rounds !== null) parts.set('rounds', renderRounds({ ...overview, rounds }))
+  if (figures.length > 0)
+    parts.set(
+      'figures',
+      html`<h2>Key figures</h2>
+        ${list('figures', figures.map(renderFigure))}`,
+    )
+  const addSections = (isAgent: boolean): void => {
+    for (const section of sections)
+      if ((section.name === AGENT) === isAgent) parts.set(`section-${section.name}`, renderSection(section))
+  }
+  addSections(false)
+  parts.set(
+    'events-latest',
+    html`<h2>Events</h2>
+      <p><a href="/events">All stored events</a>, with the first reading of each subject</p>
+      ${renderEvents(events)}`,
+  )
+  addSections(true)
+  return parts
 }
+
+/** A list with a class; nothing without items. */
+const list = (name: string, items: readonly Html[]): Html | null =>
+  items.length === 0
+    ? null
+    : html`<ul class="${name}">
+        ${items}
+      </ul>`
 
 /** The collectors of the agent, after everything about the node. */
 const AGENT = 'agent'
@@ -49,22 +52,9 @@ const AGENT = 'agent'
 export const renderMain = (parts: ReadonlyMap<string, Html>): Html =>
   html`${[...parts].map(([id, part]) => html`<section id="${id}">${part}</section> `)}`
 
-const STATE_TONES: Readonly<Record<HealthStatus, Tone>> = {
-  OK: 'good',
-  MAINTENANCE: 'notice',
-  WARNING: 'notice',
-  CRITICAL: 'bad',
-  UNKNOWN: 'unknown',
-}
-const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
-  critical: 'bad',
-  unknown: 'unknown',
-  warning: 'notice',
-  info: 'quiet',
-}
 const renderState = ({ diagnosis: { word, sentence, since, recovery, incident }, at, hostName }: Overview): Html =>
   html`${hostName === null ? null : html`<p class="node">${hostName}</p>`}
-    ${renderHeadline(STATE_TONES[word], word, sentence)} ${recovery.path === 'none' ? null : renderRecovery(recovery)}
+    ${renderHeadline(STATUS_TONES[word], word, sentence)} ${recovery.path === 'none' ? null : renderRecovery(recovery)}
     <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>
     ${incident === null ? null : html`<p>Evidence: ${withCommands(`\`chain-agent incident ${incident}\``)}</p>`}`
 
@@ -87,13 +77,10 @@ const renderFinding = (finding: HealthFinding): Html => {
       ${summary}
     </h3>
     ${timing === null ? null : html`<p class="timing">${timing}</p>`}
-    ${
-      evidence.length === 0
-        ? null
-        : html`<ul class="evidence">
-            ${evidence.map((fact) => html`<li>${fact}</li>`)}
-          </ul>`
-    }
+    ${list(
+      'evidence',
+      evidence.map((fact) => html`<li>${fact}</li>`),
+    )}
     ${
       advice.length === 0
         ? null
@@ -102,14 +89,11 @@ const renderFinding = (finding: HealthFinding): Html => {
               ${advice.map((step) => html`<li>${withCommands(step)}</li>`)}
             </ol>`
     }
-    ${
-      consequences.length === 0
-        ? null
-        : html`<p>What follows from it:</p>
-            <ul class="consequences">
-              ${consequences.map((one) => html`<li>${one.severity}: ${one.summary}</li>`)}
-            </ul>`
-    }
+    ${consequences.length === 0 ? null : html`<p>What follows from it:</p>`}
+    ${list(
+      'consequences',
+      consequences.map((one) => html`<li>${one.severity}: ${one.summary}</li>`),
+    )}
     ${name.startsWith('Chain') ? html`<p><a href="${runbookPath(name)}">Runbook ${name}</a></p>` : null}
   </article>`
 }
@@ -133,13 +117,10 @@ const renderSection = ({ name, summary, groups, unknownBecause }: Overview['sect
   const text = summary.tone === 'unknown' ? (summary.text ?? 'unknown') : summary.text
   return html`<h2>${TITLES[name] ?? name}</h2>
     ${text === null ? null : html`<p class="summary ${summary.tone}">${sign(summary.tone)}${text}</p>`}
-    ${
-      unknownBecause.length === 0
-        ? null
-        : html`<ul class="reasons">
-            ${unknownBecause.map((why) => html`<li>Unknown: ${why}</li>`)}
-          </ul>`
-    }
+    ${list(
+      'reasons',
+      unknownBecause.map((why) => html`<li>Unknown: ${why}</li>`),
+    )}
     ${
       number === 0
         ? null
@@ -179,11 +160,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** State changes, newest first. */
 export const renderEvents = (events: readonly Event[]): Html =>
-  events.length === 0
-    ? html`<p>None.</p>`
-    : html`<ul class="events">
-        ${events.map(renderEvent)}
-      </ul>`
+  list('events', events.map(renderEvent)) ?? html`<p>None.</p>`
 
 const renderEvent = ({ at, collector, subject, from, to, severity }: Event): Html =>
   html`<li class="${SEVERITY_TONES[severity]}">

@@ -29,7 +29,6 @@ export interface Stream {
   /** Answers a request. `since` is the id of the last message that the viewer has. */
   open(response: ServerResponse, since: string | undefined, acceptsGzip: boolean): void
   viewers(): number
-  /** Ends all streams. */
   close(): Promise<void>
 }
 

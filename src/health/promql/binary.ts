@@ -1,4 +1,4 @@
-import type { Element, Evaluation, Expression } from './functions.ts'
+import { type Element, type Expression, vector } from './functions.ts'
 import { keyOf, type Labels, perLabels } from './series.ts'
 
 interface Matching {
@@ -41,21 +41,20 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
 export const compileBinary = ({ left, right, operator, isBool, matching }: Binary): Expression | undefined => {
   if (left.type === 'vector' && right.type === 'vector') {
     const key = perLabels((labels) => signature(labels, matching))
-    const sides = (context: Evaluation) => [left.evaluate(context), right.evaluate(context)] as const
     const setOperator = SET_OPERATORS[operator]
     if (setOperator) {
-      return {
-        type: 'vector',
-        evaluate: (context) => {
-          const elements = left.evaluate(context)
-          // Most conditions are false: what would exclude elements of an empty side is not evaluated.
-          if (elements.length === 0 && operator !== 'or') return elements
-          return setOperator(elements, right.evaluate(context), key)
-        },
-      }
+      return vector((context) => {
+        const elements = left.evaluate(context)
+        // Most conditions are false: what would exclude elements of an empty side is not evaluated.
+        if (elements.length === 0 && operator !== 'or') return elements
+        return setOperator(elements, right.evaluate(context), key)
+      })
     }
     const apply = valueOf(operator, isBool)
-    return apply && { type: 'vector', evaluate: (context) => matchOneSide(...sides(context), { key, matching, apply }) }
+    return (
+      apply &&
+      vector((context) => matchOneSide(left.evaluate(context), right.evaluate(context), { key, matching, apply }))
+    )
   }
   const apply = valueOf(operator, isBool)
   if (!apply) return undefined
@@ -63,26 +62,20 @@ export const compileBinary = ({ left, right, operator, isBool, matching }: Binar
     return { type: 'scalar', evaluate: (context) => apply(left.evaluate(context), right.evaluate(context)) ?? 0 }
   }
   if (left.type === 'vector' && right.type === 'scalar') {
-    return {
-      type: 'vector',
-      evaluate: (context) => {
-        const b = right.evaluate(context)
-        return left.evaluate(context).flatMap(({ labels, value }) => elementOf(labels, apply(value, b)))
-      },
-    }
+    return vector((context) => {
+      const b = right.evaluate(context)
+      return left.evaluate(context).flatMap(({ labels, value }) => elementOf(labels, apply(value, b)))
+    })
   }
   if (left.type === 'scalar' && right.type === 'vector') {
-    return {
-      type: 'vector',
-      evaluate: (context) => {
-        const a = left.evaluate(context)
-        return right.evaluate(context).flatMap(({ labels, value }) => {
-          const result = apply(a, value)
-          // A comparison that filters keeps the value of the vector.
-          return elementOf(labels, result !== undefined && !isBool && operator in COMPARISONS ? value : result)
-        })
-      },
-    }
+    return vector((context) => {
+      const a = left.evaluate(context)
+      return right.evaluate(context).flatMap(({ labels, value }) => {
+        const result = apply(a, value)
+        // A comparison that filters keeps the value of the vector.
+        return elementOf(labels, result !== undefined && !isBool && operator in COMPARISONS ? value : result)
+      })
+    })
   }
   return undefined
 }

@@ -10,6 +10,7 @@ import {
   RANGE_FUNCTIONS,
   type RangeSamples,
   SCALAR_FUNCTIONS,
+  vector,
 } from './functions.ts'
 import { type Labels, type Matcher, perLabels, type Point, type SeriesSource } from './series.ts'
 
@@ -103,10 +104,7 @@ const compile = (node: SyntaxNode, text: string): Expression => {
     }
     case 'VectorSelector': {
       const select = selectorOf(node, text)
-      return {
-        type: 'vector',
-        evaluate: (context) => lastPoints(select, context, (labels, { value }) => ({ labels, value })),
-      }
+      return vector((context) => lastPoints(select, context, (labels, { value }) => ({ labels, value })))
     }
     case 'MatrixSelector': {
       const select = selectorOf(child('VectorSelector'), text)
@@ -149,10 +147,13 @@ const compile = (node: SyntaxNode, text: string): Expression => {
   }
 }
 
-const argumentsOf = (body: SyntaxNode, text: string): readonly Expression[] => {
-  const found: Expression[] = []
-  for (let one = body.firstChild; one; one = one.nextSibling) found.push(compile(one, text))
-  return found
+const argumentsOf = (body: SyntaxNode, text: string): readonly Expression[] =>
+  childrenOf(body).map((one) => compile(one, text))
+
+export const childrenOf = (node: SyntaxNode): readonly SyntaxNode[] => {
+  const children: SyntaxNode[] = []
+  for (let child = node.firstChild; child; child = child.nextSibling) children.push(child)
+  return children
 }
 
 const matchingOf = (node: SyntaxNode, slice: (of: SyntaxNode) => string) => {
@@ -201,15 +202,6 @@ const matcherOf = (text: string): WrittenMatcher => {
   }
 }
 
-/** The labels that a selector requires to have a certain value. */
-const equalities = (selector: SyntaxNode, text: string): Labels =>
-  Object.fromEntries(
-    (selector.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).flatMap((one) => {
-      const [, label = '', value] = /^(\w+)\s*=\s*("[^"]*")$/.exec(text.slice(one.from, one.to)) ?? []
-      return value === undefined ? [] : [[label, unquote(value)]]
-    }),
-  )
-
 /** An element for each selected series that has a sample in the last minutes. */
 const lastPoints = (
   select: Select,
@@ -253,60 +245,48 @@ const callOf = (
   const argument = second_?.type === 'scalar' ? second_.evaluate : () => 1
   const overRange = RANGE_FUNCTIONS[name]
   if (overRange && first?.type === 'range') {
-    return {
-      type: 'vector',
-      evaluate: (context) =>
-        first.evaluate(context).flatMap((range) => {
-          const value = overRange(range, argument(context))
-          return value === undefined ? [] : [{ labels: range.labels, value }]
-        }),
-    }
+    return vector((context) =>
+      first.evaluate(context).flatMap((range) => {
+        const value = overRange(range, argument(context))
+        return value === undefined ? [] : [{ labels: range.labels, value }]
+      }),
+    )
   }
   const overValue = SCALAR_FUNCTIONS[name]
   if (overValue && first?.type === 'vector') {
-    return {
-      type: 'vector',
-      evaluate: (context) =>
-        first.evaluate(context).map(({ labels, value }) => ({ labels, value: overValue(value, argument(context)) })),
-    }
+    return vector((context) =>
+      first.evaluate(context).map(({ labels, value }) => ({ labels, value: overValue(value, argument(context)) })),
+    )
   }
   if (name === 'absent' && first?.type === 'vector') {
-    const labels = selector ? equalities(selector, text) : {}
-    return {
-      type: 'vector',
-      evaluate: (context) => (first.evaluate(context).length === 0 ? [{ labels, value: 1 }] : []),
-    }
+    // The labels that the selector requires to have a certain value.
+    const equal = (selector ? partsOf(selector, text).matchers : []).filter(({ operator }) => operator === '=')
+    const labels = Object.fromEntries(equal.map(({ label, value }) => [label, value]))
+    return vector((context) => (first.evaluate(context).length === 0 ? [{ labels, value: 1 }] : []))
   }
   if (name === 'time') return { type: 'scalar', evaluate: ({ at, clockOffset = 0 }) => (at + clockOffset) / second }
   if (name === 'vector' && first?.type === 'scalar') {
-    return { type: 'vector', evaluate: (context) => [{ labels: {}, value: first.evaluate(context) }] }
+    return vector((context) => [{ labels: {}, value: first.evaluate(context) }])
   }
   if (name === 'timestamp' && selector) {
     const select = selectorOf(selector, text)
-    return {
-      type: 'vector',
-      evaluate: (context) =>
-        lastPoints(select, context, (labels, { at }) => ({
-          labels,
-          value: (at + (context.clockOffset ?? 0)) / second,
-        })),
-    }
+    return vector((context) =>
+      lastPoints(select, context, (labels, { at }) => ({ labels, value: (at + (context.clockOffset ?? 0)) / second })),
+    )
   }
   if (name === 'label_replace' && first?.type === 'vector') {
     const [target = '', replacement = '', from = '', pattern = ''] = given
       .slice(1)
       .map((one) => (one.type === 'text' ? one.text : ''))
     const expected = new RegExp(`^(?:${pattern})$`, 's')
-    return {
-      type: 'vector',
-      evaluate: (context) =>
-        first.evaluate(context).map(({ labels, value }) => {
-          const text_ = labels[from] ?? ''
-          return expected.test(text_)
-            ? { labels: { ...labels, [target]: text_.replace(expected, replacement) }, value }
-            : { labels, value }
-        }),
-    }
+    return vector((context) =>
+      first.evaluate(context).map(({ labels, value }) => {
+        const text_ = labels[from] ?? ''
+        return expected.test(text_)
+          ? { labels: { ...labels, [target]: text_.replace(expected, replacement) }, value }
+          : { labels, value }
+      }),
+    )
   }
   throw new PromqlError(`not supported (${name}): ${text.slice(node.from, node.to)}`)
 }
@@ -325,19 +305,16 @@ const aggregationOf = (node: SyntaxNode, text: string): Expression => {
     key: by.map((label) => labels[label] ?? '').join('\0'),
     kept: Object.fromEntries(by.flatMap((label) => (labels[label] ? [[label, labels[label]]] : []))),
   }))
-  return {
-    type: 'vector',
-    evaluate: (context) => {
-      const groups = new Map<string, { labels: Labels; values: number[] }>()
-      for (const { labels, value } of operand.evaluate(context)) {
-        const { key, kept } = groupOf(labels)
-        const group = groups.get(key)
-        if (group) group.values.push(value)
-        else groups.set(key, { labels: kept, values: [value] })
-      }
-      return [...groups.values()].map(({ labels, values }) => ({ labels, value: fold(values) }))
-    },
-  }
+  return vector((context) => {
+    const groups = new Map<string, { labels: Labels; values: number[] }>()
+    for (const { labels, value } of operand.evaluate(context)) {
+      const { key, kept } = groupOf(labels)
+      const group = groups.get(key)
+      if (group) group.values.push(value)
+      else groups.set(key, { labels: kept, values: [value] })
+    }
+    return [...groups.values()].map(({ labels, values }) => ({ labels, value: fold(values) }))
+  })
 }
 
 /** A number, or a duration in seconds: `1h30m`. */

@@ -27,6 +27,11 @@ export type Expression =
   | { readonly type: 'range'; readonly evaluate: (context: Evaluation) => readonly RangeSamples[] }
   | { readonly type: 'text'; readonly text: string }
 
+export const vector = (evaluate: (context: Evaluation) => readonly Element[]): Expression => ({
+  type: 'vector',
+  evaluate,
+})
+
 /**
  * The value that a function computes from the samples of one series; undefined if there are too few. The definitions
  * are those of Prometheus 3.5 (promql/functions.go); src/health/promql/README.md has the differences.

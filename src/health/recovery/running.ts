@@ -4,7 +4,7 @@ import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { shortDuration } from '../../core/format.ts'
 import { cite } from '../../domain/node-documentation.ts'
-import { hardReset, hardResetCautions, storageTool } from './database.ts'
+import { hardReset, hardResetCautions, storageTool } from './preconditions.ts'
 import {
   NEVER_ALONE,
   NO_REBOOT,

@@ -11,12 +11,10 @@ import {
   systemdFailure,
 } from '../facts.ts'
 import { excerpt } from '../../core/errors.ts'
-import { blocksyncWindow, byDefault, statesyncThreshold } from '../../domain/node-distances.ts'
 import { isUnreadable } from '../../domain/log-state.ts'
-import { NODE_FACTS } from '../../domain/node-facts.ts'
-import type { SampleIndex } from '../../core/metric.ts'
+import { blocksyncWindow, byDefault, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
-import { blocksyncLeft, type Gap, gapOf, leftText } from '../gap.ts'
+import { blocksyncLeft, gapOf, leftText } from '../gap.ts'
 import { type StartConditions, startOutcome } from './start-cases.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
 import { count, figure, shortDuration } from '../../core/format.ts'
@@ -35,50 +33,9 @@ interface ServiceState {
 }
 
 /** The facts about a node that the recovery rules use. */
-export interface Situation {
-  readonly at: number
-  readonly known: SampleIndex
-  readonly prefix: string
-  /** Size of the blocksync window, in blocks: a node that is no further behind can catch up. */
-  readonly window: number
-  readonly devices: readonly string[]
-  readonly bft: ServiceState
-  readonly execution: ServiceState
-  readonly rpc: ServiceState
-  /** Whether systemd reported its services. */
-  readonly hasServices: boolean
-  /** What came from systemd instead of an answer, if it did not. */
-  readonly systemdFailure: string
-  /** Whether a running agent has monitored it; otherwise there was only a single round of collectors. */
-  readonly isMonitored: boolean
-  /** Trouble lines of the last ten minutes: the name of the pattern, and the text of the most severe ones. */
-  readonly trouble: ReadonlyMap<string, string>
-  /** Whether the logs could be searched. */
-  readonly isLogKnown: boolean
-  readonly gap: Gap | undefined
-  /** Seconds since the own time of the newest block. */
-  readonly age: number | undefined
-  readonly isAdvancing: boolean
-  /** The finalized block of each reference, and of the node. */
-  readonly comparisons: readonly {
-    readonly height: bigint | null
-    readonly matches: boolean | null
-    readonly parentMatches: boolean | null
-  }[]
-  /** Whether a single request to the RPC timed out. */
-  readonly isRpcLate: boolean
-  /** Seconds since the last log entry of execution; undefined if no agent follows its log. */
-  readonly executionSilent: number | undefined
-  readonly isSyncing: boolean
-  /** Whether the critical rule of ChainStatesyncFrozen holds: neither the estimate nor the use of the database changes. */
-  readonly isStatesyncFrozen: boolean
-  /** Whether consensus was restarted without execution. */
-  readonly isPartial: boolean
-  /** When the epoch ends, or why that is not known. */
-  readonly epoch: string
-}
+export type Situation = ReturnType<typeof readSituation>
 
-export const readSituation = (input: RecoveryInput): Situation => {
+export const readSituation = (input: RecoveryInput) => {
   const { at, known, readings, devices } = input
   const services = readings.services?.services ?? []
   const { logs } = readings
@@ -100,29 +57,42 @@ export const readSituation = (input: RecoveryInput): Situation => {
     at,
     known,
     prefix,
+    /** Size of the blocksync window, in blocks: a node that is no further behind can catch up. */
     window: blocksyncWindow(known),
     devices,
     bft,
     execution,
     rpc,
+    /** Whether systemd reported its services. */
     hasServices: servicesOf(known).length > 0,
+    /** What came from systemd instead of an answer, if it did not. */
     systemdFailure: systemdFailure(input),
+    /** Whether a running agent has monitored it; otherwise there was only a single round of collectors. */
     isMonitored: input.origin === 'agent',
+    /** Trouble lines of the last ten minutes: the name of the pattern, and the text of the most severe ones. */
     trouble: new Map([...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(nameAndText)),
+    /** Whether the logs could be searched. */
     isLogKnown: trouble !== undefined && !['bft', 'execution'].some((one) => isUnreadable(one, logs?.states.get(one))),
     gap: gapOf(input),
+    /** Seconds since the own time of the newest block. */
     age: blockAge(input),
     isAdvancing: isAdvancing(input),
+    /** The finalized block of each reference, and of the node. */
     comparisons: (readings.reference?.references ?? []).flatMap(({ comparison }) => comparison ?? []),
+    /** Whether a single request to the RPC timed out. */
     isRpcLate: readings.rpc?.up === false && readings.rpc.reason === 'timeout',
+    /** Seconds since the last log entry of execution; undefined if no agent follows its log. */
     executionSilent: input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),
+    /** Whether the critical rule of ChainStatesyncFrozen holds: neither the estimate nor the use of the database changes. */
     isStatesyncFrozen: input.health.findings.some(
       ({ alert, severity }) => alert === 'ChainStatesyncFrozen' && severity === 'critical',
     ),
+    /** Whether consensus was restarted without execution. */
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||
       (execution.isDown && !bft.isDown && endedAfterStartOf(bft, execution)),
+    /** When the epoch ends, or why that is not known. */
     epoch: epochText(input),
   }
 }

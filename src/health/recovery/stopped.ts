@@ -1,7 +1,7 @@
 import { figure, joinList } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { cite } from '../../domain/node-documentation.ts'
-import { hardReset, hardResetCautions } from './database.ts'
+import { hardReset, hardResetCautions } from './preconditions.ts'
 import {
   NEVER_ALONE,
   NO_REBOOT,

@@ -1,30 +1,45 @@
-import { agent } from './agent.ts'
-import { availability } from './availability.ts'
+import { agent, meta, maintenance } from './agent.ts'
 import { consensus } from './consensus.ts'
-import { disk } from './disk.ts'
-import { drives } from './drives.ts'
-import { duty } from './duty.ts'
+import { disk, drives } from './disk.ts'
+import { duty, validator } from './duty.ts'
 import { execution } from './execution.ts'
 import { host } from './host.ts'
 import { journal } from './journal.ts'
 import { keys } from './keys.ts'
-import { maintenance } from './maintenance.ts'
-import { meta } from './meta.ts'
+import { traffic, uptime } from './objectives.ts'
 import { peers } from './peers.ts'
 import { queryService } from './query-service.ts'
-import { recording } from './recording.ts'
+import { availability, recording } from './recording.ts'
 import { services } from './services.ts'
 import { staking } from './staking.ts'
 import { storage } from './storage.ts'
 import { sync } from './sync.ts'
-import { traffic } from './traffic.ts'
-import { uptime } from './uptime.ts'
-import { validator } from './validator.ts'
 import { watcher } from './watcher.ts'
-import { expressionOf, labelsOf } from './render.ts'
-import { addressOf, type AlertRow, levelsOf, type RecordingRow, type RuleFile } from './rule.ts'
-import { DEFAULT_TUNING, tuneFile, type Tuning } from './tuning.ts'
+import { descriptionOf, expressionOf, labelsOf } from './render.ts'
+import { addressOf, type AlertRow, alertsOf, isMeant, levelsOf, type RuleFile, type RuleSeverity } from './rule.ts'
 import { parseDuration } from '../../core/units.ts'
+
+/** What an installation changes in the rows of one address; absent is the default. */
+export interface RuleTuning {
+  /** The limit of a rule that has one. */
+  readonly limit?: number
+  readonly warning?: number
+  readonly critical?: number
+  /** At each severity, as a Prometheus duration. */
+  readonly for?: string
+}
+
+/** What an installation changes in the rules. */
+export interface Tuning {
+  /** By address. */
+  readonly limits: Readonly<Record<string, RuleTuning>>
+  /** Names, for all rows of a name, and addresses of rows. */
+  readonly disable: readonly string[]
+  /** The ratio of a week in which the node should have a fresh block. */
+  readonly objective: number
+}
+
+export const DEFAULT_TUNING: Tuning = { limits: {}, disable: [], objective: 0.98 }
 
 /** Every rule of an installation, by file. Recordings that other files use come first. */
 export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
@@ -54,9 +69,56 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
     watcher,
   ]).map((file) => tuneFile(file, tuning))
 
+/** The rules of a file as an installation uses them. */
+const tuneFile = (file: RuleFile, { limits, disable }: Tuning): RuleFile => ({
+  ...file,
+  groups: file.groups
+    .map((group) => ({
+      ...group,
+      rules: group.rules
+        .filter((row) => !('alert' in row && disable.some((address) => isMeant(address, row))))
+        .map((row) => ('alert' in row ? tuneRow(row, limits[addressOf(row)]) : row)),
+    }))
+    .filter(({ rules }) => rules.length > 0),
+})
+
+const tuneRow = (row: AlertRow, tuning: RuleTuning | undefined): AlertRow => {
+  if (tuning === undefined) return row
+  const tuned = {
+    ...changed(row, row.severity, tuning),
+    comment: [`Changed for this installation. Default: ${settingsOf(row)}.`, row.comment ?? ''].join(' ').trim(),
+    // Descriptions name the default duration in words.
+    description: (limit: number) =>
+      [
+        descriptionOf({ ...row, limit }),
+        ...(tuning.for === undefined ? [] : [`This installation sets the duration to ${tuning.for}.`]),
+      ].join(' '),
+  }
+  if (row.severity === 'critical' || row.critical === undefined) return { ...row, ...tuned }
+  return { ...row, ...tuned, critical: { ...row.critical, ...changed(row.critical, 'critical', tuning) } }
+}
+
+type Settings = Pick<AlertRow, 'limit' | 'for'>
+
+const changed = (row: Settings, severity: RuleSeverity, tuning: RuleTuning): Settings => ({
+  ...(row.limit !== undefined && { limit: limitAt(severity, tuning) ?? row.limit }),
+  ...(row.for !== undefined && { for: tuning.for ?? row.for }),
+})
+
+const limitAt = (severity: RuleSeverity, { limit, warning, critical }: RuleTuning): number | undefined =>
+  ({ critical, warning, info: undefined, none: undefined })[severity] ?? limit
+
+const settingsOf = ({ critical, ...row }: AlertRow): string =>
+  [textOf(row), ...(critical ? [`critical ${textOf(critical)}`] : [])].join('; ')
+
+const textOf = (settings: Settings): string =>
+  (['limit', 'for'] as const)
+    .flatMap((name) => (settings[name] === undefined ? [] : [`${name} ${settings[name]}`]))
+    .join(', ')
+
 /** The files with the depth of each alert below its causes. */
 const withDepth = (files: readonly RuleFile[]): readonly RuleFile[] => {
-  const rows = files.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules)).filter((row) => 'alert' in row)
+  const rows = alertsOf(files)
   const causesOf = (row: AlertRow): readonly AlertRow[] => {
     const addresses = (row.explainedBy ?? []).flatMap(({ alerts }) => alerts)
     return rows.filter((other) => addresses.includes(addressOf(other)))
@@ -107,26 +169,20 @@ export const RULE_FILES: readonly RuleFile[] = ruleFiles(DEFAULT_TUNING)
 
 /** All rules of an installation as an evaluator takes them. */
 export const ruleSet = (tuning: Tuning = DEFAULT_TUNING) => {
-  const rows = ruleFiles(tuning).flatMap(({ groups }) =>
-    groups.flatMap(({ rules }) =>
-      rules.flatMap((row): readonly (AlertRow | RecordingRow)[] => ('alert' in row ? levelsOf(row) : [row])),
-    ),
-  )
+  const files = ruleFiles(tuning)
   return {
-    recording: rows.flatMap((row) => ('record' in row ? [{ labels: {}, ...row }] : [])),
-    alerts: rows.flatMap((row) =>
-      'alert' in row
-        ? [
-            {
-              alert: row.alert,
-              row,
-              expr: expressionOf(row),
-              labels: labelsOf(row),
-              for: parseDuration(row.for ?? '') ?? 0,
-              keepFiringFor: parseDuration(row.keepFiringFor ?? '') ?? 0,
-            },
-          ]
-        : [],
+    recording: files.flatMap(({ groups }) =>
+      groups.flatMap(({ rules }) => rules.flatMap((row) => ('record' in row ? [{ labels: {}, ...row }] : []))),
     ),
+    alerts: alertsOf(files)
+      .flatMap(levelsOf)
+      .map((row) => ({
+        alert: row.alert,
+        row,
+        expr: expressionOf(row),
+        labels: labelsOf(row),
+        for: parseDuration(row.for ?? '') ?? 0,
+        keepFiringFor: parseDuration(row.keepFiringFor ?? '') ?? 0,
+      })),
   }
 }

@@ -133,6 +133,57 @@ export interface RuleFile {
   readonly groups: readonly RuleGroup[]
 }
 
+/** What the rows of a file have in common, unless a row has its own. */
+type RowDefaults = Pick<AlertCondition, 'component' | 'dashboard'>
+
+/** A row of a file: critical if it has `page`, otherwise a warning unless it has another severity. */
+type WrittenRow = Omit<AlertCondition, keyof RowDefaults> &
+  Partial<RowDefaults> &
+  (
+    | (Omit<PageLevel, 'severity'> & { readonly severity?: never })
+    | (Omit<WarningLevel, 'severity'> & { readonly severity?: 'info' | 'none' })
+  )
+
+interface RuleFileHeader extends Pick<RuleFile, 'name' | 'comment'>, RowDefaults {
+  /** The comment of its first group. */
+  readonly groupComment?: string
+}
+
+/** The file `alerts/NAME.rules.yaml`: its recordings in the group `chain-NAME-recording`, then its alerts in `chain-NAME`. */
+export const ruleFile = (
+  { name, comment, groupComment, ...defaults }: RuleFileHeader,
+  rows: readonly (WrittenRow | RecordingRow)[],
+): RuleFile => {
+  const groups: readonly RuleGroup[] = [
+    { name: `chain-${name}-recording`, rules: rows.filter((row) => 'record' in row) },
+    {
+      name: `chain-${name}`,
+      rules: alertRows(
+        defaults,
+        rows.filter((row) => 'alert' in row),
+      ),
+    },
+  ].filter(({ rules }) => rules.length > 0)
+  return {
+    name,
+    ...(comment !== undefined && { comment }),
+    groups: groups.map((group, index) =>
+      index === 0 && groupComment !== undefined ? { comment: groupComment, ...group } : group,
+    ),
+  }
+}
+
+export const alertRows = (defaults: RowDefaults, rows: readonly WrittenRow[]): readonly AlertRow[] =>
+  rows.map((row): AlertRow =>
+    row.page === undefined
+      ? { ...defaults, severity: 'warning', ...row }
+      : { ...defaults, ...row, severity: 'critical' },
+  )
+
+/** The alerts of these files. */
+export const alertsOf = (files: readonly RuleFile[]): readonly AlertRow[] =>
+  files.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules.filter((row) => 'alert' in row)))
+
 /** The address of a row in settings, on screens and in documents: `ChainDiskFull`, `ChainDiskFull.filling`. */
 export const addressOf = ({ alert, why }: Pick<AlertRow, 'alert' | 'why'>): string =>
   why === undefined ? alert : `${alert}.${why}`

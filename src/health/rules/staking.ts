@@ -1,13 +1,18 @@
-import { type AlertRow, NODE_VARIABLES, percent, type RuleFile } from './rule.ts'
+import { NODE_VARIABLES, percent, ruleFile } from './rule.ts'
 
-const RULES: readonly AlertRow[] = [
+const HEADER = {
+  name: 'staking',
+  component: 'duty',
+  dashboard: `d/chain-staking?${NODE_VARIABLES}`,
+  comment: 'What the staking precompile of the chain reports about the validator.',
+} as const
+
+export const staking = ruleFile(HEADER, [
   {
     comment:
       'Also without the metrics of consensus. It does not fire for a node that was never in the set. It fires for seven days, also after a deliberate exit: a warning, not a page.',
     alert: 'ChainLeftActiveSet',
     why: 'staking',
-    severity: 'warning',
-    component: 'duty',
     for: '5m',
     explainedBy: [{ alerts: ['ChainLeftActiveSet'] }],
     advice: [
@@ -24,8 +29,6 @@ const RULES: readonly AlertRow[] = [
     comment: 'Known from the boundary block on; no stake can change it for the next epoch: nothing to do at night.',
     alert: 'ChainStakeLow',
     why: 'next-epoch',
-    severity: 'warning',
-    component: 'duty',
     for: '2m',
     advice: [
       'See stake, flags and threshold: `curl -s localhost:9843/metrics | grep ^chain_staking_`.',
@@ -42,8 +45,6 @@ const RULES: readonly AlertRow[] = [
       'The next boundary block decides by the current stake. Two percent: other delegators move as much in a day. What moves it is the stake of others, and new stake takes the keys of its owner: no page.',
     alert: 'ChainStakeLow',
     why: 'margin',
-    severity: 'warning',
-    component: 'duty',
     limit: 0.02,
     for: '10m',
     advice: [
@@ -61,7 +62,6 @@ const RULES: readonly AlertRow[] = [
       'For a day, so that each change is read by a person. A new agent has no earlier value; VictoriaMetrics counts its first one in changes().',
     alert: 'ChainStakingMismatch',
     why: 'commission-changed',
-    severity: 'warning',
     component: 'security',
     advice: [
       'Ask the holders of the authority key whether they changed it.',
@@ -77,7 +77,6 @@ const RULES: readonly AlertRow[] = [
     comment: 'Only with the setting. The day of a change has an alert of its own.',
     alert: 'ChainStakingMismatch',
     why: 'commission',
-    severity: 'warning',
     component: 'security',
     for: '2m',
     explainedBy: [{ alerts: ['ChainStakingMismatch.commission-changed'] }],
@@ -95,7 +94,6 @@ const RULES: readonly AlertRow[] = [
     comment: 'Only with the setting, and once this node has led a block that is finalized.',
     alert: 'ChainStakingMismatch',
     why: 'beneficiary',
-    severity: 'warning',
     component: 'security',
     for: '2m',
     advice: [
@@ -112,8 +110,6 @@ const RULES: readonly AlertRow[] = [
       'Only with the setting: an authority that is a contract, or that makes no transactions, needs no balance, and the validator signs and earns without one.',
     alert: 'ChainStakingMismatch',
     why: 'balance',
-    severity: 'warning',
-    component: 'duty',
     for: '2m',
     advice: [
       'See the address: `chain-agent status staking`. Send tokens to it.',
@@ -126,9 +122,7 @@ const RULES: readonly AlertRow[] = [
   },
   {
     alert: 'ChainValidatorFlagged',
-    severity: 'critical',
     page: 'Until the cause is removed the validator is in no further set; `double_sign` means that a second host signs with its key.',
-    component: 'duty',
     for: '2m',
     advice: [
       'stake_low: restore the stake of the authority and of all delegators above the minimum.',
@@ -144,8 +138,6 @@ const RULES: readonly AlertRow[] = [
     comment: 'The flag follows with the next delegation or undelegation.',
     alert: 'ChainStakeLow',
     why: 'self-stake',
-    severity: 'warning',
-    component: 'duty',
     for: '10m',
     advice: ['Delegate from the authority address before the next boundary block.'],
     expr: `chain_staking_self_stake_tokens < chain_staking_self_stake_minimum_tokens
@@ -159,7 +151,6 @@ const RULES: readonly AlertRow[] = [
       'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds.',
     alert: 'ChainLeftActiveSet',
     why: 'views-differ',
-    severity: 'warning',
     component: 'consensus',
     for: '15m',
     advice: [
@@ -176,12 +167,4 @@ const RULES: readonly AlertRow[] = [
     description:
       'On {{ $labels.instance }} the staking precompile reports membership {{ $value }} in the set in force, and consensus the opposite.',
   },
-]
-
-export const staking: RuleFile = {
-  name: 'staking',
-  comment: 'What the staking precompile of the chain reports about the validator.',
-  groups: [
-    { name: 'chain-staking', rules: RULES.map((row) => ({ ...row, dashboard: `d/chain-staking?${NODE_VARIABLES}` })) },
-  ],
-}
+])

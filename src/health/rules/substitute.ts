@@ -1,4 +1,5 @@
-import { compilePromql, parsePromql, partsOf, type WrittenMatcher } from '../promql/evaluate.ts'
+import type { SyntaxNode } from '@lezer/common'
+import { childrenOf, compilePromql, parsePromql, partsOf, type WrittenMatcher } from '../promql/evaluate.ts'
 import type { RecordingRule } from '../promql/rules.ts'
 import { INTERVAL } from './render.ts'
 import { day } from '../../core/units.ts'
@@ -75,4 +76,30 @@ const selected = (inner: string, { label, operator, value }: WrittenMatcher): st
   const marked = `label_replace(${inner}, "__m", "1", "${label}", ${JSON.stringify(pattern)})`
   const marks = 'label_replace(vector(1), "__m", "1", "", "")'
   return `label_replace(${marked} ${operator.startsWith('!') ? 'unless' : 'and'} on (__m) ${marks}, "__m", "", "", "")`
+}
+
+/**
+ * The metrics without which an expression can return nothing, among those that are not in `names`; empty if it can return
+ * something. Throws a PromqlError.
+ */
+export const missingMetrics = (expression: string, names: ReadonlySet<string>): readonly string[] => {
+  const missingIn = (node: SyntaxNode): readonly string[] => {
+    if (node.name === 'VectorSelector') return missingOf(node)
+    if (node.name === 'FunctionCall' && expression.startsWith('absent', node.from)) return []
+    if (node.name === 'BinaryExpr' && node.firstChild && node.lastChild) {
+      const [left, right] = [missingIn(node.firstChild), missingIn(node.lastChild)]
+      if (node.getChild('Unless')) return left
+      if (node.getChild('Or') && (left.length === 0 || right.length === 0)) return []
+      return [...left, ...right]
+    }
+    return childrenOf(node).flatMap(missingIn)
+  }
+  const missingOf = (selector: SyntaxNode): readonly string[] => {
+    const { name, matchers } = partsOf(selector, expression)
+    if (name !== undefined) return names.has(name) ? [] : [name]
+    const own = matchers.filter(({ label }) => label === '__name__')
+    const hasData = [...names].some((one) => own.every(({ matches }) => matches(one)))
+    return hasData ? [] : own.flatMap(({ value }) => value.split('|'))
+  }
+  return [...new Set(missingIn(parsePromql(expression)))]
 }

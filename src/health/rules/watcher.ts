@@ -1,9 +1,8 @@
-import { period, type AlertRow, type RuleFile } from './rule.ts'
+import { period, ruleFile } from './rule.ts'
 
 /** Three heartbeats were missed: one is due every minute. After a start of the watcher, the next one comes within a minute. */
 const SILENT = {
   alert: 'ChainWatchedNodeSilent',
-  component: 'services',
   limit: 120,
   for: '75s',
   summary: 'no heartbeats from {{ $labels.node }}',
@@ -34,14 +33,20 @@ ${expr.replaceAll(/^/gm, '    ')},
 const described = (limit: number, rest: string, watcher = 'watcher'): string =>
   `{{ $labels.${watcher} }} has received no heartbeat of {{ $labels.node }} for {{ $value | humanizeDuration }}, more than ${period(limit)}. ${rest}`
 
-const RULES: readonly AlertRow[] = [
+const HEADER = {
+  name: 'watcher',
+  component: 'services',
+  dashboard: 'd/chain-agent',
+  comment: 'What an agent on another host sees of a node: docs/how-to/heartbeat.md.',
+} as const
+
+export const watcher = ruleFile(HEADER, [
   {
     ...SILENT,
     comment: 'Only the watcher can report it. A maintenance window counts for half an hour after the last heartbeat.',
     why: 'nothing',
     seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: its host does not answer',
-    severity: 'critical',
     page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
@@ -64,7 +69,6 @@ const RULES: readonly AlertRow[] = [
     why: 'host',
     seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus does not listen',
-    severity: 'critical',
     page: 'The host runs without consensus and without an agent that would report it.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
@@ -85,7 +89,6 @@ const RULES: readonly AlertRow[] = [
     why: 'port',
     seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus runs',
-    severity: 'warning',
     advice: [
       'Log in to the host, and see whether the agent runs: `systemctl status chain-agent`.',
       'If it runs, see why its heartbeats do not arrive: `chain-agent status agent`.',
@@ -101,7 +104,6 @@ const RULES: readonly AlertRow[] = [
     comment: 'Without a setting for the port, or while it is unknown, silence can be the loss of the host.',
     why: 'unknown',
     seen: SEEN,
-    severity: 'critical',
     page: 'The host of the node may be down: its own alerts do not arrive then.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
@@ -120,7 +122,6 @@ const RULES: readonly AlertRow[] = [
       'Nothing outside can be reached from the watcher: it knows nothing about the node, so that `instance` is the watcher.',
     why: 'no-network',
     summary: 'no heartbeats from {{ $labels.node }}: the watcher has no network',
-    severity: 'warning',
     advice: ['Check the network of the watcher, on that host: `chain-agent status chain`.'],
     expr: (limit) => `${silence(limit)}
   and on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)
@@ -137,8 +138,6 @@ const RULES: readonly AlertRow[] = [
       'The node reports it itself. If its own alert has arrived, this one is a second one; if not, its notifications do not arrive.',
     alert: 'ChainWatchedNode',
     why: 'critical',
-    severity: 'warning',
-    component: 'services',
     for: '5m',
     pending: 'nothing',
     advice: [
@@ -156,7 +155,6 @@ const RULES: readonly AlertRow[] = [
     comment: 'Never received any: a watcher that was set up and not connected watches nothing.',
     alert: 'ChainWatchedNode',
     why: 'never-heard',
-    severity: 'warning',
     component: 'agent',
     for: '15m',
     pending: 'nothing',
@@ -170,33 +168,4 @@ const RULES: readonly AlertRow[] = [
     description:
       '{{ $labels.instance }} is configured to watch a node and has received no heartbeat of it. If the node stops sending heartbeats, no alert fires.',
   },
-  {
-    comment:
-      'The staking precompile adds a reward with each own block. Within six hours at least 144 readings had a new one, so that half an hour has 13 on average: none happens by chance twice in a million. Nearly all readings of the half hour exist, and are of new blocks. Only on a watcher, and no page: the agent of the node has better sources and pages by them, and its silence pages.',
-    alert: 'ChainWatchedNode',
-    why: 'no-proposals',
-    severity: 'warning',
-    component: 'duty',
-    limit: 144,
-    for: '1m',
-    advice: [
-      'See whether the node reports why: `chain-agent status watched` on the watcher.',
-      'See the set and the flags of the validator: `chain-agent status staking` on the watcher.',
-    ],
-    expr: (limit) => `(changes(chain_staking_reward_tokens_total{share="pool"}[30m]) == 0)
-  and on (instance, job, cluster) (changes(chain_staking_reward_tokens_total{share="pool"}[6h]) >= ${limit})
-  and on (instance, job, cluster) (count_over_time(chain_staking_reward_tokens_total{share="pool"}[30m:1m]) > 27)
-  unless on (instance, job, cluster) (time() - chain_staking_block_timestamp_seconds > 60)
-  and on (instance, job, cluster) (chain_staking_active == 1)
-  and on (instance, job, cluster) (chain_agent_build_info{profile="watcher"})`,
-    summary: 'the watched validator earns no rewards: it has no own blocks',
-    description: (limit) =>
-      `By the staking precompile, as {{ $labels.instance }} sees it, the validator has earned nothing for half an hour. In the hours before it had new rewards in ${limit} readings or more.`,
-  },
-]
-
-export const watcher: RuleFile = {
-  name: 'watcher',
-  comment: 'What an agent on another host sees of a node: docs/how-to/heartbeat.md.',
-  groups: [{ name: 'chain-watcher', rules: RULES.map((row) => ({ ...row, dashboard: 'd/chain-agent' })) }],
-}
+])

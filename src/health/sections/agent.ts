@@ -1,4 +1,4 @@
-import { fact, iso, relativeTime, timeFact } from './fact.ts'
+import { badUnless, fact, iso, noticeIf, relativeTime, timeFact } from './fact.ts'
 import { type Section, summary, type View, whyUnknown } from './section.ts'
 import { collectorsOf, maintenanceWindow } from '../facts.ts'
 import { NO_WINDOW_IN_FAULT } from '../diagnosis.ts'
@@ -16,9 +16,7 @@ export const agent: Section = {
       facts: (view) => {
         const { version, prefix, origin, collectors } = view.snapshot
         return [
-          fact('runs', origin === 'agent', {
-            tone: (runs) => (runs ? undefined : 'notice'),
-          }),
+          fact('runs', origin === 'agent', { tone: (runs) => noticeIf(!runs) }),
           fact('version', version),
           fact('prefix', prefix),
           ...collectors.map((status) => {
@@ -48,21 +46,13 @@ export const agent: Section = {
     const text = failing.length === 0 ? works : `${works}; failing: ${failing.join(', ')}`
     return summary(
       view.snapshot.origin === 'agent' ? text : `not running; read from the node, ${text}`,
-      failing.length === 0 && view.snapshot.origin === 'agent' ? undefined : 'notice',
+      noticeIf(failing.length > 0 || view.snapshot.origin !== 'agent'),
     )
   },
 }
 
 const receiverFact = (path: string | readonly string[], { isAccepted, text, name }: Receiver) =>
-  fact(
-    path,
-    { isAccepted, text },
-    {
-      label: name,
-      text: () => text,
-      tone: () => (isAccepted === false ? 'bad' : undefined),
-    },
-  )
+  fact(path, { isAccepted, text }, { label: name, text: () => text, tone: badUnless(isAccepted !== false) })
 
 /** The receivers of what the agent sends: without an Alertmanager, no one is notified of a fault. */
 export const notifications: Section = {
@@ -89,8 +79,6 @@ export const notifications: Section = {
   },
 }
 
-const currentWindow = (view: View) => maintenanceWindow(view.snapshot)
-
 /** Without a reading, it is unknown whether a window is set. */
 const isKnown = (view: View): boolean => view.hasReading('maintenance')
 
@@ -101,7 +89,7 @@ export const maintenance: Section = {
       collector: 'maintenance',
       source: 'the operator',
       facts: (view) => {
-        const found = currentWindow(view)
+        const found = maintenanceWindow(view.snapshot)
         return [
           fact('announced', isKnown(view) ? found !== undefined : null),
           ...(found
@@ -116,7 +104,7 @@ export const maintenance: Section = {
     },
   ],
   summary: (view) => {
-    const found = currentWindow(view)
+    const found = maintenanceWindow(view.snapshot)
     if (found) return summary(`${found.reason}, ${found.left} left`, 'notice')
     return isKnown(view) ? summary('none') : null
   },
@@ -129,6 +117,9 @@ export const costDocument = ({ rounds, fewest, knownUntil, summary: text }: Rest
   knownUntil: iso(knownUntil),
   summary: text,
 })
+
+const ownRoundsFact = (cost: RestartCost) =>
+  fact('ownRounds', costDocument(cost), { label: 'own rounds', text: () => cost.summary })
 
 /** Whether consensus and execution can be restarted together now, as planned. */
 export const restart: Section = {
@@ -151,17 +142,8 @@ export const restart: Section = {
             },
           ),
         ),
-        ...(planned === null
-          ? []
-          : [
-              fact('ownRounds', costDocument(planned.ownRounds), {
-                label: 'own rounds',
-                text: () => planned.ownRounds.summary,
-              }),
-            ]),
-        ...(planned === null || planned.isSafe
-          ? []
-          : [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })]),
+        ...(planned === null ? [] : [ownRoundsFact(planned.ownRounds)]),
+        ...(planned?.isSafe === false ? [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })] : []),
       ],
     },
   ],

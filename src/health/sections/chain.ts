@@ -1,5 +1,5 @@
 import { figure, count } from '../../core/format.ts'
-import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
+import { badUnless, fact, factsFor, relativeTime } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { isStarting, isSyncing } from '../../domain/agreement.ts'
@@ -28,7 +28,7 @@ export const rpc: Section = {
         const up = view.readings.rpc?.up
         const reading = answerOf(view)
         const reason = failureOf(view)
-        const gone = up === false ? { unknownReason: 'it does not answer' } : {}
+        const { value, time } = factsFor(view.at, up === false ? 'it does not answer' : undefined)
         return [
           fact(['asked', 'up'], up, {
             label: 'answers',
@@ -39,26 +39,14 @@ export const rpc: Section = {
             const block = reading?.blocks[tag]
             const height = tag === 'latest' ? reading?.blockNumber : block?.number
             return [
-              fact(['asked', tag, 'blockNumber'], height, {
-                label: `${tag} block`,
-                text: figure,
-                ...gone,
-              }),
-              timeFact(['asked', tag, 'blockTime'], block?.at, {
-                label: `${tag} block, its time`,
-                now: view.at,
-                ...gone,
-              }),
+              value(['asked', tag, 'blockNumber'], height, { label: `${tag} block`, text: figure }),
+              time(['asked', tag, 'blockTime'], block?.at, { label: `${tag} block, its time` }),
             ]
           }),
-          timeFact(['asked', 'lastAdvanceAt'], reading?.lastAdvanceAt, {
-            label: 'last advance',
-            now: view.at,
-            ...gone,
-          }),
-          fact(['asked', 'clientVersion'], reading?.info.clientVersion, gone),
-          fact(['asked', 'chainId'], reading?.info.chainId, gone),
-          fact(['asked', 'netVersion'], reading?.info.netVersion, gone),
+          time(['asked', 'lastAdvanceAt'], reading?.lastAdvanceAt, { label: 'last advance' }),
+          value(['asked', 'clientVersion'], reading?.info.clientVersion),
+          value(['asked', 'chainId'], reading?.info.chainId),
+          value(['asked', 'netVersion'], reading?.info.netVersion),
         ]
       },
     },
@@ -67,9 +55,7 @@ export const rpc: Section = {
       facts: (view) => {
         const reading = view.readings.status?.rpc
         return [
-          fact('status', reading?.status, {
-            tone: (status) => (status === 'active' ? undefined : 'notice'),
-          }),
+          fact('status', reading?.status, { tone: (status) => (status === 'active' ? undefined : 'notice') }),
           fact('clientVersion', reading?.clientVersion),
           fact('netVersion', reading?.netVersion),
           fact('blockNumber', reading?.blockNumber, { text: figure }),
@@ -133,9 +119,7 @@ export const chain: Section = {
         const { references = [], agreeing } = view.readings.reference ?? {}
         return [
           fact('blockDifference', blocksBehind(view), { text: inWords, tone: toneIn(view) }),
-          fact('referencesAgreeing', agreeing, {
-            text: (number) => `${number} of ${references.length}`,
-          }),
+          fact('referencesAgreeing', agreeing, { text: (number) => `${number} of ${references.length}` }),
           ...references.map(({ name, up, blockNumber, state, comparison }) =>
             fact(
               ['references', name ?? ''],
@@ -158,20 +142,19 @@ export const chain: Section = {
       facts: (view) => {
         const { known } = view
         const left = blocksyncLeft(view)
+        const { value } = factsFor(view.at, NO_WINDOW)
         return [
-          fact('blocksPerSecond', known.value('chain_blocks_per_second'), {
+          value('blocksPerSecond', known.value('chain_blocks_per_second'), {
             text: () => networkRateText(view) ?? '',
             unknownReason: noRateReason(view),
           }),
-          fact(['blocksyncWindow', 'remainingBlocks'], left?.blocks, {
+          value(['blocksyncWindow', 'remainingBlocks'], left?.blocks, {
             label: 'blocksync window left',
             text: (blocks) => count(blocks, 'block'),
-            unknownReason: NO_WINDOW,
           }),
-          fact(['blocksyncWindow', 'remainingSeconds'], left && left.ms / second, {
+          value(['blocksyncWindow', 'remainingSeconds'], left && left.ms / second, {
             label: 'window left, time',
             text: (seconds) => leftText(seconds * second, known),
-            unknownReason: NO_WINDOW,
           }),
         ]
       },

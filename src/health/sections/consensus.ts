@@ -3,7 +3,7 @@ import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
 import { blockAge, isNodeDown, progressText } from '../facts.ts'
 import { count, duration, figure, share, utc } from '../../core/format.ts'
 import { limitOf } from '../rules/index.ts'
-import { type Fact, fact, timeFact } from './fact.ts'
+import { type Fact, fact, factsFor, noticeIf, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { nextOwnRound } from './staking.ts'
@@ -44,9 +44,7 @@ export const consensus: Section = {
       facts: (view) => {
         const reading = view.readings.status?.consensus
         const wordOf = (name: 'status' | 'mode') =>
-          fact(name, reading?.[name], {
-            tone: (value) => (value === HEALTHY[name] ? undefined : 'notice'),
-          })
+          fact(name, reading?.[name], { tone: (value) => noticeIf(value !== HEALTHY[name]) })
         return [
           wordOf('status'),
           wordOf('mode'),
@@ -69,14 +67,9 @@ export const consensus: Section = {
           fact(['log', 'round'], log?.round, { text: figure }),
           fact(['log', 'block'], log?.block, { text: figure }),
           ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log?.messages[kind], { label })),
-          fact(['log', 'networkErrors'], log?.networkErrors, {
-            label: 'network errors, 5 min',
-          }),
+          fact(['log', 'networkErrors'], log?.networkErrors, { label: 'network errors, 5 min' }),
           timeFact(['log', 'votedAt'], log?.votedAt, { label: 'last vote', now: view.at }),
-          timeFact(['log', 'lastEntryAt'], log?.lastEntryAt, {
-            label: 'newest line',
-            now: view.at,
-          }),
+          timeFact(['log', 'lastEntryAt'], log?.lastEntryAt, { label: 'newest line', now: view.at }),
           ...(typeof log?.panic === 'string'
             ? [fact(['log', 'panic'], log.panic, { label: 'last panic', tone: () => 'bad' })]
             : []),
@@ -123,6 +116,8 @@ const derivedFrom = ({ known }: View) => {
 const isActive = (view: View): boolean | undefined =>
   view.readings.consensus?.statesyncActive ?? toFlag(view.known.value('chain_native_statesync_active'))
 
+const noticeIfAny = (amount: number) => noticeIf(amount > 0)
+
 const toFlag = (value: number | undefined): boolean | undefined => (value === undefined ? undefined : value === 1)
 
 /** With four decimals, as in the status report. */
@@ -150,13 +145,10 @@ export const statesync: Section = {
       collector: 'consensus',
       source: 'its log',
       facts: (view) => [
-        fact('active', isActive(view), {
-          label: 'active',
-          tone: (active) => (active ? 'notice' : undefined),
-        }),
+        fact('active', isActive(view), { tone: noticeIf }),
         fact('start', view.readings.consensus?.startActive ?? toFlag(view.known.value('chain_native_start_active')), {
           label: 'consensus starts',
-          tone: (active) => (active ? 'notice' : undefined),
+          tone: noticeIf,
         }),
       ],
     },
@@ -172,11 +164,7 @@ export const statesync: Section = {
             text: (seconds) => duration(seconds * 1000),
             ...none,
           }),
-          timeFact('lastProgressAt', lastProgressAt, {
-            label: 'last progress',
-            now: view.at,
-            ...none,
-          }),
+          timeFact('lastProgressAt', lastProgressAt, { label: 'last progress', now: view.at, ...none }),
         ]
       },
     },
@@ -222,18 +210,13 @@ export const duties: Section = {
         const own = ownDuties(view)
         const why = !all ? 'no round was read yet' : undefined
         const whyOwn = why ?? (!identity ? 'the key of this node is not known yet' : undefined)
+        const { value } = factsFor(view.at, whyOwn)
         return [
-          fact('identityActive', identity?.isActive, {
-            label: 'signs with its key',
-            unknownReason: whyOwn,
-          }),
+          value('identityActive', identity?.isActive, { label: 'signs with its key' }),
           fact('rounds', all?.rounds, { unknownReason: why }),
           fact('timeouts', all?.timeouts, { label: 'rounds that timed out', unknownReason: why }),
-          fact('ownBlocks', own?.ownBlocks, { unknownReason: whyOwn }),
-          fact('ownTimeouts', own?.ownTimeouts, {
-            unknownReason: whyOwn,
-            tone: (missed) => (missed > 0 ? 'notice' : undefined),
-          }),
+          value('ownBlocks', own?.ownBlocks),
+          value('ownTimeouts', own?.ownTimeouts, { tone: noticeIfAny }),
           fact('expectedSlots', own?.expected, {
             label: 'own turns expected',
             unknownReason: whyOwn ?? 'requires the share of the stake',
@@ -253,7 +236,7 @@ export const duties: Section = {
       facts: ({ known }) => [
         fact('ownConsecutiveTimeouts', known.value('chain_ledger_own_consecutive_timeouts'), {
           label: 'missed in a row',
-          tone: (missed) => (missed > 0 ? 'notice' : undefined),
+          tone: noticeIfAny,
         }),
       ],
     },
@@ -262,17 +245,13 @@ export const duties: Section = {
       source: 'the leader schedule',
       facts: (view) => {
         const { schedule } = view.readings
-        const why = schedule?.problem ?? undefined
+        const { value } = factsFor(view.at, schedule?.problem ?? undefined)
         return [
-          fact('scheduleProved', schedule?.isProved, { label: 'schedule is proved', unknownReason: why }),
+          value('scheduleProved', schedule?.isProved, { label: 'schedule is proved' }),
           nextOwnRound(view),
-          fact('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour', unknownReason: why }),
+          value('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour' }),
           ...lastMissedRound(view),
-          fact('ownMissedInEpoch', schedule?.inEpoch?.missed, {
-            label: 'missed in the epoch',
-            unknownReason: why,
-            tone: (missed) => (missed > 0 ? 'notice' : undefined),
-          }),
+          value('ownMissedInEpoch', schedule?.inEpoch?.missed, { label: 'missed in the epoch', tone: noticeIfAny }),
         ]
       },
     },
@@ -287,7 +266,7 @@ export const duties: Section = {
         fact('uptimeBudgetLeft', known.value('chain_slo_budget_remaining_ratio', { criterion: 'fresh_block' }), {
           label: 'downtime budget left',
           text: share,
-          tone: (left) => (left < 0 ? 'notice' : undefined),
+          tone: (left) => noticeIf(left < 0),
         }),
       ],
     },

@@ -1,7 +1,7 @@
 import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
-import { fact, type Fact, relativeTime, timeFact } from './fact.ts'
+import { fact, type Fact, factsFor, relativeTime } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { limitOf } from '../rules/index.ts'
 
@@ -20,50 +20,25 @@ export const execution: Section = {
       source: 'its log',
       facts: (view) => {
         const reading = view.readings.execution
-        const now = view.at
-        const why = staleReason(reading?.lastEntryAt ?? null, view)
+        const { value, time } = factsFor(view.at, staleReason(reading?.lastEntryAt ?? null, view))
         return [
-          fact('blockNumber', reading?.block?.number, {
-            unknownReason: why,
-            label: 'executed block',
-            text: figure,
-          }),
-          timeFact('blockTime', reading?.block?.at, { unknownReason: why, label: 'its time', now }),
-          fact('finalizedBlockNumber', reading?.finalized, {
-            unknownReason: why,
-            label: 'finalized block',
-            text: figure,
-          }),
-          fact('residentBytes', reading?.residentBytes, {
-            unknownReason: why,
-            label: 'memory',
-            text: size,
-          }),
-          fact(['database', 'usedRatio'], reading?.usedRatio, {
-            unknownReason: why,
-            label: 'database used',
-            text: share,
-          }),
-          fact(['database', 'chunks'], reading?.chunks, {
-            unknownReason: why,
+          value('blockNumber', reading?.block?.number, { label: 'executed block', text: figure }),
+          time('blockTime', reading?.block?.at, { label: 'its time' }),
+          value('finalizedBlockNumber', reading?.finalized, { label: 'finalized block', text: figure }),
+          value('residentBytes', reading?.residentBytes, { label: 'memory', text: size }),
+          value(['database', 'usedRatio'], reading?.usedRatio, { label: 'database used', text: share }),
+          value(['database', 'chunks'], reading?.chunks, {
             label: 'chunks',
             text: (lists) =>
-              joined(
-                Object.entries(lists).map(
-                  ([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`,
-                ),
-              ) ?? '',
+              Object.entries(lists)
+                .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
+                .join(', '),
           }),
-          fact(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
-            unknownReason: why,
+          value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
             label: 'history from block',
             text: figure,
           }),
-          timeFact('lastEntryAt', reading?.lastEntryAt, {
-            unknownReason: why,
-            label: 'newest line',
-            now,
-          }),
+          time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
         ]
       },
     },
@@ -182,26 +157,15 @@ const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact
   if (name === 'secondary' && found === null) return []
   const at = (part: string): readonly string[] => ['timelines', name, part]
   const label = name === 'primary' ? 'history' : 'second history'
-  const { historyBlocks, earliestBlock, latestBlock, kind, autoExpireBlock } = found ?? NO_TIMELINE
+  const kind = found?.kind ?? null
   return [
-    fact(at('historyBlocks'), historyBlocks, { label, text: (blocks) => count(blocks, 'block') }),
-    fact(at('earliestBlock'), earliestBlock, { label: `${label}, earliest`, text: figure }),
-    fact(at('latestBlock'), latestBlock, { label: `${label}, latest`, text: figure }),
+    fact(at('historyBlocks'), found?.historyBlocks, { label, text: (blocks) => count(blocks, 'block') }),
+    fact(at('earliestBlock'), found?.earliestBlock, { label: `${label}, earliest`, text: figure }),
+    fact(at('latestBlock'), found?.latestBlock, { label: `${label}, latest`, text: figure }),
     // Older tools do not print the encoding.
     ...(kind === null ? [] : [fact(at('kind'), kind, { label: `${label}, kind` })]),
-    fact(at('autoExpireBlock'), autoExpireBlock, {
-      label: `${label}, auto-expire version`,
-      text: figure,
-    }),
+    fact(at('autoExpireBlock'), found?.autoExpireBlock, { label: `${label}, auto-expire version`, text: figure }),
   ]
-}
-
-const NO_TIMELINE = {
-  historyBlocks: null,
-  earliestBlock: null,
-  latestBlock: null,
-  kind: null,
-  autoExpireBlock: null,
 }
 
 const latestFacts = (view: View): readonly Fact[] => {

@@ -52,6 +52,8 @@ interface FactOptions<T> {
   readonly unknownReason?: string | undefined
 }
 
+type TimeOptions = Omit<FactOptions<number>, 'text'>
+
 export const UNKNOWN = 'unknown'
 
 /** A field of a section; null, undefined and an empty text are unknown. */
@@ -77,11 +79,19 @@ export const fact = <T>(
 export const timeFact = (
   path: string | readonly string[],
   at: number | null | undefined,
-  options: Omit<FactOptions<number>, 'text'> & { readonly now: number },
+  options: TimeOptions & { readonly now: number },
 ): Fact => {
   const result = fact(path, at, { ...options, text: timeWithAge(options.now) })
   return typeof result.value === 'number' ? { ...result, value: iso(result.value) } : result
 }
+
+/** Facts of one source: the time now, and why they are unknown if no fact has a reason of its own. */
+export const factsFor = (now: number, unknownReason?: string) => ({
+  value: <T>(path: string | readonly string[], value: T | null | undefined, options: FactOptions<T> = {}): Fact =>
+    fact(path, value, { unknownReason, ...options }),
+  time: (path: string | readonly string[], at: number | null | undefined, options: TimeOptions = {}): Fact =>
+    timeFact(path, at, { now, unknownReason, ...options }),
+})
 
 /** `blockNumberFromExternal` → `block number from external`. */
 const labelOf = (field: string): string =>
@@ -92,6 +102,8 @@ const defaultText = (value: unknown): string => {
   if (typeof value === 'number') return figure(value)
   return typeof value === 'string' || typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
+
+export const noticeIf = (condition: boolean): Tone | undefined => (condition ? 'notice' : undefined)
 
 /** The tone of a value that should be true. */
 export const badUnless =

@@ -21,10 +21,7 @@ export const header: Section = {
         return [
           fact('hostname', hostname),
           fact('date', date),
-          fact('uptimeSeconds', uptimeSeconds, {
-            label: 'uptime',
-            text: (seconds) => duration(seconds * second),
-          }),
+          fact('uptimeSeconds', uptimeSeconds, { label: 'uptime', text: (seconds) => duration(seconds * second) }),
           fact('version', version),
         ]
       },

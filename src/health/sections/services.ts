@@ -1,5 +1,5 @@
 import { duration, figure, size, count, utc } from '../../core/format.ts'
-import { type Fact, fact, iso, relativeTime, signalName, timeFact } from './fact.ts'
+import { type Fact, fact, iso, noticeIf, relativeTime, signalName, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { type Group, joined, type Section, type Summary, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
@@ -18,9 +18,9 @@ export const services: Section = {
           ...(units.length === 0 ? [fact('units', null)] : []),
           ...units.map((service) => rowOf(service, view)),
           ...cleanupTimer(view),
-          ...(partialRestart === true
-            ? [fact('partialRestart', partialRestart, { text: () => PARTIAL, tone: () => 'bad' })]
-            : [fact('partialRestart', partialRestart)]),
+          partialRestart === true
+            ? fact('partialRestart', partialRestart, { text: () => PARTIAL, tone: () => 'bad' })
+            : fact('partialRestart', partialRestart),
         ]
       },
     },
@@ -68,11 +68,7 @@ const cleanupTimer = (view: View): readonly Fact[] =>
       ['timers', timer ?? ''],
       activeState === null
         ? null
-        : {
-            state: activeState,
-            lastTriggerAt: iso(lastTriggerAt),
-            nextTriggerAt: iso(nextTriggerAt),
-          },
+        : { state: activeState, lastTriggerAt: iso(lastTriggerAt), nextTriggerAt: iso(nextTriggerAt) },
       {
         label: `timer ${timer ?? ''}`,
         text: () =>
@@ -81,7 +77,7 @@ const cleanupTimer = (view: View): readonly Fact[] =>
             lastTriggerAt === null ? null : `last ${relativeTime(lastTriggerAt, view.at)}`,
             nextTriggerAt === null ? null : `next ${relativeTime(nextTriggerAt, view.at)}`,
           ]) ?? '',
-        tone: () => (activeState === 'active' ? undefined : 'notice'),
+        tone: () => noticeIf(activeState !== 'active'),
       },
     ),
   )
@@ -101,15 +97,12 @@ function reported(view: View): readonly Fact[] {
   ])
   return [
     ...Object.entries(words).map(([service, word]) =>
-      fact(['reported', service], word, {
-        label: service,
-        tone: (state) => (state === 'running' ? undefined : 'notice'),
-      }),
+      fact(['reported', service], word, { label: service, tone: (state) => noticeIf(state !== 'running') }),
     ),
     fact('cleanup', inWords === null ? null : { activated, previousSeconds, nextSeconds }, {
       label: 'clean-up',
       text: () => inWords ?? '',
-      tone: () => (activated === false ? 'notice' : undefined),
+      tone: () => noticeIf(activated === false),
     }),
   ]
 }
@@ -194,11 +187,7 @@ export const serviceSection = (service: string, title: string): Section => {
       { collector: 'services', source: 'systemd', facts: (view) => unitFacts(service, view) },
       { collector: 'host', source: 'the kernel', facts: (view) => limitFacts(service, view) },
       ...(follower === undefined ? [] : [newestLine(follower)]),
-      {
-        collector: 'logs',
-        source: 'the search of its log',
-        facts: (view) => logFacts(service, view),
-      },
+      { collector: 'logs', source: 'the search of its log', facts: (view) => logFacts(service, view) },
     ],
   }
 }
@@ -206,39 +195,32 @@ export const serviceSection = (service: string, title: string): Section => {
 const unitFacts = (service: string, view: View): readonly Fact[] => {
   const found = view.readings.services?.services.find((one) => one.service === service)
   const isActive = found?.activeState === 'active'
-  const ended = found && exitOf(found)
+  const isKnownInactive = found !== undefined && !isActive
+  const absentIf = (condition: boolean, absent = 'none') => (condition ? { absent } : {})
   return [
     fact('unit', found?.unit),
     fact('state', found && stateOf(found), { tone: () => found && toneOf(found) }),
     fact('enabled', found?.unitFileState),
     fact('expected', found?.expected, { label: 'should run' }),
-    timeFact(isActive || !found ? 'startedAt' : 'endedAt', isActive ? found.startedAt : found?.exitedAt, {
-      label: isActive || !found ? 'since' : 'ended',
+    timeFact(isKnownInactive ? 'endedAt' : 'startedAt', isActive ? found.startedAt : found?.exitedAt, {
+      label: isKnownInactive ? 'ended' : 'since',
       now: view.at,
-      ...(found && !isActive && { absent: 'never, according to systemd' }),
+      ...absentIf(isKnownInactive, 'never, according to systemd'),
     }),
-    fact('mainPid', found?.mainPid, {
-      label: 'pid',
-      text: String,
-      ...(found && { absent: 'none' }),
-    }),
+    fact('mainPid', found?.mainPid, { label: 'pid', text: String, ...absentIf(found !== undefined) }),
     fact('restarts', found?.restarts, { label: 'restarts by systemd', text: figure }),
-    fact('lastExit', ended, {
-      ...(found && { absent: 'none, according to systemd' }),
-    }),
-    fact('result', found?.result, {
-      tone: (result) => (result === 'success' ? undefined : 'bad'),
-    }),
+    fact('lastExit', found && exitOf(found), absentIf(found !== undefined, 'none, according to systemd')),
+    fact('result', found?.result, { tone: (result) => (result === 'success' ? undefined : 'bad') }),
     fact('memoryBytes', found?.memoryBytes, {
       label: 'memory',
       text: (bytes) => size(Number(bytes)),
-      ...(found && !isActive && { absent: 'none' }),
+      ...absentIf(isKnownInactive),
     }),
     fact('cpuSeconds', found?.cpuSeconds, {
       label: 'CPU time',
       text: (seconds) => duration(Number(seconds) * 1000),
     }),
-    fact('tasks', found?.tasks, { text: figure, ...(found && !isActive && { absent: 'none' }) }),
+    fact('tasks', found?.tasks, { text: figure, ...absentIf(isKnownInactive) }),
   ]
 }
 
@@ -263,16 +245,14 @@ const limitFacts = (service: string, view: View): readonly Fact[] => {
 const newestLine = (collector: Follower): Group => ({
   collector,
   source: 'its log',
-  facts: (view) => {
-    return [
-      timeFact('newestLineAt', view.readings[collector]?.lastEntryAt, {
-        label: 'newest line',
-        now: view.at,
-        unknownReason: view.hasReading(collector) ? 'no line of its log was read' : undefined,
-        tone: (at) => (view.at - at > SILENT_MS ? 'notice' : undefined),
-      }),
-    ]
-  },
+  facts: (view) => [
+    timeFact('newestLineAt', view.readings[collector]?.lastEntryAt, {
+      label: 'newest line',
+      now: view.at,
+      unknownReason: view.hasReading(collector) ? 'no line of its log was read' : undefined,
+      tone: (at) => noticeIf(view.at - at > SILENT_MS),
+    }),
+  ],
 })
 
 /** While it works, each of these services writes several lines per second. */
@@ -290,7 +270,7 @@ const logFacts = (service: string, view: View): readonly Fact[] => {
       label: 'problems in the log',
       text: (failures) => failures.join('; ') || 'none',
       unknownReason: !view.hasReading('logs') ? undefined : found === undefined ? 'its log is not searched' : unread,
-      tone: (failures) => (failures.length === 0 ? undefined : 'notice'),
+      tone: (failures) => noticeIf(failures.length > 0),
     }),
     timeFact('oldestLineAt', from, {
       label: 'oldest line',

@@ -1,7 +1,7 @@
 import { figure, tokens, share } from '../../core/format.ts'
 import type { Readings } from '../../collectors/index.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
-import { fact, type Fact, timeFact } from './fact.ts'
+import { fact, type Fact, factsFor, noticeIf, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 
 const VIEWS = [
@@ -35,74 +35,69 @@ const epochFacts = ({ readings: { staking: reading }, at, snapshot }: View): rea
   const progress = epoch?.progress
   const why = reading?.hasKey === false ? 'the key of this node is not known yet' : undefined
   const whyProgress = why ?? (epoch ? 'the length of an epoch of this chain is not known' : undefined)
+  const { value } = factsFor(at, why)
   return [
-    fact('epoch', epoch?.epoch, { text: figure, unknownReason: why }),
-    fact('isInDelay', epoch?.isInDelay, {
+    value('epoch', epoch?.epoch, { text: figure }),
+    value('isInDelay', epoch?.isInDelay, {
       label: 'boundary block has passed',
       text: (isInDelay) => (isInDelay ? 'yes: the set of the next epoch is fixed' : 'no'),
-      unknownReason: why,
     }),
-    fact('progress', progress?.progress, { label: 'progress', text: share, unknownReason: whyProgress }),
+    fact('progress', progress?.progress, { text: share, unknownReason: whyProgress }),
     fact('boundaryBlock', progress?.boundaryBlock, { text: figure, unknownReason: whyProgress }),
     timeFact('boundaryAt', expectedAt, { label: 'epoch end, expected', now: at, unknownReason: whyNoEnd }),
     timeFact('nextEpochAt', latestAt, { label: 'next epoch, latest', now: at, unknownReason: whyNoEnd }),
   ]
 }
 
-const validatorFacts = ({ readings: { staking: reading } }: View): readonly Fact[] => {
+const validatorFacts = ({ readings: { staking: reading }, at }: View): readonly Fact[] => {
   const validator = reading?.validator
   const unknownReason = whyNoValidator(reading)
-  const why = { unknownReason }
-  const nextSet = validator ? { unknownReason: 'fixed by the next boundary block' } : why
-  const set = reading?.sets ? why : { unknownReason: unknownReason ?? 'the sets could not be read' }
+  const whyNoSet = reading?.sets ? unknownReason : (unknownReason ?? 'the sets could not be read')
+  const { value } = factsFor(at, unknownReason)
   return [
-    fact('validatorId', validator?.id, { label: 'validator', ...why }),
-    fact('isActive', validator?.isActive, {
-      label: 'in the active set',
-      tone: (isActive) => (isActive ? undefined : 'notice'),
-      ...why,
-    }),
-    fact('isActiveNext', validator?.isActiveNext, {
+    value('validatorId', validator?.id, { label: 'validator' }),
+    value('isActive', validator?.isActive, { label: 'in the active set', tone: (isActive) => noticeIf(!isActive) }),
+    value('isActiveNext', validator?.isActiveNext, {
       label: 'in the next set',
-      tone: (isActive) => (isActive ? undefined : 'notice'),
-      ...nextSet,
+      tone: (isActive) => noticeIf(!isActive),
+      ...(validator && { unknownReason: 'fixed by the next boundary block' }),
     }),
-    fact('flags', validator?.flags, {
-      text: flagsText,
-      tone: (flags) => (flags === 0n ? undefined : 'notice'),
-      ...why,
-    }),
+    value('flags', validator?.flags, { text: flagsText, tone: (flags) => noticeIf(flags !== 0n) }),
     ...VIEWS.map(([view, label]) =>
-      fact(['stake', view], validator?.stake[view], { label: `stake ${label}`, ...inTokens, ...why }),
+      value(['stake', view], validator?.stake[view], { label: `stake ${label}`, ...inTokens }),
     ),
     ...VIEWS.map(([view, label]) =>
       // 0 in a set of which it is no member.
-      fact(['commission', view], validator?.stake[view] === 0n ? null : validator?.commission[view], {
+      value(['commission', view], validator?.stake[view] === 0n ? null : validator?.commission[view], {
         label: `commission ${label}`,
         ...asPercent,
-        unknownReason: validator?.stake[view] === 0n ? 'no member of this set' : unknownReason,
+        ...(validator?.stake[view] === 0n && { unknownReason: 'no member of this set' }),
       }),
     ),
-    fact('selfStake', validator?.selfStake, { label: 'own stake', ...inTokens, ...why }),
-    fact(['authority', 'address'], reading?.authority?.address, { label: 'authority', ...why }),
-    fact(['authority', 'balance'], reading?.authority?.balance, {
+    value('selfStake', validator?.selfStake, { label: 'own stake', ...inTokens }),
+    value(['authority', 'address'], reading?.authority?.address, { label: 'authority' }),
+    value(['authority', 'balance'], reading?.authority?.balance, {
       label: 'its balance',
       ...inTokens,
       unknownReason: unknownReason ?? 'the node has not reported it',
     }),
-    fact(['pending', 'all'], validator?.pending.all, { label: 'change at the boundary', ...inTokens, ...why }),
-    fact(['unclaimed', 'own'], validator?.unclaimed.own, { label: 'own unclaimed rewards', ...inTokens, ...why }),
-    fact(['unclaimed', 'all'], validator?.unclaimed.all, { label: 'unclaimed in the pool', ...inTokens, ...why }),
-    fact('threshold', validator?.threshold, { label: 'threshold of the set', ...inTokens, ...set }),
+    value(['pending', 'all'], validator?.pending.all, { label: 'change at the boundary', ...inTokens }),
+    value(['unclaimed', 'own'], validator?.unclaimed.own, { label: 'own unclaimed rewards', ...inTokens }),
+    value(['unclaimed', 'all'], validator?.unclaimed.all, { label: 'unclaimed in the pool', ...inTokens }),
+    fact('threshold', validator?.threshold, {
+      label: 'threshold of the set',
+      ...inTokens,
+      unknownReason: whyNoSet,
+    }),
     fact('margin', validator?.margin, {
       label: 'margin to the threshold',
       text: share,
-      tone: (margin) => (margin < 0 ? 'notice' : undefined),
-      unknownReason: validator && validator.flags !== 0n ? 'a flag excludes the validator' : set.unknownReason,
+      tone: (margin) => noticeIf(margin < 0),
+      unknownReason: validator && validator.flags !== 0n ? 'a flag excludes the validator' : whyNoSet,
     }),
-    fact('rank', validator?.rank, {
+    value('rank', validator?.rank, {
       text: (rank) => `${figure(rank)} of ${reading?.sets?.consensus ?? 'unknown'}`,
-      unknownReason: validator ? 'no member of the set, or a flag excludes it' : unknownReason,
+      ...(validator && { unknownReason: 'no member of the set, or a flag excludes it' }),
     }),
     ...(reading?.withdrawals ?? []).map(({ request, amount, epoch, isReady }) =>
       fact(

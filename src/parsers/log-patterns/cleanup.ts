@@ -1,17 +1,16 @@
 import { own } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 /** A script without functions. */
 const SCRIPT = own('monad-bft/debian/opt/monad/scripts/clear-old-artifacts.sh', 'main')
 
 /** The hourly cleanup. */
-export const cleanup: readonly LogPattern[] = [
+export const cleanup: readonly LogPatternRow[] = [
   {
     name: 'cleanup_skipped',
     services: ['cruft'],
     text: 'No new files detected. Skipping',
     sources: SCRIPT,
-    endsProcess: false,
     severity: 'warning',
     alert: 'ChainCleanup',
     meaning: 'The cleanup deleted nothing, because the ledger had no new file for 20 minutes.',
@@ -22,7 +21,6 @@ export const cleanup: readonly LogPattern[] = [
     services: ['cruft'],
     text: 'Cleanup completed successfully',
     sources: SCRIPT,
-    endsProcess: false,
     severity: 'info',
     alert: 'ChainCleanup',
     meaning: 'The hourly cleanup has deleted old files.',

@@ -1,5 +1,5 @@
 import { own } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 const MAIN = 'monad-bft/monad-node/src/main.rs'
 const ASSERT = 'monad/category/core/assert.c'
@@ -8,7 +8,7 @@ const ASSERT = 'monad/category/core/assert.c'
 export const UNCAUGHT = String.raw`\S{1,80}: \S{1,300}:\d{1,9}: .{1,400}?: \w{1,30} assert throw '`
 
 /** Crashes of any program. A panic in any thread of a Rust program ends it: `panic = "abort"` in monad-bft/Cargo.toml. */
-export const crashes: readonly LogPattern[] = [
+export const crashes: readonly LogPatternRow[] = [
   {
     name: 'assertion',
     services: ['any'],
@@ -17,7 +17,6 @@ export const crashes: readonly LogPattern[] = [
     reasonOnNextLine: true,
     sources: own(ASSERT, 'monad_assertion_failed'),
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning: 'An assertion failed, and the program ended with SIGABRT.',
     advice:
@@ -31,7 +30,6 @@ export const crashes: readonly LogPattern[] = [
     reasonOnNextLine: true,
     sources: own(ASSERT, 'monad_assertion_failed'),
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning: 'The program could not continue and ended with SIGABRT.',
     advice: 'Read the reason in the log and follow it.',
@@ -45,7 +43,6 @@ export const crashes: readonly LogPattern[] = [
     sources: [],
     notInSource: "Rust's standard library",
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning: 'A Rust program could not continue and ended with SIGABRT.',
     advice: 'Read the reason, then start consensus and execution together.',
@@ -57,7 +54,6 @@ export const crashes: readonly LogPattern[] = [
     sources: [],
     notInSource: "Rust's and C++'s standard libraries, and execution from v0.11 to v0.15.2",
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning:
       'The program ran out of memory or of its stack, or ended with an uncaught exception or by a signal such as a segmentation fault.',
@@ -72,7 +68,6 @@ export const crashes: readonly LogPattern[] = [
     sources: [],
     notInSource: 'the C library',
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning: 'The C library found the memory of the program damaged, and ended it with SIGABRT.',
     advice:
@@ -80,13 +75,11 @@ export const crashes: readonly LogPattern[] = [
   },
   {
     name: 'high_qc_too_far',
-    services: ['bft'],
     // Before Rust 1.73 the reason of a panic is on its first line, and in a paste that lost its line breaks.
     text: String.raw`(?:thread '.{0,80}? panicked at (?:'|\S{1,160}:\d+: ?))?high qc too far ahead of block tree root`,
     isBare: true,
     sources: own('monad-bft/monad-consensus-state/src/lib.rs', 'maybe_statesync'),
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning:
       'The network is 3/2 of `statesync_threshold` or more ahead of the last committed block (900 blocks by default), the distance at which a running consensus ends itself.',
@@ -96,11 +89,9 @@ export const crashes: readonly LogPattern[] = [
   },
   {
     name: 'consensus_crashed',
-    services: ['bft'],
     text: '(?:[^" ]+ )?consensus node crashed',
     sources: own(MAIN, 'main'),
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning:
       'Consensus ended with an error that is no panic, and with exit code 0: systemd reports a clean stop and does not restart it.',
@@ -108,11 +99,9 @@ export const crashes: readonly LogPattern[] = [
   },
   {
     name: 'parent_executor_gone',
-    services: ['bft'],
     text: 'parent executor returned none!',
     sources: own(MAIN, 'run'),
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning: 'A component that consensus needs has ended, so consensus ends too.',
     advice: 'Read the preceding lines, then start consensus and execution together.',
@@ -123,7 +112,6 @@ export const crashes: readonly LogPattern[] = [
     text: String.raw`(?:(?:.{0,80}?[\s:])?[A-Z][A-Za-z]*Exception: |${UNCAUGHT})`,
     sources: [...own('monad/cmd/monad/main.cpp', 'main'), ...own('monad/category/core/monad_exception.cpp', 'print')],
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.aborted',
     meaning: 'An exception reached the main function of execution, which ended with exit code 1.',
     advice: 'Keep the log and read the reason. Then start consensus and execution together.',

@@ -1,5 +1,5 @@
 import { own } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 const METADATA = 'monad/category/mpt/db_metadata_context.cpp'
 const UPDATE = 'monad/category/mpt/update_aux.cpp'
@@ -11,14 +11,13 @@ const CONSENSUS_MAIN = 'monad-bft/monad-node/src/main.rs'
 const READER = 'monad-bft/monad-triedb-utils/src'
 
 /** The database, in any program that opens it. */
-export const database: readonly LogPattern[] = [
+export const database: readonly LogPatternRow[] = [
   {
     name: 'timeline_missing',
     services: ['execution'],
     text: String.raw`live \S+ requires a page-encoded timeline`,
     sources: own(EXECUTION_MAIN, 'main'),
     endsProcess: true,
-    severity: 'critical',
     alert: 'ChainLogTrouble.timeline-missing',
     meaning: 'This version needs the page-encoded timeline, and the database has none (v0.16).',
     advice:
@@ -34,7 +33,6 @@ export const database: readonly LogPattern[] = [
     reasonOnNextLine: true,
     sources: own('monad/category/execution/monad/db/commit_block_migration.cpp', 'commit_block'),
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'The encoding of the primary timeline does not match the block: since the fork MIP-8 it must be page-encoded (v0.16.3).',
     advice:
@@ -47,7 +45,6 @@ export const database: readonly LogPattern[] = [
     text: String.raw`(?:DB is on older format \(magic=|DB was generated with version |Detected pre-dual-timeline DB)`,
     sources: own(METADATA, 'DbMetadataContext'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'The database has the format of another version: no program opens it (v0.15).',
     advice:
       'If the line names --upgrade, stop the services and run that command of the storage tool, which takes a second. If not, the package is of another release than the database: install the release that ran before. Nothing is damaged; do not reset the database.',
@@ -64,7 +61,6 @@ export const database: readonly LogPattern[] = [
       ...own(EXECUTION_MAIN, 'main'),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'The encoding of the database does not match this version or this block (v0.15, v0.16).',
     advice:
       'Compare the installed release with the one that the network requires, and the timelines of the database with its documentation. Never downgrade below v0.16.1 after the fork, and never promote a timeline before it.',
@@ -79,7 +75,6 @@ export const database: readonly LogPattern[] = [
       ...own(EXECUTION_MAIN, 'main'),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'A snapshot was to be loaded into a non-empty database.',
     advice:
       'Check the device. If this database is to be replaced, follow the hard reset, and create the new one page-encoded.',
@@ -91,7 +86,6 @@ export const database: readonly LogPattern[] = [
     text: '(?:DB metadata (?:was closed dirty|has a pending shrink/grow op)|First copy of metadata corrupted, but not opened)',
     sources: own(METADATA, 'DbMetadataContext', 'replay_pending_shrink_grow_'),
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'A program that opens the database for reading ended, because the last process that wrote to it did not close it, or changed it for more than a second.',
     advice:
@@ -107,7 +101,6 @@ export const database: readonly LogPattern[] = [
       ...own(UPDATE, 'rewind_to_match_offsets', 'advance_compact_offsets'),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'The database is damaged, or the device contains no database: no program can use it.',
     advice:
       'Check the device, the drive (`chain-agent status host`) and the kernel log. If it is the right device, keep the log and follow the hard reset.',
@@ -119,7 +112,6 @@ export const database: readonly LogPattern[] = [
     text: '(?:open failed due to|ftruncate failed due to|Storage pool source .{0,300}? has not been initiali[sz]ed|Trying to initialise new DB but storage pool contains existing data)',
     sources: [...own(POOL, 'make_device_', 'storage_pool'), ...own('monad/category/mpt/db.cpp', 'AsyncIOContext')],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'The database cannot be opened: its device is missing, not initialised, or has other data.',
     advice:
       'Check the device that the service names with `--db`, its owner, and after a reboot its udev rule. Initialise nothing that may contain data.',
@@ -129,19 +121,16 @@ export const database: readonly LogPattern[] = [
     services: ['bft', 'rpc'],
     text: 'Failed to inspect database path',
     sources: own('monad/rust/crates/monad-triedb/src/ffi.cpp', 'triedb_open'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The path of the database cannot be read: it does not exist, or the user may not read it.',
     advice: "Check the path that the service names, its owner, and after a reboot the device's udev rule.",
   },
   {
     name: 'db_path_ambiguous',
-    services: ['bft'],
     text: '(?:assertion .left == right. failed: nothing in triedb path|triedb should exist in path)',
     isBare: true,
     sources: own(CONSENSUS_MAIN, 'run'),
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'Consensus did not start: the path of the database is a directory that has not exactly one entry, or no database can be opened there.',
     advice:
@@ -156,7 +145,6 @@ export const database: readonly LogPattern[] = [
       ...own(METADATA, 'sync_metadata_to_disk_', 'sync_ring_data_to_disk_', 'install_chunk_mapping_'),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Reading or writing the database failed: the drive or the memory mapping.',
     advice: 'Check the kernel log and the drive (`chain-agent status host`) before you start anything.',
   },
@@ -165,7 +153,6 @@ export const database: readonly LogPattern[] = [
     services: ['bft', 'execution'],
     text: 'Virtual offset space is running out',
     sources: own(METADATA, 'append'),
-    endsProcess: false,
     severity: 'critical',
     meaning: 'The database is running out of addresses for new data.',
     advice:
@@ -178,7 +165,6 @@ export const database: readonly LogPattern[] = [
     text: 'Chunk count overflow detected',
     sources: own('monad/category/mpt/detail/db_metadata.hpp', 'append_'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'The database has no addresses left for new data, and the program that writes to it ended.',
     advice: 'Follow the hard reset: a restart does not help.',
     documents: ['database-metadata', 'hard-reset'],
@@ -188,7 +174,6 @@ export const database: readonly LogPattern[] = [
     services: ['execution'],
     text: 'Adjust db history length down',
     sources: own(UPDATE, 'adjust_history_length_based_on_disk_usage'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The database is more than 80 % full and drops old state to stay below that.',
     advice: 'No immediate action: only history is dropped. If free space still decreases, add storage.',
@@ -201,28 +186,23 @@ export const database: readonly LogPattern[] = [
       ...own(`${RUNLOOP}/runloop_monad.cpp`, 'propose_block'),
       ...own(`${RUNLOOP}/runloop_monad_ethblocks.cpp`, 'process_monad_block'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'Writing a block to the database took far too long.',
     advice: 'Check the drive of the database: temperature, health, and other processes that write to it.',
   },
   {
     name: 'triedb_unavailable',
-    services: ['bft'],
     text: 'triedb unavailable, migration-phase and disk-usage metrics will not be reported',
     sources: own(CONSENSUS_MAIN, 'run'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'Consensus cannot open the database for its metrics.',
     advice: "Check that the database's device exists and that the node's user may read it.",
   },
   {
     name: 'triedb_stats_missing',
-    services: ['bft'],
     text: 'no triedb stats sample; check that --triedb-stats-path',
     sources: [],
     notInSource: 'it is not on the default branch of 2026-08-21',
-    endsProcess: false,
     severity: 'warning',
     meaning:
       'Consensus cannot read the statistics of execution on the database: their metrics keep their last values, or are absent.',
@@ -231,11 +211,9 @@ export const database: readonly LogPattern[] = [
   },
   {
     name: 'triedb_without_cache',
-    services: ['bft'],
     text: 'state backend has no trie-node cache, its metrics will not be reported',
     sources: [],
     notInSource: 'it is not on the default branch of 2026-08-21',
-    endsProcess: false,
     severity: 'info',
     meaning: 'Consensus reads the state without a cache of its own: the metrics of that cache are absent.',
     advice: 'No action needed.',
@@ -248,7 +226,6 @@ export const database: readonly LogPattern[] = [
       ...own(`${READER}/lib.rs`, 'get_accounts_async'),
       ...own(`${READER}/triedb_env.rs`, 'send_async_request', 'send_traverse_request', 'send_async_range_request'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'Requests to the database take too long: the drive is too slow for the load.',
     advice: 'Check the load of the drive, and the requests that the RPC gets.',
@@ -267,7 +244,6 @@ export const database: readonly LogPattern[] = [
       ),
       ...own(`${READER}/decode.rs`, 'rlp_decode_account', 'rlp_decode_storage_slot', 'rlp_decode_transaction_location'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'A value could not be read from the database.',
     advice: 'Compare the versions of the programs: all must be of one release. If they are, check the drive.',

@@ -1,10 +1,10 @@
 import { own } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 const RUNLOOP = 'monad/category/execution/runloop/runloop_monad.cpp'
 
 /** Execution of blocks. */
-export const execution: readonly LogPattern[] = [
+export const execution: readonly LogPatternRow[] = [
   {
     name: 'block_failed',
     services: ['execution'],
@@ -14,7 +14,6 @@ export const execution: readonly LogPattern[] = [
       ...own('monad/category/execution/runloop/runloop_interface_monad.cpp', 'monad_runloop_run'),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Execution rejected a block that consensus accepted, and ended with exit code 1.',
     advice: 'Compare the version with the one that the network requires. Keep the log. The state itself may be right.',
     documents: ['execution-result'],
@@ -25,7 +24,6 @@ export const execution: readonly LogPattern[] = [
     text: 'Delayed execution result mismatch for block',
     sources: own(RUNLOOP, 'validate_delayed_execution_results'),
     endsProcess: true,
-    severity: 'critical',
     meaning: "The execution result differs from the network's: the states have diverged, and execution aborted.",
     advice: 'Keep the log, stop the node, and upgrade it if its version is old. Then follow the hard reset.',
     documents: ['execution-result', 'hard-reset'],
@@ -43,7 +41,6 @@ export const execution: readonly LogPattern[] = [
       ),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'Execution got a block or an epoch that is not the next one, and ended: consensus and execution do not agree on the height.',
     advice:
@@ -54,7 +51,6 @@ export const execution: readonly LogPattern[] = [
     services: ['execution'],
     text: '(?:socket error event|connection closed), reconnecting',
     sources: own('monad/category/statesync/statesync_server_network.hpp', 'statesync_server_recv'),
-    endsProcess: false,
     severity: 'info',
     meaning: 'Consensus closed its socket while execution runs: consensus was stopped, restarted or has ended.',
     advice:

@@ -1,18 +1,17 @@
 import { own, received } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 const EVENT = 'monad/cmd/monad/event.cpp'
 const UDP = 'monad-bft/monad-dataplane/src/udp.rs'
 
 /** The host: disks, clock, kernel, huge pages. */
-export const host: readonly LogPattern[] = [
+export const host: readonly LogPatternRow[] = [
   {
     name: 'disk_full',
     services: ['any', 'cruft'],
     text: '.{0,160}?No space left on device',
     sources: [],
     notInSource: 'the C library',
-    endsProcess: false,
     severity: 'critical',
     meaning: 'A file system or the huge pages are full, and a write failed.',
     advice:
@@ -20,10 +19,8 @@ export const host: readonly LogPattern[] = [
   },
   {
     name: 'clock_rejected',
-    services: ['bft'],
     text: 'Timestamp validation failed',
     sources: received('monad-bft/monad-consensus-state/src/lib.rs', 'try_vote'),
-    endsProcess: false,
     severity: 'info',
     meaning:
       "The timestamp of a proposal differs from this host's clock by more than 500 ms and one vote pace, or is not newer than its parent's: usually the leader's clock is wrong.",
@@ -32,22 +29,18 @@ export const host: readonly LogPattern[] = [
   },
   {
     name: 'clock_before_epoch',
-    services: ['bft'],
     text: 'Clock may have gone backwards',
     isBare: true,
     sources: own('monad-bft/monad-updaters/src/tokio_timestamp.rs', 'poll_next'),
     endsProcess: true,
-    severity: 'critical',
     meaning: "Consensus ended, because the host's clock shows a time before 1970.",
     advice:
       'Set the clock: `chain-agent status host` shows its time service. Then start consensus and execution together.',
   },
   {
     name: 'clock_not_set',
-    services: ['bft'],
     text: 'system time is before unix epoch',
     sources: own('monad-bft/monad-raptorcast/src/parser/packet_parser.rs', 'ensure_valid_timestamp'),
-    endsProcess: false,
     severity: 'warning',
     meaning: "The host's clock shows a time before 1970.",
     advice: 'Set the clock: `chain-agent status host` shows its time service.',
@@ -67,7 +60,6 @@ export const host: readonly LogPattern[] = [
       ),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'The event ring in shared memory cannot be created: no huge pages are free, or another process owns it.',
     advice:
       "Check the host's huge pages, and whether a second execution process runs. Then start consensus and execution together.",
@@ -77,7 +69,6 @@ export const host: readonly LogPattern[] = [
     services: ['execution'],
     text: 'file system hosting event ring file',
     sources: own(EVENT, 'init_owned_event_ring'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The event ring is not in huge pages: execution continues, more slowly.',
     advice:
@@ -92,30 +83,25 @@ export const host: readonly LogPattern[] = [
       ...own('monad/category/core/io/buffers.cpp', 'Buffers'),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'The kernel provides no io_uring queue, or registers no buffers for it: some kernels have a bug, a container may forbid it.',
     advice: 'Compare the kernel with the known bad versions, and check the limit of locked memory.',
   },
   {
     name: 'buffer_ring',
-    services: ['bft'],
     text: 'failed to create multishot buffer ring',
     sources: own(UDP, 'rx_multishot_socket'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The kernel provides no buffer ring of io_uring: consensus receives messages in a slower way.',
     advice: 'Compare the kernel with the known bad versions: `chain-agent status host`.',
   },
   {
     name: 'buffer_ring_required',
-    services: ['bft'],
     // The first text until v0.16, the second since.
     text: 'failed to (?:create buffer ring|recreate multishot buffer ring)',
     isBare: true,
     sources: own(UDP, 'rx_multishot_socket'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus ended, because the kernel provides no buffer ring of io_uring.',
     advice:
       'Compare the kernel with the known bad versions: `chain-agent status host`. Set `enable_udp_multishot = false` in node.toml if the version has it, then start consensus and execution together.',

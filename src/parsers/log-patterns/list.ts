@@ -7,20 +7,22 @@ import { host } from './host.ts'
 import { network } from './network.ts'
 import { rpc } from './rpc.ts'
 import { start } from './start.ts'
-import type { LogPattern } from './pattern.ts'
+import { type LogPattern, type LogPatternRow, toPattern } from './pattern.ts'
+
+const SUBJECTS: readonly (readonly [title: string, rows: readonly LogPatternRow[]])[] = [
+  ['Crashes', crashes],
+  ['Start, configuration and keys', start],
+  ['Database', database],
+  ['Execution', execution],
+  ['Consensus', consensus],
+  ['Network and peers', network],
+  ['Host', host],
+  ['RPC', rpc],
+  ['Cleanup', cleanup],
+]
 
 /** All patterns by subject, as the documentation lists them. */
-export const LOG_SUBJECTS: readonly { readonly title: string; readonly patterns: readonly LogPattern[] }[] = [
-  { title: 'Crashes', patterns: crashes },
-  { title: 'Start, configuration and keys', patterns: start },
-  { title: 'Database', patterns: database },
-  { title: 'Execution', patterns: execution },
-  { title: 'Consensus', patterns: consensus },
-  { title: 'Network and peers', patterns: network },
-  { title: 'Host', patterns: host },
-  { title: 'RPC', patterns: rpc },
-  { title: 'Cleanup', patterns: cleanup },
-]
+export const LOG_SUBJECTS = SUBJECTS.map(([title, rows]) => ({ title, patterns: rows.map(toPattern) }))
 
 /** All patterns. */
 export const LOG_PATTERNS: readonly LogPattern[] = LOG_SUBJECTS.flatMap(({ patterns }) => patterns)

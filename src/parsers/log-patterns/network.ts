@@ -1,22 +1,20 @@
 import { own, received } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 const MAIN = 'monad-bft/monad-node/src/main.rs'
 const DATAPLANE = 'monad-bft/monad-dataplane/src'
 const RAPTORCAST = 'monad-bft/monad-raptorcast/src'
 
 /** Peers and the network. */
-export const network: readonly LogPattern[] = [
+export const network: readonly LogPatternRow[] = [
   {
     name: 'stream_ended',
-    services: ['bft'],
     text: '(?:(?:Primary|Secondary) RaptorCast stream ended unexpectedly|RaptorCast secondary->primary .{0,20}?channel disconnected|RaptorCastSecondary channel disconnected|Could not send InboundRouterMessage to secondary)',
     sources: [
       ...own('monad-bft/monad-router-multi/src/lib.rs', 'poll_next'),
       ...own(`${RAPTORCAST}/lib.rs`, 'poll_next'),
       ...own(`${RAPTORCAST}/raptorcast_secondary/mod.rs`, 'poll_next'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'A part of the network layer has ended: blocks are distributed only in part.',
     advice:
@@ -24,45 +22,37 @@ export const network: readonly LogPattern[] = [
   },
   {
     name: 'egress_full',
-    services: ['bft'],
     text: '(?:udp|tcp) egress channel full, dropping',
     sources: own(`${DATAPLANE}/lib.rs`, 'write', 'write_broadcast_with_priority', 'write_unicast_with_priority'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'Messages to peers are dropped: the network interface or a CPU is overloaded.',
     advice: 'Check the load of the host and the bandwidth.',
   },
   {
     name: 'udp_buffers',
-    services: ['bft'],
     text: 'unable to set udp (?:receive|send) buffer size',
     isBare: true,
     sources: own(`${DATAPLANE}/udp.rs`, 'set_recv_buffer_size', 'set_send_buffer_size'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus did not start: the kernel limits the socket buffers below what it requests.',
     advice:
       'Set net.core.rmem_max and net.core.wmem_max to at least the size in the line, then start consensus and execution together.',
   },
   {
     name: 'accept_failed',
-    services: ['bft'],
     text: 'error accepting tcp connection',
     sources: own(`${DATAPLANE}/tcp/rx.rs`, 'task'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'A connection of a peer could not be accepted, usually because no file descriptors are left.',
     advice: 'Check the limit and the number of open files: `chain-agent status services`.',
   },
   {
     name: 'local_accept_failed',
-    services: ['bft'],
     text: 'listener poll accept error',
     sources: [
       ...own('monad-bft/monad-control-panel/src/ipc.rs', 'new'),
       ...own('monad-bft/monad-eth-txpool-executor/src/ipc/mod.rs', 'poll_txs'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning:
       'A connection of a program on this host, usually the RPC, could not be accepted, usually because no file descriptors are left.',
@@ -70,12 +60,10 @@ export const network: readonly LogPattern[] = [
   },
   {
     name: 'control_panel_failed',
-    services: ['bft'],
     text: 'not yet implemented: ipc listener error',
     isBare: true,
     sources: own('monad-bft/monad-control-panel/src/ipc.rs', 'new'),
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'Consensus ended, because its control socket could not accept a connection: usually no file descriptors are left.',
     advice:
@@ -83,12 +71,10 @@ export const network: readonly LogPattern[] = [
   },
   {
     name: 'name_record_invalid',
-    services: ['bft'],
     text: 'self name record signature mismatch',
     isBare: true,
     sources: own(MAIN, 'build_raptorcast_router'),
     endsProcess: true,
-    severity: 'critical',
     meaning:
       "Consensus did not start: the signature of this node's own address record in node.toml does not match its key, address, ports and number.",
     advice:
@@ -96,38 +82,32 @@ export const network: readonly LogPattern[] = [
   },
   {
     name: 'peer_name_record_invalid',
-    services: ['bft'],
     text: 'invalid name record signature(?: in config file|, dropping record)',
     sources: [
       ...own(MAIN, 'build_raptorcast_router'),
       ...received('monad-bft/monad-peer-discovery/src/discovery.rs', 'handle_peer_lookup_response'),
     ],
-    endsProcess: false,
     severity: 'info',
     meaning: 'The signature of the address record of a peer does not match: the record is ignored.',
     advice: 'No action needed. If it is in the configuration, get the current record of that bootstrap peer.',
   },
   {
     name: 'self_address_unresolved',
-    services: ['bft'],
     text: 'Unable to resolve self address',
     isBare: true,
     sources: own(MAIN, 'build_raptorcast_router'),
     endsProcess: true,
-    severity: 'critical',
     meaning: "Consensus did not start: the host name in this node's own `self_address` cannot be resolved.",
     advice:
       'Check the name in node.toml and the DNS of this host, or use the IPv4 address, then start consensus and execution together.',
   },
   {
     name: 'address_unresolved',
-    services: ['bft'],
     text: '(?:Unable to resolve(?! self address)|No IPv4 DNS record|config loader: cannot resolve bootstrap peer)',
     sources: [
       ...own(MAIN, 'resolve_domain_v4'),
       ...own('monad-bft/monad-updaters/src/config_loader.rs', 'resolve_domains'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning:
       'The host name of a bootstrap peer in the configuration of consensus cannot be resolved: the peer is left out.',
@@ -135,10 +115,8 @@ export const network: readonly LogPattern[] = [
   },
   {
     name: 'group_message_dropped',
-    services: ['bft'],
     text: 'No validators found for current epoch',
     sources: received(`${RAPTORCAST}/lib.rs`, 'poll_next'),
-    endsProcess: false,
     severity: 'info',
     meaning:
       'A group message of full nodes arrived before the network layer had the validator set of its epoch, and was dropped.',

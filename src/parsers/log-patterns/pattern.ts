@@ -2,7 +2,7 @@ import type { DocumentId } from '../../domain/node-documentation.ts'
 import type { NodeSource } from '../../domain/node-source.ts'
 
 /** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
-export type Severity = 'critical' | 'warning' | 'info'
+type Severity = 'critical' | 'warning' | 'info'
 
 /** A service in whose log the pattern can occur. `any`: every program of the node except the cleanup. */
 type PatternService = 'bft' | 'execution' | 'rpc' | 'cruft' | 'any'
@@ -40,3 +40,15 @@ export interface LogPattern {
   /** What the advice relies on; required if following it costs data, a key or an hour. */
   readonly documents?: readonly DocumentId[]
 }
+
+/** A pattern without what follows: most lines are of consensus, most processes continue, and one that has ended is critical. */
+export type LogPatternRow = Omit<LogPattern, 'services' | 'endsProcess' | 'severity'> &
+  Partial<Pick<LogPattern, 'services'>> &
+  ({ readonly endsProcess: true } | { readonly severity: Severity })
+
+export const toPattern = (row: LogPatternRow): LogPattern => ({
+  services: ['bft'],
+  endsProcess: false,
+  severity: 'critical',
+  ...row,
+})

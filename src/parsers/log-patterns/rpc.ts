@@ -1,11 +1,11 @@
 import { own } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 const RPC = 'monad-bft/monad-rpc/src'
 const ARCHIVE = 'monad-bft/monad-archive/src'
 
 /** The RPC program. */
-export const rpc: readonly LogPattern[] = [
+export const rpc: readonly LogPatternRow[] = [
   {
     name: 'rpc_consensus_gone',
     services: ['rpc'],
@@ -15,7 +15,6 @@ export const rpc: readonly LogPattern[] = [
       ...own(`${RPC}/txpool/socket.rs`, 'poll_next'),
       ...own(`${RPC}/handlers/eth/txn.rs`, 'submit_to_txpool'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The RPC has lost its connection to consensus: it accepts no transactions.',
     advice:
@@ -26,7 +25,6 @@ export const rpc: readonly LogPattern[] = [
     services: ['rpc'],
     text: 'Waiting for statesync to complete',
     sources: own(`${RPC}/main.rs`, 'main'),
-    endsProcess: false,
     severity: 'info',
     meaning: 'The RPC waits at its start until consensus is live, and does not listen on its port yet.',
     advice: 'No action needed for the RPC: see why consensus is not live, `chain-agent status chain`.',
@@ -41,7 +39,6 @@ export const rpc: readonly LogPattern[] = [
       ...own(`${RPC}/websocket/handler.rs`, 'handler', 'ws_handler'),
       ...own(`${RPC}/data/mod.rs`, 'try_collect_logs_stream_with_heuristic_response_limit'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The RPC has missed events of execution: subscriptions of clients have gaps.',
     advice: 'Check that execution runs and the load of the host. Clients have to subscribe again.',
@@ -58,7 +55,6 @@ export const rpc: readonly LogPattern[] = [
       ...own(`${ARCHIVE}/kvstore/dynamodb.rs`, 'bulk_put', 'put'),
       ...own(`${ARCHIVE}/model/logs_index.rs`, 'from_tx_index_archiver', 'index_block'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'Old blocks and logs cannot be read from the archive: the RPC answers such requests with errors.',
     advice: "Check the archive's address and credentials in the RPC's options, and the network.",
@@ -71,7 +67,6 @@ export const rpc: readonly LogPattern[] = [
       ...own(`${RPC}/handlers/eth/txn.rs`, 'submit_to_txpool'),
       ...own(`${RPC}/data/eth_call_handler.rs`, 'acquire'),
     ],
-    endsProcess: false,
     severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning: 'The RPC rejects requests because it gets too many.',
@@ -82,7 +77,6 @@ export const rpc: readonly LogPattern[] = [
     services: ['rpc'],
     text: '--ipc-path is not set, tx pool will be disabled',
     sources: own(`${RPC}/main.rs`, 'main'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The RPC runs without a connection to consensus: it accepts no transactions.',
     advice: 'Set `--ipc-path` in its unit if it should accept transactions.',

@@ -1,5 +1,5 @@
 import { own, received } from '../../domain/node-source.ts'
-import type { LogPattern } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 const MAIN = 'monad-bft/monad-node/src/main.rs'
 const SETUP = 'monad-bft/monad-node/src/state.rs'
@@ -9,7 +9,7 @@ const STATE = 'monad-bft/monad-state/src/lib.rs'
 const OPTION_ERROR = String.raw`The following arguments? (?:was|were) not expected: |Could not convert: |--[\w,-]+(?:: | is required\b| requires | excludes )`
 
 /** Refused starts: options, configuration, keys, and the files that consensus starts from. */
-export const start: readonly LogPattern[] = [
+export const start: readonly LogPatternRow[] = [
   {
     name: 'start_refused',
     services: ['bft', 'execution', 'rpc'],
@@ -17,7 +17,6 @@ export const start: readonly LogPattern[] = [
     isBare: true,
     sources: own(SETUP, 'setup'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'A program refused to start and ended: the line has the reason.',
     advice:
       'Read the line: it names an option, a file or a value. Fix that, then start consensus and execution together.',
@@ -29,7 +28,6 @@ export const start: readonly LogPattern[] = [
     isBare: true,
     sources: own('monad-bft/monad-rpc/src/main.rs', 'main'),
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'The RPC ended with an error, usually at its start: another program uses its address, or node.toml cannot be read.',
     advice:
@@ -37,44 +35,36 @@ export const start: readonly LogPattern[] = [
   },
   {
     name: 'keystore_rejected',
-    services: ['bft'],
     // The text for the BLS key has the word twice.
     text: 'error: (?:secp|bls) secret(?: secret)? must be encoded in keystore json',
     isBare: true,
     sources: own(SETUP, 'load_secp256k1_keypair', 'load_bls12_381_keypair'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus cannot open a keystore and did not start. A wrong password gives the same text.',
     advice:
       "Check KEYSTORE_PASSWORD in the node's environment file and the keystore that the line names, secp or bls: `chain-agent keys verify`. Do not create new keys.",
   },
   {
     name: 'config_rejected',
-    services: ['bft'],
     text: '(?:error: (?:TOML parse error|forkpoint must have|invalid prometheus label)|duplicate prometheus label)',
     sources: [...own(SETUP, 'setup', 'parse_metrics_config'), ...own(MAIN, 'run')],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus rejects a configuration file, usually that of another version, and ends.',
     advice: 'Compare the file with the example of the installed version, at the line that is named.',
   },
   {
     name: 'config_fetch_failed',
-    services: ['bft'],
     text: 'error: failed to fetch local and remote configs',
     isBare: true,
     sources: own(SETUP, 'get_latest_configs'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus found neither a local nor a remote forkpoint and validators file, and did not start.',
     advice: 'Check the URLs in its environment file and the network, or copy both files from another node.',
   },
   {
     name: 'remote_files_unavailable',
-    services: ['bft'],
     text: 'failed to fetch remote configs, using local forkpoint',
     sources: own(SETUP, 'get_latest_configs'),
-    endsProcess: false,
     severity: 'info',
     meaning:
       'At its start consensus got no remote forkpoint and validators file, because a URL is unset or unreachable: it starts from the local ones.',
@@ -84,10 +74,8 @@ export const start: readonly LogPattern[] = [
   },
   {
     name: 'remote_files_inconsistent',
-    services: ['bft'],
     text: 'remote validators config missing validator set for remote forkpoint',
     sources: received(SETUP, 'get_latest_configs'),
-    endsProcess: false,
     severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning:
@@ -98,10 +86,8 @@ export const start: readonly LogPattern[] = [
   },
   {
     name: 'remote_files_unused',
-    services: ['bft'],
     text: String.raw`local forkpoint within \d+ rounds of remote forkpoint, using local configs`,
     sources: own(SETUP, 'get_latest_configs'),
-    endsProcess: false,
     severity: 'info',
     meaning:
       'The remote forkpoint is not more than `statesync_threshold` rounds newer than the local one: consensus starts from its local files and gets the blocks from peers.',
@@ -109,25 +95,21 @@ export const start: readonly LogPattern[] = [
   },
   {
     name: 'forkpoint_invalid',
-    services: ['bft'],
     // The second line of an assertion of Rust. Only the thread and the place are on the first.
     text: String.raw`\s*left: Err\((?:TooFewValidatorSets|TooManyValidatorSets|ValidatorSetsNotConsecutive|InvalidValidatorSetStartEpoch|InvalidQC|InvalidHighCertificate)\)`,
     isBare: true,
     sources: own(STATE, 'ForkpointValidationError', 'build'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus did not start: forkpoint and validators file do not belong together, or one is damaged.',
     advice: 'Take both files from one source, then start consensus and execution together.',
     documents: ['soft-reset'],
   },
   {
     name: 'validator_set_differs',
-    services: ['bft'],
     text: String.raw`assertion .left == right. failed: Unexpected locked epoch valset`,
     isBare: true,
     sources: own(STATE, 'maybe_start_consensus'),
     endsProcess: true,
-    severity: 'critical',
     meaning:
       'Consensus ended before it was live: the validators file has another validator set for the next epoch than the database.',
     advice:
@@ -136,19 +118,16 @@ export const start: readonly LogPattern[] = [
   },
   {
     name: 'database_empty',
-    services: ['bft'],
     text: String.raw`is DB state empty\?`,
     isBare: true,
     sources: own(STATE, 'maybe_start_consensus'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus did not start: its forkpoint is at the beginning of the chain, and the database is empty.',
     advice: 'Check the device of the database and the forkpoint. If the database is new, follow the hard reset.',
     documents: ['hard-reset'],
   },
   {
     name: 'validators_unknown',
-    services: ['bft'],
     text: '(?:validators config missing validator set for epoch|unknown validator set for current_epoch)',
     isBare: true,
     sources: [
@@ -157,17 +136,14 @@ export const start: readonly LogPattern[] = [
       ...own('monad-bft/monad-state/src/consensus.rs', 'get_role'),
     ],
     endsProcess: true,
-    severity: 'critical',
     meaning: 'The validators file has no validator set for the epoch, and consensus ended: the file is too old.',
     advice: 'Fetch a current forkpoint and validators file, then start consensus and execution together.',
     documents: ['soft-reset'],
   },
   {
     name: 'forkpoint_old',
-    services: ['bft'],
     text: String.raw`remote forkpoint over \d+ rounds older than local forkpoint`,
     sources: received(SETUP, 'get_latest_configs'),
-    endsProcess: false,
     severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning: 'The forkpoint on the network is older than the local one: its publisher has stopped.',
@@ -175,35 +151,29 @@ export const start: readonly LogPattern[] = [
   },
   {
     name: 'files_not_written',
-    services: ['bft'],
     text: 'failed to write (?:(?:remote )?forkpoint to toml string|name records to file)',
     sources: [
       ...own(SETUP, 'get_latest_configs'),
       ...own('monad-bft/monad-updaters/src/config_file.rs', 'write_checkpoint'),
       ...own('monad-bft/monad-peer-discovery/src/discovery.rs', 'write_peers_to_file'),
     ],
-    endsProcess: false,
     severity: 'warning',
     meaning: 'Consensus could not write a file that it reads at its next start.',
     advice: "Check the free space and the owner of the node's directory.",
   },
   {
     name: 'metrics_not_started',
-    services: ['bft'],
     text: '(?:failed to initialize prometheus metrics|failed to start metrics server)',
     sources: own(MAIN, 'run'),
     endsProcess: true,
-    severity: 'critical',
     meaning: 'Consensus could not open its metrics endpoint and ended with exit code 0.',
     advice:
       'Check whether another program uses the address of `[metrics]` in node.toml: `ss -ltnp`. Free or change it, then start consensus and execution together.',
   },
   {
     name: 'metrics_server_failed',
-    services: ['bft'],
     text: 'metrics server failed',
     sources: own(MAIN, 'run'),
-    endsProcess: false,
     severity: 'warning',
     meaning: 'The metrics endpoint of consensus has ended; consensus itself continues.',
     advice:

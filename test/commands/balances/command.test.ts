@@ -1,21 +1,12 @@
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../../support/cli.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { it } from '../../support/directory.ts'
 import type { QueryServer, Seen } from '../../support/query-server.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
-import { argv, serve, UNVERIFIED, unwrapped } from './fixtures.ts'
-
-let directory = ''
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-balances-'))
-})
-afterEach(async () => {
-  await rm(directory, { recursive: true })
-})
+import { argv, hurried, serve, UNVERIFIED, unwrapped, words } from './fixtures.ts'
 
 describe('balances', () => {
   it('prints JSON: exact, complete, through the height', async () => {
@@ -68,8 +59,7 @@ describe('balances', () => {
       move({ block: 3 }, { from: ADA, to: BOB, value: 7n }),
     ]
     const server = await serve({ logs })
-    const words = `balances --url ${server.url} --standard erc721 --token ${TOKEN} --format csv`
-    const { out } = await cli(words.split(' '))
+    const { out } = await cli(words(server, 'erc721', '--format', 'csv'))
     expect(out).toBe(`address,id,balance\n${BOB},7,1\n${BOB},${2n ** 256n - 1n},1\n`)
     const wrong = await cli(argv(server))
     expect({ code: wrong.code, out: wrong.out }).toEqual({ code: 2, out: '' })
@@ -102,8 +92,7 @@ describe('balances', () => {
     const amounts = await cli(argv(server, '--format', 'json'))
     expect(JSON.parse(amounts.out)).toMatchObject({ ambiguous: true, balances: [{ balance: '15' }] })
     expect(amounts.err.replaceAll(/\s+/g, ' ')).toContain('these balances are sums of ids: use --standard erc721')
-    const words = `balances --url ${server.url} --standard erc721 --token ${TOKEN} --format csv`
-    const tokens = await cli(words.split(' '))
+    const tokens = await cli(words(server, 'erc721', '--format', 'csv'))
     expect(tokens).toMatchObject({ code: 0, out: `address,id,balance\n${ADA},7,1\n${ADA},8,1\n` })
     expect(tokens.err).toContain('Ambiguous: the logs do not distinguish ERC-20 from ERC-721.')
   })
@@ -118,7 +107,7 @@ describe('balances', () => {
     })
     expect(err).toContain('Partial: the history before --from-block is not included')
   })
-  it.each([
+  it.for<[string[], string]>([
     [['--from-block', '9', '--to-block', '8'], 'the last block is before the first'],
     [['--resume'], '--resume requires --checkpoint or --output'],
     [['--verify', '5', '--rpc', 'localhost:1'], '--rpc: expected an http or https address'],
@@ -129,47 +118,12 @@ describe('balances', () => {
     [['--format', 'tabl'], 'Did you mean table?'],
     [['--decimals', '1.5'], 'a number from 0 to 255'],
     [['--verify', '1001'], 'a number from 0 to 1000'],
-  ])('%j is a usage error', async (words, expected) => {
+  ])('%j is a usage error', async ([options, expected]) => {
     const server = await serve()
-    const asked = await cli(argv(server, ...words))
+    const asked = await cli(argv(server, ...options))
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
     expect(asked.err).toContain(expected)
     expect(server.seen).toEqual([])
-  })
-})
-
-describe('a service with another understanding of its fields', () => {
-  it('log_index begins again in each transaction: an error, not a dropped transfer', async () => {
-    // Ada has 90 and Bob 10. Without one of the equal logs it would be 95 and 5.
-    const given = transfer({ block: 11 }, { from: ADA, to: BOB, value: 5n })
-    const logs = [transfer({ block: 10 }, { from: ZERO, to: ADA, value: 100n }), given, given]
-    const { code, out, err } = await cli(argv(await serve({ logs, height: 300 })))
-    expect({ code, out }).toEqual({ code: 5, out: '' })
-    expect(err).toContain('two logs of one response have the same block_number and log_index')
-    expect(err).toContain('log_index 0 in block 11')
-  })
-  it('archive_height is null although next_block advances: the height is unknown', async () => {
-    const logs = [
-      transfer({ block: 10 }, { from: ZERO, to: ADA, value: 100n }),
-      transfer({ block: 350 }, { from: ADA, to: BOB, value: 5n }),
-      transfer({ block: 900 }, { from: ADA, to: BOB, value: 5n }),
-    ]
-    const server = await serve({
-      logs,
-      height: 1000,
-      pageBlocks: 100,
-      faults: ({ path }) =>
-        path === '/query' ? { kind: 'alter', alter: (answer) => ({ ...answer, archive_height: null }) } : undefined,
-    })
-    const { code, out } = await cli(argv(server, '--format', 'json'))
-    expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({
-      through: 1000,
-      balances: [
-        { address: ADA, balance: '90' },
-        { address: BOB, balance: '10' },
-      ],
-    })
   })
 })
 
@@ -179,18 +133,6 @@ describe('a service that becomes unreachable', () => {
   /** Blocks more than 200 below the height are delivered page by page. */
   const serveUntil = async (block: number): Promise<QueryServer> =>
     serve({ height: 209, pageBlocks: 2, faults: gone(block) })
-
-  /** A clock without waits. */
-  const hurried = async (words: readonly string[]) => {
-    const clock = manualClock()
-    const run = cli(words, { clock })
-    let isOver = false
-    void run.finally(() => {
-      isOver = true
-    })
-    while (!isOver) await clock.advance(50)
-    return run
-  }
 
   it('the incomplete result is marked, and the command exits with 4', async () => {
     const server = await serveUntil(4)
@@ -221,7 +163,7 @@ describe('a service that becomes unreachable', () => {
     expect(code).toBe(4)
     expect(unwrapped(err)).toMatch(/NOT COMPLETE: the balances end with block 3 of 209\. .*402 \(credits used up\)\./)
   })
-  it('no CSV is written, which cannot be marked', async () => {
+  it('no CSV is written, which cannot be marked', async ({ directory }) => {
     const file = join(directory, 'holders.csv')
     const server = await serveUntil(4)
     const { code, err } = await hurried(argv(server, '--format', 'csv', '-o', file))
@@ -230,7 +172,7 @@ describe('a service that becomes unreachable', () => {
     expect(err).toContain(`The checkpoint is in ${file}.checkpoint. Run the same command with --resume to continue.`)
     await expect(access(file)).rejects.toThrow('ENOENT')
   })
-  it('resumes at the checkpoint, only with the same options', async () => {
+  it('resumes at the checkpoint, only with the same options', async ({ directory }) => {
     const file = join(directory, 'holders.csv')
     const server = await serveUntil(4)
     const csv = argv(server, '--format', 'csv', '-o', file)
@@ -254,25 +196,5 @@ describe('a service that becomes unreachable', () => {
     })
     expect(await readFile(file, 'utf8')).toBe(`address,balance\n${ADA},35\n${BOB},15\n`)
     await expect(access(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
-  })
-  it('does not resume from a damaged checkpoint', async () => {
-    const place = join(directory, 'place')
-    const server = await serveUntil(4)
-    const words = argv(server, '--checkpoint', place, '--resume')
-    await hurried(words)
-    const bytes = await readFile(place)
-    await writeFile(place, bytes.subarray(0, -1))
-    server.faults = () => undefined
-    const asked = await cli(words)
-    expect(asked.code).toBe(1)
-    expect(asked.err).toContain('it is damaged')
-    await writeFile(place, bytes.toString('latin1').replace('"version":2', '"version":1'), 'latin1')
-    expect((await cli(words)).err).toContain('another version of this program wrote it')
-  })
-  it('a service without progress exits with 5 after at most ten requests', async () => {
-    const server = await serve({ faults: () => ({ kind: 'stall' }) })
-    const { code, out } = await hurried(argv(server, '--format', 'json'))
-    expect({ code, out }).toEqual({ code: 5, out: '' })
-    expect(server.seen.filter(({ path }) => path === '/query').length).toBeLessThanOrEqual(10)
   })
 })

@@ -1,5 +1,7 @@
 import { onTestFinished } from 'vitest'
+import { cli } from '../../support/cli.ts'
 import { startContractNode } from '../../support/contract-node.ts'
+import { manualClock } from '../../support/manual-clock.ts'
 import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { history, TOKEN } from '../../support/token-logs.ts'
 
@@ -20,16 +22,24 @@ export const startNode = async (...args: Parameters<typeof startContractNode>) =
 /** The published selector of totalSupply(). */
 export const TOTAL_SUPPLY = '0x18160ddd'
 
-export const argv = ({ url }: { readonly url: string }, ...more: readonly string[]): readonly string[] => [
-  'balances',
-  '--url',
-  url,
-  '--standard',
-  'erc20',
-  '--token',
-  TOKEN,
+export const words = ({ url }: { readonly url: string }, standard: string, ...more: readonly string[]) => [
+  ...`balances --url ${url} --standard ${standard} --token ${TOKEN}`.split(' '),
   ...more,
 ]
+
+export const argv = (server: { readonly url: string }, ...more: readonly string[]) => words(server, 'erc20', ...more)
+
+/** Runs the command with a clock whose waits end at once. */
+export const hurried = async (given: readonly string[]) => {
+  const clock = manualClock()
+  const run = cli(given, { clock })
+  let isOver = false
+  void run.finally(() => {
+    isOver = true
+  })
+  while (!isOver) await clock.advance(50)
+  return run
+}
 
 export const UNVERIFIED =
   'Unverified: a log that the service left out would not be noticed. To compare balances with the contract, use --rpc URL.'

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { cli } from '../../support/cli.ts'
+import { it } from '../../support/directory.ts'
 import type { Faults, QueryServer, QueryServerOptions } from '../../support/query-server.ts'
 import { ADA, BOB, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
 import { argv, serve } from './fixtures.ts'
@@ -57,8 +57,9 @@ it.for([
   },
 )
 
-it('the checkpoint of an interrupted run has the same point and the same state, and is resumed', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-query-logs-'))
+it('the checkpoint of an interrupted run has the same point and the same state, and is resumed', async ({
+  directory,
+}) => {
   // The last 200 blocks are delivered once all of them are read: the run ends after block 100.
   const servers = await serveBoth(() => (one) => (one.from > 200 ? { kind: 'reply', status: 403 } : undefined), {
     ...BLOCKS,
@@ -82,7 +83,6 @@ it('the checkpoint of an interrupted run has the same point and the same state, 
   const outputs = await Promise.all(servers.map(async (server, at) => (await run(server, checkpoints[at] ?? '')).out))
   expect(outputs[1]).toBe(`address,balance\n${ADA},2100\n${BOB},900\n`)
   expect(outputs[0]).toBe(outputs[1])
-  await rm(directory, { recursive: true })
 })
 
 it('query prints the same rows: the hash of a transaction is joined', async () => {

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { SourceError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../../query/client/errors.ts'
 import { identityOf, openCheckpoint } from '../../../query/client/checkpoint.ts'
@@ -9,6 +8,7 @@ import type { QueryClient } from '../../../query/client/types.ts'
 import { rebuildBalances } from '../../../query/commands/balances/rebuild.ts'
 import { verifyBalances } from '../../../query/commands/balances/verify.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
+import { it } from '../../support/directory.ts'
 import { CONTRACT, pageOf, person, placed, transfer, ZERO } from '../../query/tokens/pages.ts'
 
 const signal = new AbortController().signal
@@ -25,68 +25,46 @@ const clockOf = () => {
   }
 }
 
-it('a checkpoint that cannot be written does not hide the error of the query', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-first-'))
+const RUN = {
+  standard: 'erc20',
+  contract: CONTRACT,
+  profile: null,
+  fromBlock: null,
+  fullHistory: true,
+  toBlock: null,
+} as const
+const url = 'http://127.0.0.1:1'
+/** A client whose service is at block 1000. */
+const clientOf = (run: QueryClient['run']): QueryClient => ({
+  redact: (text) => text,
+  height: () => Promise.resolve(1000),
+  run,
+})
+const rebuild = (client: QueryClient, checkpoint: { readonly file: string; readonly resume: boolean }) =>
+  rebuildBalances({ ...RUN, client, url, clock: clockOf(), signal, checkpoint, onProgress: () => undefined })
+
+it('a checkpoint that cannot be written does not hide the error of the query', async ({ directory }) => {
   const first = new QueryError('no-progress', { doing: 'read on', happened: 'it stands' })
-  const client: QueryClient = {
-    redact: (text) => text,
-    height: () => Promise.resolve(1000),
-    run: async (_query, sink) => {
-      await sink.page(pageOf(placed([transfer(ZERO, person(1), 5)]), { from: 0, next: 10 }))
-      await sink.page(pageOf([], { from: 10, next: 20 }))
-      await rm(directory, { recursive: true })
-      throw first
-    },
-  }
-  const rebuilding = rebuildBalances({
-    standard: 'erc20',
-    contract: CONTRACT,
-    profile: null,
-    client,
-    url: 'http://127.0.0.1:1',
-    clock: clockOf(),
-    signal,
-    fromBlock: null,
-    fullHistory: true,
-    toBlock: null,
-    checkpoint: { file: join(directory, 'place'), resume: false },
-    onProgress: () => undefined,
+  const client = clientOf(async (_query, sink) => {
+    await sink.page(pageOf(placed([transfer(ZERO, person(1), 5)]), { from: 0, next: 10 }))
+    await sink.page(pageOf([], { from: 10, next: 20 }))
+    await rm(directory, { recursive: true })
+    throw first
   })
-  await expect(rebuilding).rejects.toBe(first)
+  await expect(rebuild(client, { file: join(directory, 'place'), resume: false })).rejects.toBe(first)
 })
 
-it('a checkpoint of another version, whose ledger does not have everything, is not resumed', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-version-'))
+it('a checkpoint of another version, whose ledger does not have everything, is not resumed', async ({ directory }) => {
   const file = join(directory, 'place')
-  const run = {
-    standard: 'erc20',
-    contract: CONTRACT,
-    profile: null,
-    fromBlock: null,
-    fullHistory: true,
-    toBlock: null,
-  } as const
-  const url = 'http://127.0.0.1:1'
   // The state of another ledger: its title differs, as after a change of what is counted.
   const other = createLedger({ standard: 'erc1155', contract: CONTRACT, fullHistory: true })
   const mark = { target: 100, next: 10, last: null, output: null }
-  await openCheckpoint(file, identityOf({ service: url, ...run })).write(mark, other.snapshot())
-  const client: QueryClient = {
-    redact: (text) => text,
-    height: () => Promise.resolve(1000),
-    run: () => Promise.reject(new Error('not reached')),
-  }
-  const rebuilding = rebuildBalances({
-    ...run,
-    client,
-    url,
-    clock: clockOf(),
-    signal,
-    checkpoint: { file, resume: true },
-    onProgress: () => undefined,
-  })
+  await openCheckpoint(file, identityOf({ service: url, ...RUN })).write(mark, other.snapshot())
+  const rebuilding = rebuild(
+    clientOf(() => Promise.reject(new Error('not reached'))),
+    { file, resume: true },
+  )
   await expect(rebuilding).rejects.toThrow(/another version of this program wrote it/)
-  await rm(directory, { recursive: true })
 })
 
 it('a node that does not respond is requested three times', async () => {
@@ -105,7 +83,7 @@ it('a node that does not respond is requested three times', async () => {
     profile: null,
     ledger: { rows, intervals: [], supply: 50n },
     sample: 40,
-    rpcUrl: 'http://127.0.0.1:1',
+    rpcUrl: url,
     block: 9,
     clock: clockOf(),
     signal,

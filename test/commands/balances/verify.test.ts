@@ -1,19 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { cli, type World } from '../../support/cli.ts'
+import { it } from '../../support/directory.ts'
 import type { QueryServer } from '../../support/query-server.ts'
-import { ADA, BOB, history, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
-import { argv, serve, startNode, TOTAL_SUPPLY, UNVERIFIED, unwrapped } from './fixtures.ts'
-
-let directory = ''
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-verify-'))
-})
-afterEach(async () => {
-  await rm(directory, { recursive: true })
-})
+import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
+import { argv, serve, startNode, TOTAL_SUPPLY, UNVERIFIED, unwrapped, words } from './fixtures.ts'
 
 /** A contract with balances of 35 for Ada and 14 for Bob, one less than by the events. */
 const oneLess = async (refusal?: string) =>
@@ -24,6 +16,12 @@ const oneLess = async (refusal?: string) =>
   })
 
 describe('--verify', () => {
+  const verify = async (server: QueryServer, standard: string, respond: Parameters<typeof startNode>[0]) => {
+    const rpc = await startNode(respond)
+    const { code, err } = await cli(words(server, standard, '--verify', '9', '--rpc', rpc.url))
+    return { code, err: unwrapped(err), asked: rpc.requests }
+  }
+
   it('edge case 17: compares at the last block; a difference exits with 1', async () => {
     const { url, requests } = await oneLess()
     const { code, out, err } = await cli(argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'))
@@ -53,6 +51,45 @@ describe('--verify', () => {
     expect(err).toMatch(/0 of 1 match the contract; 1 could not be checked: the node has no state of that\s+block \(/)
     expect(err).not.toContain('differ')
   })
+  it('prints the first differences; JSON has all', async () => {
+    const logs = Array.from({ length: 25 }, (_, at) =>
+      transfer({ block: 1, index: at }, { from: ZERO, to: `0x${String(at + 11).repeat(20)}`, value: 5n }),
+    )
+    const rpc = await startNode(() => 6n)
+    const { err, out } = await cli(
+      words(await serve({ logs }), 'erc20', '--verify', '99', '--rpc', rpc.url, '--format', 'json'),
+    )
+    expect(err.match(/Different: 0x/g)).toHaveLength(20)
+    expect(err).toContain('The first 20 of 25 differences; --format json has all.')
+    expect(out.match(/"theirs":"6"/g)).toHaveLength(26)
+  })
+  it('reports a token without an owner', async () => {
+    const logs = [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })]
+    const refusal = 'execution reverted: index out of range'
+    const { code, err } = await verify(await serve({ logs }), 'erc721', () => ({ refusal }))
+    expect(code).toBe(1)
+    expect(err).toContain(`Different: ${ADA}, id 7: ${ADA} by events, no owner`)
+    // The error concerns neither the amount nor a missing state.
+    const amount = await verify(await serve(), 'erc20', () => ({ refusal }))
+    expect(amount.code).toBe(1)
+    expect(amount.err).toContain('2 could not be checked: "execution reverted')
+  })
+  it('checks the first and the last token of a range', async () => {
+    const word = (text: string): string => `0x${text.replace('0x', '').padStart(64, '0')}`
+    // The published selector.
+    const topic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
+    const range = {
+      ...transfer({ block: 1 }, { from: ZERO, to: ADA, value: 0n }),
+      topics: [topic, word('1'), word(ZERO), word(ADA)],
+      data: word('32'),
+    }
+    const { code, err, asked } = await verify(await serve({ logs: [range] }), 'erc721', () => BigInt(ADA))
+    expect(code).toBe(0)
+    expect(err).toContain('Verified: 2 of 2 match the contract.')
+    expect(asked.map((body) => /0+(\d+)"},/.exec(body)?.[1])).toEqual(['1', '32'])
+    const nothing = await verify(await serve({ logs: [] }), 'erc721', () => 0n)
+    expect(nothing.err).toContain('Verified: no holder to check.')
+  })
 })
 
 describe('the comparison by default', () => {
@@ -60,26 +97,26 @@ describe('the comparison by default', () => {
   const right = (data: string): bigint => (data === TOTAL_SUPPLY ? 50n : data.endsWith(ADA.slice(2)) ? 35n : 15n)
   const start = (server: QueryServer, respond: Parameters<typeof startNode>[0] = right) =>
     startNode(respond, (block) => server.chain.hash(block))
-  const ask = async (server: QueryServer, words: readonly string[], world: World = {}) => {
-    const { code, out, err } = await cli(argv(server, '--format', 'json', ...words), world)
+  const ask = async (server: QueryServer, options: readonly string[], world: World = {}) => {
+    const { code, out, err } = await cli(argv(server, '--format', 'json', ...options), world)
     const result: unknown = JSON.parse(out)
     return { code, result, err: unwrapped(err) }
   }
-  const configOf = async (url: string): Promise<World> => {
+  const configOf = async (url: string, directory: string): Promise<World> => {
     const installedConfig = join(directory, 'config.yaml')
     await writeFile(installedConfig, `rpc:\n  url: ${url}\n`)
     return { installedConfig }
   }
 
-  it('with the RPC of the configuration, or --rpc: all holders of a few, and the supply', async () => {
+  it('with the RPC of the configuration, or --rpc: all holders of a few, and the supply', async ({ directory }) => {
     const server = await serve()
     const { url, requests } = await start(server)
-    for (const [words, world] of [
+    for (const [options, world] of [
       [['--rpc', url], {}],
-      [[], await configOf(url)],
+      [[], await configOf(url, directory)],
     ] as const) {
       requests.length = 0
-      const { code, result, err } = await ask(server, words, world)
+      const { code, result, err } = await ask(server, options, world)
       expect({ code, err }).toEqual({ code: 0, err: 'Verified: 2 of 2 match the contract.' })
       expect(result).toMatchObject({
         unverified: false,
@@ -89,14 +126,14 @@ describe('the comparison by default', () => {
       expect(requests).toHaveLength(4)
     }
   })
-  it('not with --verify 0, and not without a configuration', async () => {
+  it('not with --verify 0, and not without a configuration', async ({ directory }) => {
     const server = await serve()
     const { url, requests } = await start(server)
-    for (const [words, world] of [
-      [['--verify', '0'], await configOf(url)],
+    for (const [options, world] of [
+      [['--verify', '0'], await configOf(url, directory)],
       [[], { installedConfig: join(directory, 'none.yaml') }],
     ] as const) {
-      const { code, result, err } = await ask(server, words, world)
+      const { code, result, err } = await ask(server, options, world)
       expect({ code, err }).toEqual({ code: 0, err: UNVERIFIED })
       expect(result).toMatchObject({ unverified: true })
       expect(result).not.toHaveProperty('verified')
@@ -130,11 +167,15 @@ describe('the comparison by default', () => {
     expect(err).toContain('0 of 2 match the contract; 2 differ. The contract changes balances without events, or the')
     expect(err).toContain('or the service left out logs')
   })
-  it('a different supply alone is a note', async () => {
+  it.for<[string, number, readonly string[]]>([
+    ['is a note', 0, []],
+    ['exits with 1 if --verify asks for the comparison', 1, ['--verify', '9']],
+  ])('edge case 17: a different supply alone %s', async ([, expected, options]) => {
     const server = await serve()
     const { url } = await start(server, (data) => (data === TOTAL_SUPPLY ? 51n : right(data)))
-    const { code, err } = await ask(server, ['--rpc', url])
-    expect(code).toBe(0)
+    const { code, err } = await ask(server, ['--rpc', url, ...options])
+    expect(code).toBe(expected)
+    expect(err).toContain('Verified: 2 of 2 match the contract.')
     expect(err).toContain('Different: supply: 50 by events (minted less burned), 51 by the contract.')
   })
   it('nothing is compared with a node of another chain, or without hashes of the service', async () => {
@@ -175,7 +216,7 @@ describe('the comparison by default', () => {
     expect((await ask(server, ['--rpc', url, '--from-block', '3'])).err).toContain('they are partial')
     expect(requests).toEqual([])
   })
-  it('an unreadable configuration is no error', async () => {
+  it('an unreadable configuration is no error', async ({ directory }) => {
     const { code, err } = await ask(await serve(), [], { installedConfig: directory })
     expect({ code, err }).toEqual({ code: 0, err: UNVERIFIED })
   })

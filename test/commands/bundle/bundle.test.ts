@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createSampleIndex } from '../../../src/core/metric.ts'
@@ -7,6 +6,7 @@ import { readConfig } from '../../../src/config/load.ts'
 import type { Program } from '../../../src/sources/exec.ts'
 import { gatherBundle } from '../../../src/commands/bundle/bundle.ts'
 import { cli } from '../../support/cli.ts'
+import { it } from '../../support/directory.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { NoResponseError } from '../../../src/sources/http.ts'
 
@@ -110,8 +110,7 @@ test('every member is redacted, whatever it was made from', async () => {
   expect([...shown.values(), JSON.stringify(members.leftOut())].join()).not.toMatch(/KEY|hunter2|home/)
 })
 
-test('a path that cannot be written is refused before anything is collected', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-bundle-'))
+it('rejects a path that cannot be written before anything is collected', async ({ directory }) => {
   await writeFile(join(directory, 'taken.tar.gz'), '')
   let asked = 0
   const collect = (): Promise<never> => {
@@ -131,11 +130,8 @@ test('a path that cannot be written is refused before anything is collected', as
     ['taken.tar.gz/x', 'a part of the path is not a directory'],
   ] as const) {
     const file = join(directory, name)
-    const { code, out, err } = await cli(['bundle', '-o', file], {
-      overrides: { exec, ask: collect },
-    })
+    const { code, out, err } = await cli(['bundle', '-o', file], { overrides: { exec, ask: collect } })
     expect({ code, out, asked }).toEqual({ code: 1, out: '', asked: 0 })
     expect(err).toContain(`Could not write ${file}: ${happened}`)
   }
-  await rm(directory, { recursive: true })
 })

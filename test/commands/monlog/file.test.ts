@@ -62,14 +62,13 @@ describe('a file', () => {
   })
 
   test('without lines of consensus is reported, and unreadable lines are counted', async () => {
-    expect((await ofText('')).verdict).toEqual({
-      word: 'UNKNOWN',
+    expect((await ofText('')).log).toEqual({
       sentence: 'the file has no line of the consensus service.',
       exitCode: 2,
     })
     const garbled = `what is this\n${asJournal(said)}\n{"__REALTIME_TIMESTAMP": broken\n`
     const report = await ofText(garbled)
-    expect(report.verdict.word).toBe('OK')
+    expect(report.log.exitCode).toBe(0)
     expect(report.window.unreadable).toBe(2)
   })
 
@@ -82,10 +81,10 @@ describe('a file', () => {
 
   test('that does not exist is reported with what to do', async () => {
     const report = await analyseLog({ ...options({}), recording: '/nowhere/at/all' })
-    expect(report.verdict.sentence).toMatch(
+    expect(report.log.sentence).toMatch(
       /^could not read the recording \/nowhere\/at\/all: there is no such file or directory\.$/,
     )
-    expect(report.verdict.exitCode).toBe(2)
+    expect(report.log.exitCode).toBe(2)
     expect(report.problem).toMatchObject({ evidence: '' })
     expect(report.problem?.advice).toContain('journalctl')
   })
@@ -93,5 +92,5 @@ describe('a file', () => {
 
 test('a unit with another name is found in a file by its pattern', async () => {
   const text = asJournal(healthy(0, 70)).replaceAll(UNIT, 'zephyr-bft.service')
-  expect((await ofText(text)).verdict.word).toBe('OK')
+  expect((await ofText(text)).log.exitCode).toBe(0)
 })

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { loadConfig } from '../../../src/config/load.ts'
 import { createJournalctl } from '../../../simulator/journal/journalctl.ts'
-import { createInProcessExec } from '../../../simulator/in-process.ts'
+import { createInProcessExec } from '../../../simulator/commands/demo/fleet/in-process.ts'
 import type { Tool } from '../../../simulator/tools/tools.ts'
 import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
-import type { RangeStart } from '../../../src/commands/monlog/time-range.ts'
+import type { RangeStart } from '../../../src/commands/monlog/fold.ts'
 import { closed, committed, newQc, T0, UNIT, vote } from '../../collectors/consensus-log.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 

@@ -32,8 +32,8 @@ test('in a pipe: one line every ten seconds, with the end of its range', async (
     code: 0,
     early: 1,
     text:
-      '2026-05-02T08:01:30Z OK: blocks are processed and committed. round 1089, block 589\n' +
-      '2026-05-02T08:01:40Z OK: blocks are processed and committed. round 1099, block 599\n',
+      '2026-05-02T08:01:30Z LOG: blocks were processed and committed. round 1089, block 589\n' +
+      '2026-05-02T08:01:40Z LOG: blocks were processed and committed. round 1099, block 599\n',
   })
 })
 

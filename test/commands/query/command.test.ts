@@ -1,32 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { z } from 'zod'
 import { QueryError } from '../../../query/client/errors.ts'
 import { exitWithError } from '../../../query/commands/query/report.ts'
 import { cli } from '../../support/cli.ts'
-import { always, type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
+import { it } from '../../support/directory.ts'
+import { always, type QueryServer, type QueryServerOptions } from '../../support/query-server.ts'
 import { textStream } from '../../support/text-stream.ts'
 import { ADA, BOB, history, TOKEN, TRANSFER } from '../../support/token-logs.ts'
+import { serve as serveHistory } from '../balances/fixtures.ts'
 import { withOtherContract, withOtherTopic } from './unrequested.ts'
 
 const KEY = 'key-that-must-stay-secret-4711'
-let directory = ''
-const servers: QueryServer[] = []
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-query-'))
-})
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map(async (server) => server.close()))
-  await rm(directory, { recursive: true })
-})
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  const server = await startQueryServer({ logs: history(5), height: 10, ...options })
-  servers.push(server)
-  return server
-}
+const serve = (options: QueryServerOptions = {}) => serveHistory({ height: 10, ...options })
 
 it.each([
   ['auth', 3],
@@ -41,17 +28,19 @@ it.each([
   expect([codes, text()]).toEqual([[expected], 'Could not fetch logs: it failed\n'])
 })
 
-describe('height', () => {
+describe('query --height', () => {
   it('prints a number, or JSON', async () => {
     const { url } = await serve()
-    expect(await cli(['height', '--url', url])).toEqual({ code: 0, out: '10\n', err: '' })
-    expect((await cli(['height', '--url', url, '--json'])).out).toBe('{"height":10}\n')
+    expect(await cli(['query', '--height', '--url', url])).toEqual({ code: 0, out: '10\n', err: '' })
+    expect((await cli(['query', '--height', '--url', url, '--json'])).out).toBe('{"height":10}\n')
   })
-  it('uses the key of a file, of the environment, in another header; a wrong key exits with 3', async () => {
+  it('uses the key of a file, of the environment, in another header; a wrong key exits with 3', async ({
+    directory,
+  }) => {
     const { url, seen } = await serve({ apiKey: KEY })
     const file = join(directory, 'key')
     await writeFile(file, `${KEY}\n`)
-    const asked = ['height', '--url', url]
+    const asked = ['query', '--height', '--url', url]
     expect((await cli([...asked, '--api-key-file', file])).out).toBe('10\n')
     expect((await cli(asked, { env: { CHAIN_AGENT_API_KEY: KEY } })).out).toBe('10\n')
     await cli([...asked, '--api-key-file', file, '--api-key-header', 'X-Key'])
@@ -61,9 +50,9 @@ describe('height', () => {
     expect({ code: refused.code, out: refused.out }).toEqual({ code: 3, out: '' })
     expect(refused.err).not.toContain('wrong-key-0815')
   })
-  it.each([[['height']], [['query']], [['balances', '--standard', 'erc20', '--token', TOKEN]]])(
+  it.for([['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]])(
     'a key that can be none is exit code 3, before anybody is asked: %j',
-    async (words) => {
+    async (words, { directory }) => {
       const { url, seen } = await serve()
       const file = join(directory, 'key')
       const argv = [...words, '--url', url]
@@ -88,7 +77,7 @@ describe('height', () => {
     [['--url', 'secret'], '--url: expected an http or https address'],
     [['--url', 'https://host', '--api-key-header', 'Host'], 'error: invalid --api-key-header '],
   ])('%j is no configuration, and asked in a wrong way', async (words, expected) => {
-    const { code, out, err } = await cli(['height', ...words])
+    const { code, out, err } = await cli(['query', ...words])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
     expect(err).not.toContain('secret')
@@ -205,7 +194,7 @@ describe('query', () => {
     const balances = await cli(['balances', '--url', server.url, '--standard', 'erc20', '--token', TOKEN])
     expect(balances.err.replaceAll(/\s+/g, ' ')).toContain(expected)
   })
-  it('reads the body of a query from a file, whose to_block is the last block', async () => {
+  it('reads the body of a query from a file, whose to_block is the last block', async ({ directory }) => {
     const file = join(directory, 'body.json')
     const body = { from_block: 3, to_block: 4, logs: [{}], field_selection: { log: ['data'] } }
     await writeFile(file, JSON.stringify(body))
@@ -244,6 +233,9 @@ describe('query', () => {
     [['--from-block', '5', '--to-block', '4'], 'the last block is before the first'],
     [['--query', 'x.json', '--from-block', '5'], '--query cannot be combined with'],
     [['--from-block', '1e3'], 'expected a block number'],
+    [['--height', '--output', 'x'], '--height fetches no logs'],
+    [['--height', '--topic', TRANSFER], '--height fetches no logs'],
+    [['--json'], '--json requires --height'],
   ])('%j is a usage error', async (words, expected) => {
     const server = await serve()
     const asked = await query(server, ...words)
@@ -251,7 +243,7 @@ describe('query', () => {
     expect(asked.err).toContain(expected)
     expect(server.seen).toEqual([])
   })
-  it('creates the output file when it is complete, and no other file', async () => {
+  it('creates the output file when it is complete, and no other file', async ({ directory }) => {
     const file = join(directory, 'logs.ndjson')
     const server = await serve()
     const asked = await query(server, '--output', file)
@@ -260,7 +252,7 @@ describe('query', () => {
     await expect(readFile(`${file}.partial`)).rejects.toThrow('ENOENT')
     await expect(readFile(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
   })
-  it('prints how to resume only if a checkpoint was written', async () => {
+  it('prints how to resume only if a checkpoint was written', async ({ directory }) => {
     const server = await serve({
       height: 209,
       pageBlocks: 2,

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { runCli } from '../../../src/cli/program.ts'
 import { READER_GONE } from '../../../src/terminal/io.ts'
 import { systemClock } from '../../../src/core/clock.ts'
-import { createProgressLine } from '../../../query/commands/query/progress.ts'
+import { createProgressLine } from '../../../query/commands/query/report.ts'
 import { cli, startCli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type QueryServer, startQueryServer } from '../../support/query-server.ts'
@@ -73,9 +73,9 @@ it('balances: without a checkpoint file the run cannot be resumed', async () => 
   expect(err).toContain('nothing was written')
 })
 
-it('height: Ctrl-C ends a wait of ten minutes at once', async () => {
+it('query --height: Ctrl-C ends a wait of ten minutes at once', async () => {
   server.faults = () => ({ kind: 'reply', status: 503, headers: { 'retry-after': '600' } })
-  const running = startCli(['height', '--url', server.url])
+  const running = startCli(['query', '--height', '--url', server.url])
   await eventually(running.err.text, (text) => text.includes('retrying in 600 s'), { every: 5 })
   expect(await running.interrupt()).toMatchObject({ code: 130, out: '' })
 })

@@ -1,25 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cli } from '../../support/cli.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
-import { history, TOKEN } from '../../support/token-logs.ts'
-
-const servers: QueryServer[] = []
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map(async (server) => server.close()))
-})
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  const server = await startQueryServer({ logs: history(5), height: 10, ...options })
-  servers.push(server)
-  return server
-}
+import { startQueryServer } from '../../support/query-server.ts'
+import { TOKEN } from '../../support/token-logs.ts'
+import { serve } from '../balances/fixtures.ts'
 
 describe('a service that is down', () => {
   it('on this host: fails at the first attempt with advice', async () => {
     const { url, close } = await startQueryServer()
     await close()
-    for (const words of [['height'], ['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]]) {
+    for (const words of [['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]]) {
       const clock = jumpingClock()
       const { code, out, err } = await cli([...words, '--url', url], { clock })
       expect({ code, out, waits: clock.waits }).toEqual({ code: 1, out: '', waits: [] })
@@ -30,7 +20,7 @@ describe('a service that is down', () => {
   it('is reported at the first failure, with the wait and the attempts', async () => {
     const server = await serve({ faults: () => ({ kind: 'reply', status: 502 }) })
     const clock = jumpingClock()
-    const { code, err } = await cli(['height', '--url', server.url, '--retries', '2'], { clock })
+    const { code, err } = await cli(['query', '--height', '--url', server.url, '--retries', '2'], { clock })
     expect(code).toBe(1)
     // Both waits are shorter than the minimum interval of reports, one second.
     expect(err).toMatch(
@@ -42,7 +32,7 @@ describe('a service that is down', () => {
   it('is reported at most once a second', async () => {
     const server = await serve({ faults: () => ({ kind: 'reply', status: 502 }) })
     const clock = jumpingClock()
-    const { err } = await cli(['height', '--url', server.url], { clock })
+    const { err } = await cli(['query', '--height', '--url', server.url], { clock })
     const reports = err.split('\n').filter((line) => line.includes('; retrying in '))
     // A report needs at least one second since the one before.
     let [at, reportedAt, expected] = [0, -Infinity, 0]
@@ -55,7 +45,7 @@ describe('a service that is down', () => {
   })
   it('--timeout limits each request', async () => {
     const server = await serve({ faults: () => ({ kind: 'hang' }) })
-    const argv = ['height', '--url', server.url, '--timeout', '20ms', '--retries', '1']
+    const argv = ['query', '--height', '--url', server.url, '--timeout', '20ms', '--retries', '1']
     const { code, err } = await cli(argv)
     expect(code).toBe(1)
     expect(err).toMatch(/no answer in time; retrying in \S+ s \(attempt 2 of 2\)/)
@@ -68,7 +58,7 @@ describe('a service that is down', () => {
     [['--retries', '101'], 'expected a number from 0 to 100'],
     [['--retrie', '1'], 'Did you mean --retries?'],
   ])('%j is a usage error', async (words, expected) => {
-    const { code, out, err } = await cli(['height', '--url', 'http://127.0.0.1:1', ...words])
+    const { code, out, err } = await cli(['query', '--height', '--url', 'http://127.0.0.1:1', ...words])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
   })
@@ -76,7 +66,7 @@ describe('a service that is down', () => {
     ['a height that no block can have', `{"height":${Number.MAX_SAFE_INTEGER}}`, 'the response is not a height'],
     ['a height of 100 kB', `{"height":1,"more":"${'x'.repeat(100_000)}"}`, 'the response is too large for a height'],
   ])('%s is an error of the service, exit code 5', async (_, body, happened) => {
-    for (const words of [['height'], ['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]]) {
+    for (const words of [['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]]) {
       const server = await serve({ faults: () => ({ kind: 'reply', status: 200, body }) })
       const { code, out, err } = await cli([...words, '--url', server.url], { clock: jumpingClock() })
       expect({ code, out }).toEqual({ code: 5, out: '' })
@@ -91,7 +81,7 @@ describe('a service that is down', () => {
     ] as const
     for (const [status, body] of answers) {
       const server = await serve({ faults: () => ({ kind: 'reply', status, body }) })
-      const { err } = await cli(['height', '--url', server.url])
+      const { err } = await cli(['query', '--height', '--url', server.url])
       expect(err).toContain(`output: ${body.replace('KEY', '(redacted)')}\n`)
     }
   })

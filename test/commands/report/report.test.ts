@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { diskOf, incidentsIn, rewardsIn } from '../../../src/commands/report/report.ts'
+import { diskOf, incidentsIn, rewardsIn, type Report } from '../../../src/commands/report/report.ts'
 import type { Event } from '../../../src/domain/event.ts'
-import { createSampleIndex, sample } from '../../../src/core/metric.ts'
+import { createSampleIndex, sample, type Sample } from '../../../src/core/metric.ts'
+import { digestOf } from '../../../src/commands/report/action.ts'
+import { decodeReadings } from '../../../src/commands/shared/agent-snapshot.ts'
+import { evaluateOnce } from '../../../src/health/monitor.ts'
+import type { NodeSnapshot } from '../../../src/health/snapshot.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const MINUTE = 60_000
@@ -119,4 +123,137 @@ describe('disk', () => {
       filesystemFreeRatio: null,
     })
   })
+})
+
+const [DAY, HOUR] = [86_400_000, 3_600_000]
+/** A Monday. */
+const NOW = Date.UTC(2026, 2, 2, 8)
+const FROM = NOW - 7 * DAY
+
+interface IncidentOptions {
+  readonly severity: 'critical' | 'warning'
+  /** Since the begin of the week. */
+  readonly days: number
+  readonly lasted: number | null
+  readonly alert: string
+  readonly subject: string
+}
+
+const incident = ({ severity, days, lasted, alert, subject }: IncidentOptions) => {
+  const beganAt = FROM + days * DAY
+  const endedAt = lasted === null ? null : beganAt + lasted
+  return {
+    severity,
+    beganAt,
+    endedAt,
+    firings: [{ alert, subject, severity, beganAt, firedAt: beganAt, endedAt, summary: '' }],
+  }
+}
+
+/** A week of a validator with two incidents. */
+const WEEK: Report = {
+  from: FROM,
+  to: NOW,
+  // Of 168 h, 167 h were known, and 25 min of them without a fresh block; 2 % of 168 h are 201.6 min.
+  availability: {
+    value: {
+      fromAt: FROM,
+      recordedFrom: FROM,
+      objective: 0.98,
+      known: 167 * HOUR,
+      fresh: 167 * HOUR - 25 * MINUTE,
+    },
+    unknownBecause: null,
+  },
+  duties: { value: null, unknownBecause: 'the journal has no ledger stream' },
+  restarts: { value: null, unknownBecause: 'not read' },
+  incidents: {
+    value: {
+      fromAt: FROM,
+      incidents: [
+        incident({ severity: 'critical', days: 1, lasted: 25 * MINUTE, alert: 'ChainServiceDown', subject: 'bft' }),
+        incident({ severity: 'warning', days: 6, lasted: null, alert: 'ChainDiskFull', subject: '/' }),
+      ],
+    },
+    unknownBecause: null,
+  },
+  disk: { databaseUsedRatio: 0.215, databaseDaysLeft: 41.9, filesystemFreeRatio: 0.5 },
+  versions: {
+    installed: '0.16.1',
+    running: [{ source: 'rpc', version: '0.16.0' }],
+    changes: [{ at: FROM + 2 * DAY, subject: 'installed version', from: '0.16.0', to: '0.16.1' }],
+  },
+  rewards: { value: null, unknownBecause: 'not read' },
+}
+
+const fork = { name: 'aurora', activationAt: new Date(NOW + 3 * DAY).toISOString() }
+
+type Series = readonly [Sample['name'], number, Sample['labels']]
+
+/** A node with these series, and a fork in three days. */
+const snapshotWith = (series: readonly Series[]): NodeSnapshot => {
+  const all: readonly Series[] = [
+    ['chain_agent_build_info', 1, { version: '1' }],
+    ['chain_rpc_up', 1, {}],
+    ['chain_service_active', 1, { service: 'bft' }],
+    ...series,
+  ]
+  const samples = all.map(([name, value, labels]): Sample => ({ name, value, labels }))
+  return {
+    at: NOW,
+    origin: 'node',
+    version: '1',
+    prefix: 'chain',
+    collectors: [],
+    readings: decodeReadings({ version: { forks: [{ fork, checks: [{ check: 'version', ready: true }] }] } }),
+    known: createSampleIndex(samples),
+    epochs: new Map(),
+    devices: [],
+    outbound: { alertmanagers: [] },
+    health: evaluateOnce(NOW, samples),
+    export: () => Promise.reject(new Error('not exported')),
+  }
+}
+
+test('a week in seven lines', () => {
+  const ending = [
+    'chain_agent_certificate_expiry_timestamp_seconds',
+    NOW / 1000 + 86_400,
+    { endpoint: 'listener' },
+  ] as const
+  const withdrawals = [
+    ['chain_staking_withdrawal_ready', 1, { request: '3' }],
+    ['chain_staking_withdrawal_ready', 0, { request: '4' }],
+  ] as const
+  const { summary, description } = digestOf(WEEK, snapshotWith([ending, ...withdrawals]))
+  expect([summary, ...description.split('\n')]).toEqual([
+    // 9,995 of 10,020 min.
+    'Report of 7 d: 1 critical and 1 warning incidents, 99.75% available',
+    'incidents: 2026-02-24T08:00:00Z critical, 25 min: ChainServiceDown bft; 2026-03-01T08:00:00Z warning, 1 d, firing: ChainDiskFull /',
+    'own rounds: unknown: the journal has no ledger stream',
+    'availability: 99.75% of the known 6 d 23 h since 2026-02-23T08:00:00Z with a fresh block, 25 min without; budget of 2.00% downtime: 87.60% left',
+    'versions: 0.16.1 installed; 0.16.0 (rpc) running; 2026-02-25T08:00:00Z installed version 0.16.0 → 0.16.1',
+    'disk: database 21.50% used, compaction in 41 days, fullest file system 50.00% free',
+    'due: aurora in 3 d: ready; the TLS certificate of listener ends soon; withdrawal request 3 can be withdrawn',
+  ])
+})
+
+test('without incidents, and with none known', () => {
+  const none = { value: { fromAt: FROM, incidents: [] }, unknownBecause: null }
+  const quiet = digestOf({ ...WEEK, incidents: none }, snapshotWith([]))
+  expect(quiet.summary).toBe('Report of 7 d: no incident, 99.75% available')
+  expect(quiet.description).not.toContain('incidents')
+  const unknown = { value: null, unknownBecause: 'the agent is not running' }
+  const blind = digestOf({ ...WEEK, incidents: unknown, availability: unknown }, snapshotWith([]))
+  expect(blind.summary).toBe('Report of 7 d: incidents unknown')
+  expect(blind.description).toContain('incidents: unknown: the agent is not running\n')
+})
+
+test('text of other programs is one short line', () => {
+  const hostile = { value: null, unknownBecause: `first\nsecond \u001b[31m${'x'.repeat(1000)}` }
+  const { description } = digestOf({ ...WEEK, duties: hostile, availability: hostile }, snapshotWith([]))
+  const lines = description.split('\n')
+  expect(lines).toHaveLength(6)
+  expect(lines[1]).toMatch(/^own rounds: unknown: first; second /)
+  expect(lines.every((line) => line.length <= 300 && !line.includes('\u001b'))).toBe(true)
 })

@@ -54,7 +54,6 @@ describe('the storage plan', () => {
   })
 
   it.each([
-    ['a retention with unbounded', { unbounded: true, retentionBlocks: 5 }, /without retention/],
     ['a size without a unit', { retentionBytes: '500' }, /500GB or 2TiB/],
     ['a store that is no place', { store: 'logs' }, /directory that begins with \//],
     ['a password in the address', { store: 'clickhouse://me:pass@db:8123/logs' }, /storePasswordFile/],
@@ -63,9 +62,6 @@ describe('the storage plan', () => {
       { store: 'clickhouse://me:1/pass@db:8123/logs' },
       /clickhouse:\/\/USER@HOST/,
     ],
-    ['a password for a directory', { storePasswordFile: '/etc/password' }, /has no password/],
-    ['a dialect that there is not', { dialect: 'other' }, /expected spec or hosted/],
-    ['an address that is none', { contracts: ['0x12'] }, /40 hex digits/],
   ])('%s is rejected, and no password is shown', (_, settings, words) => {
     expect(() => planWith(settings)).toThrow(words)
     expect(() => planWith(settings)).not.toThrow(/pass@/)

@@ -1,7 +1,7 @@
 import { COLLECTORS } from '../../../src/collectors/index.ts'
 import { DROP_KINDS, KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
-import { LINE_RESULTS } from '../../../src/domain/agent-metrics.ts'
+import { LINE_RESULTS } from '../../../src/domain/log-state.ts'
 import { MAINTENANCE_REASONS } from '../../../src/domain/maintenance.ts'
 import type { NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'

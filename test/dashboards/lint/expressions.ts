@@ -5,17 +5,12 @@ import { type Finding, finding, type Rule } from '../findings.ts'
 import { type Dashboard, panelsOf, queryOf, titleOf } from '../model.ts'
 import { knownLabels, knownMetric } from './metric-labels.ts'
 
-/** Checks of expressions: the PromQL grammar, the metric catalogue, and the required selectors. */
+/** Checks of expressions: the metric catalogue, and what suits each kind of metric. */
 export const lintExpressions = (name: string, dashboard: Dashboard): readonly Finding[] =>
-  expressionsOf(name, dashboard).flatMap(({ where, expr, isScoped, isOverTime = false }) => {
+  expressionsOf(name, dashboard).flatMap(({ where, expr, isOverTime = false }) => {
     const text = withoutVariables(expr)
-    try {
-      readPromql(text)
-    } catch {
-      return [finding('promql', where, `it is no PromQL: ${expr}`)]
-    }
     return [
-      ...lintSelectors(text.replace(OF_ALL_NODES, 'vector(0)'), isScoped),
+      ...lintSelectors(text),
       ...lintCalls(text, expr),
       ...lintGroupings(text),
       ...(isOverTime ? lintChoices(text) : []),
@@ -25,8 +20,6 @@ export const lintExpressions = (name: string, dashboard: Dashboard): readonly Fi
 interface Expression {
   readonly where: string
   readonly expr: string
-  /** Whether it must use the dashboard variables. */
-  readonly isScoped: boolean
   /** Whether it is a range query. */
   readonly isOverTime?: boolean
 }
@@ -41,18 +34,13 @@ const expressionsOf = (name: string, dashboard: Dashboard): readonly Expression[
     (panel.targets ?? []).map(({ refId, expr, instant = false }) => ({
       where: `${name}, panel ${titleOf(panel)}, target ${refId}`,
       expr,
-      isScoped: true,
       isOverTime: !instant,
     })),
   ),
-  ...dashboard.annotations.list.flatMap(({ name: title, expr }) =>
-    expr === undefined ? [] : [{ where: `${name}, annotation "${title}"`, expr, isScoped: true }],
-  ),
+  ...dashboard.annotations.list.map(({ name: title, expr }) => ({ where: `${name}, annotation "${title}"`, expr })),
   ...dashboard.templating.list.flatMap((variable) => {
-    const [, expr] = /^(?:label_values|query_result)\((.+?)(?:,\s*\w+)?\)$/s.exec(queryOf(variable)) ?? []
-    return expr === undefined || variable.type !== 'query'
-      ? []
-      : [{ where: `${name}, variable "${variable.name}"`, expr, isScoped: false }]
+    const [, expr] = /^label_values\((.+),\s*\w+\)$/s.exec(queryOf(variable)) ?? []
+    return expr === undefined ? [] : [{ where: `${name}, variable "${variable.name}"`, expr }]
   }),
 ]
 
@@ -60,30 +48,17 @@ const expressionsOf = (name: string, dashboard: Dashboard): readonly Expression[
 const withoutVariables = (expr: string): string =>
   expr.replaceAll(/\$\{?__(?:rate_interval|interval|range)\}?/g, (word) => '1m'.padStart(word.length, '0'))
 
-/** Queries of all nodes, whichever are selected: a reused key must be found even if one of its nodes is not selected. */
-const OF_ALL_NODES = 'count by (identity) (group by (identity, boot) (chain_duty_identity_active == 1))'
+/** The labels that the variables of the dashboard select. */
+const SCOPE = new Set(['job', 'cluster', 'instance'])
 
-const SCOPE = { job: '$job', cluster: '$cluster', instance: '$instance' } as const
-
-const lintSelectors = (text: string, isScoped: boolean): readonly Fault[] =>
+/** Metrics, labels and values in a PromQL expression that do not exist. */
+export const lintSelectors = (text: string): readonly Fault[] =>
   readPromql(text).selected.flatMap(({ metric, matchers }) => {
-    const found: Fault[] = []
-    for (const [label, value] of Object.entries(SCOPE)) {
-      const isThere = matchers.some(
-        (matcher) =>
-          matcher.label === label &&
-          matcher.comparison === '=~' &&
-          (matcher.value === value || matcher.value === `${value}|`),
-      )
-      if (isScoped && !isThere) found.push({ rule: 'scope', what: `${metric} is asked without ${label}=~"${value}"` })
-    }
     const known = knownMetric(metric)
-    if (!known) {
-      found.push({ rule: 'metric', what: `no source exposes or records ${metric}` })
-      return found
-    }
+    if (!known) return [{ rule: 'metric', what: `no source exposes or records ${metric}` }]
+    const found: Fault[] = []
     for (const { label, comparison, value } of matchers) {
-      if (label in SCOPE) continue
+      if (SCOPE.has(label)) continue
       const values = known.labels[label]
       if (values === undefined) {
         found.push({ rule: 'metric', what: `${metric} has no label ${label}` })
@@ -185,18 +160,7 @@ const labelsMade = (text: string): ReadonlySet<string> => {
 
 const lintGroupings = (text: string): readonly Fault[] => {
   const own = labelsMade(text)
-  const found: Fault[] = readPromql(text)
+  return readPromql(text)
     .groupings.filter((label) => !knownLabels.has(label) && !own.has(label))
-    .map((label) => ({
-      rule: 'metric',
-      what: `no metric has the label ${label}, by which it groups`,
-    }))
-  parser.parse(text).iterate({
-    enter: ({ name, from, to }) => {
-      const labels = name === 'GroupingLabels' ? text.slice(from, to).match(/\w+/g) : null
-      if (labels?.includes('instance') === true && !labels.includes('cluster'))
-        found.push({ rule: 'scope', what: 'it groups or matches by instance without cluster' })
-    },
-  })
-  return found
+    .map((label) => ({ rule: 'metric', what: `no metric has the label ${label}, by which it groups` }))
 }

@@ -18,7 +18,7 @@ type Landmark = z.output<typeof landmarkSchema>
 
 /** Links must refer to existing dashboards and runbooks. */
 export const lintLinks = (name: string, dashboard: Dashboard, all: readonly Landmark[]): readonly Finding[] => [
-  ...(dashboard.links ?? [])
+  ...dashboard.links
     .filter(
       ({ type, tags = [] }) =>
         type === 'dashboards' && !all.some((other) => tags.every((tag) => other.tags.includes(tag))),

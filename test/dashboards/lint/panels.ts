@@ -1,44 +1,33 @@
 import * as grafanaUnits from '@grafana/grafana-foundation-sdk/units'
 import { z } from 'zod'
-import { type Finding, finding, type Rule } from '../findings.ts'
-import { type Dashboard, type Panel, panelsOf, type Target, titleOf } from '../model.ts'
+import { type Finding, finding } from '../findings.ts'
+import { type Dashboard, type Panel, panelsOf, titleOf } from '../model.ts'
 
 /** Characters of a description without its links. */
 const FEWEST_LETTERS = 40
-const SOURCE = '${datasource}'
 const UNITS = new Set<unknown>(Object.values(grafanaUnits))
 /** A custom unit. */
 const OWN_UNIT = /^(?:prefix|suffix|si):./
 const RUNBOOK = /\]\([^)]*\/runbooks\/\w+(?:#[\w-]+)?\)/
-const WORDY = new Set<Panel['type']>(['state-timeline', 'status-history'])
 
-/** Checks of the options and targets of each panel, without the expressions. */
+/** Checks of the words and units of each panel. What its builder adds to every panel is not checked again. */
 export const lintPanels = (name: string, dashboard: Dashboard): readonly Finding[] =>
-  panelsOf(dashboard)
-    .filter(({ type }) => type !== 'text')
-    .flatMap((panel) => {
-      const where = `${name}, panel ${titleOf(panel)}`
-      return [
-        ...wordsOf(panel).map((what) => finding('words', where, what)),
-        ...unitsOf(panel).map((what) => finding('unit', where, what)),
-        ...legendOf(panel).map((what) => finding('legend', where, what)),
-        ...lintTargets(panel).map(({ rule, target, what }) =>
-          finding(rule, target === undefined ? where : `${where}, target ${target}`, what),
-        ),
-      ]
-    })
+  panelsOf(dashboard).flatMap((panel) => {
+    const where = `${name}, panel ${titleOf(panel)}`
+    return [
+      ...wordsOf(panel).map((what) => finding('words', where, what)),
+      ...unitsOf(panel).map((what) => finding('unit', where, what)),
+      ...legendOf(panel).map((what) => finding('legend', where, what)),
+    ]
+  })
 
-const wordsOf = ({ title = '', description = '', fieldConfig }: Panel): readonly string[] => {
+const wordsOf = ({ description = '' }: Panel): readonly string[] => {
   const words = description.replaceAll(/\[[^\]]*\]\([^)]*\)/g, '')
-  const found: string[] = []
-  if (title === '') found.push('it has no title')
   if (words.length < FEWEST_LETTERS)
-    found.push('its description is missing or too short; expected what it shows and what to do')
-  else if (!RUNBOOK.test(description))
-    found.push('its description names no alert with a runbook; expected at least one link to what to do')
-  if ((fieldConfig?.defaults.noValue ?? '') === '')
-    found.push('it does not say what stands there when nothing is known; expected noValue')
-  return found
+    return ['its description is missing or too short; expected what it shows and what to do']
+  return RUNBOOK.test(description)
+    ? []
+    : ['its description names no alert with a runbook; expected at least one link to what to do']
 }
 
 /** Over a graph, "last" includes series that ended long ago. */
@@ -57,7 +46,7 @@ const unitsOf = (panel: Panel): readonly string[] => {
   const { unit, mappings: all = [] } = fieldConfig?.defaults ?? {}
   const mappings = all.filter(isOfValue)
   const showsNames = options?.['textMode'] === 'name'
-  if (WORDY.has(type))
+  if (type === 'state-timeline')
     return mappings.length > 0 || hasWords(panel) ? [] : ['its values have no words; expected mappings']
   if (showsNames || mappings.length > 0) return []
   return complaint(unit).map((what) => `its unit ${what}`)
@@ -96,46 +85,3 @@ const isOfValue = (mapping: unknown): boolean => !special.safeParse(mapping).suc
 const special = z.object({ type: z.literal('special') })
 
 const renamed = z.object({ renameByName: z.record(z.string(), z.string()).optional() })
-
-interface Fault {
-  readonly rule: Rule
-  readonly target?: string
-  readonly what: string
-}
-
-const lintTargets = ({ datasource, targets = [], type }: Panel): readonly Fault[] => {
-  const found: Fault[] = []
-  if (targets.length === 0) found.push({ rule: 'target', what: 'it asks nothing; expected a target' })
-  if (datasource?.uid !== SOURCE)
-    found.push({
-      rule: 'datasource',
-      what: `it asks "${datasource?.uid ?? ''}"; expected "${SOURCE}"`,
-    })
-  const seen = new Set<string>()
-  for (const target of targets) {
-    const { refId } = target
-    if (seen.has(refId)) found.push({ rule: 'identity', target: refId, what: 'another target has the same refId' })
-    seen.add(refId)
-    if (target.datasource?.uid !== SOURCE)
-      found.push({
-        rule: 'datasource',
-        target: refId,
-        what: `it does not ask "${SOURCE}", as its panel does`,
-      })
-    for (const what of shapeOf(target, type)) found.push({ rule: 'target', target: refId, what })
-  }
-  return found
-}
-
-const shapeOf = (target: Target, type: Panel['type']): readonly string[] => {
-  const { instant = false, range = false, format, legendFormat = '', hide = false } = target
-  const isOverTime = type === 'timeseries' || type === 'state-timeline' || type === 'status-history'
-  const checks: readonly (readonly [boolean, string])[] = [
-    [!hide, 'it is hidden; expected a visible target'],
-    [instant !== range, 'it is asked neither at one moment nor over time, or both'],
-    [!isOverTime || range, 'it is asked at one moment, and drawn over time; expected a range'],
-    [type !== 'table' || (instant && format === 'table'), 'it is no table; expected an instant query in that format'],
-    [type === 'table' || legendFormat !== '', 'it has no legend; expected a name for what is drawn'],
-  ]
-  return checks.filter(([isSo]) => !isSo).map(([, what]) => what)
-}

@@ -1,22 +1,13 @@
 import { request, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { createGunzip } from 'node:zlib'
-import { afterEach, expect, test } from 'vitest'
-import { NO_WEB_CONFIG } from '../../../src/config/web-config.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { createSampleIndex, sample } from '../../../src/core/metric.ts'
 import type { Event } from '../../../src/domain/event.ts'
-import { agentView, overviewInput, statusPageOf } from '../../support/agent-view.ts'
+import { overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { shipped } from '../../support/shipped.ts'
-
-const { createWeb, serve } = shipped
-
-const web = createWeb({ config: NO_WEB_CONFIG, hosts: [], complain: () => undefined })
-const closing: (() => unknown)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
+import { serveView } from '../serve-view.ts'
 
 /** Of the states that are sent, in milliseconds. */
 const INTERVAL = 2000
@@ -51,9 +42,9 @@ const start = async () => {
       return Promise.resolve(overviewInput({ known: knownAt(node.height) }, { events: eventsAt(node) }))
     },
   })
-  const server = await serve(agentView({ page }), { host: '127.0.0.1', port: 0 }, web)
-  closing.push(server.close, page.stream.close)
-  return { clock, node, page, port: server.address.port }
+  const port = await serveView({ page })
+  onTestFinished(page.stream.close)
+  return { clock, node, page, port }
 }
 
 const MESSAGE = /^(?:event: (?<event>.+)\n)?(?:id: (?<id>.+)\n)?data: (?<data>.+)$/
@@ -63,7 +54,7 @@ const view = async (port: number, headers: Record<string, string> = {}) => {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', path: '/api/v1/stream', headers, agent: false }, resolve)
     sent.on('error', reject).end()
-    closing.push(() => sent.destroy())
+    onTestFinished(() => void sent.destroy())
   })
   let text = ''
   const body = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response
@@ -178,7 +169,7 @@ test('viewers above the limit get 503, and Prometheus still gets the metrics', a
 test('a viewer that does not read is disconnected', async () => {
   const { clock, node, page, port } = await start()
   const socket = connect(port, '127.0.0.1')
-  closing.push(() => socket.destroy())
+  onTestFinished(() => void socket.destroy())
   socket.on('error', () => undefined)
   socket.pause()
   socket.write('GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\n\r\n')

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/redaction/secret.ts'
 import { createQueryClient } from '../../../query/client/client.ts'
-import { createEndpoint } from '../../../query/client/endpoint.ts'
+import { createEndpoint } from '../../../query/client/transport.ts'
 import { createErrorFactory } from '../../../query/client/errors.ts'
 import { readPage } from '../../../query/client/page.ts'
 import { LOG_FIELDS } from '../../../query/log-fields.ts'
@@ -94,13 +94,5 @@ describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (di
     expect(scanned(last)).toBe(total)
     // The client leaves out the logs of the block after the last one.
     expect(scanned(last - 1)).toBe(total - (chain[last - 1]?.logs.length ?? 0))
-  })
-
-  it('reports an invalid API key', async ({ serve }) => {
-    const api = await serve({ dialect, keys: [new Secret(KEY)] })
-    const client = createQueryClient({ url: api.url, apiKey: 'another', clock: systemClock })
-    await expect(client.height(new AbortController().signal)).rejects.toMatchObject({
-      kind: 'auth',
-    })
   })
 })

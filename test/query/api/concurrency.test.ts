@@ -7,20 +7,8 @@ import { Secret } from '../../../src/core/redaction/secret.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { servedStore } from '../../support/memory-store.ts'
-import { ask, codeOf, hashOf, it, plainChain, type QueryApi, rawQuery, RIGHT, storeWith } from './fixtures.ts'
+import { ask, codeOf, HUGE, it, plainChain, type QueryApi, rawQuery, RIGHT, storeWith } from './fixtures.ts'
 import { shipped } from '../../support/shipped.ts'
-
-/** One log with more data than the machine's buffers take between two programs. */
-const HUGE = [
-  {
-    logIndex: 0,
-    transactionIndex: 0,
-    transactionHash: hashOf(1),
-    address: `0x${'da'.repeat(20)}`,
-    topics: [],
-    data: `0x${'00'.repeat(8_000_000)}`,
-  },
-]
 
 /** A store whose reads end when the test releases them or when they are aborted. */
 const slowStore = () => {
@@ -76,7 +64,8 @@ describe('more requests than concurrent reads', () => {
       { every: 5 },
     )
     reads[0]?.end()
-    expect(codeOf(await second)).toBe('busy')
+    const { headers, ...rejected } = await second
+    expect([codeOf(rejected), headers['retry-after']]).toEqual(['busy', '1'])
     expect(reads.length).toBe(1)
     socket.destroy()
   })

@@ -156,3 +156,15 @@ export const rawQuery = (body: string, headers: readonly string[] = []): string 
     '',
     body,
   ].join('\r\n')
+
+export const A_LOG = {
+  logIndex: 0,
+  transactionIndex: 0,
+  transactionHash: `0x${'7a'.repeat(32)}`,
+  address: `0x${'da'.repeat(20)}`,
+  topics: [],
+  data: `0x${'00'.repeat(32)}`,
+}
+
+/** One log with more data than the machine's buffers take between two programs. */
+export const HUGE = [{ ...A_LOG, data: `0x${'00'.repeat(8_000_000)}` }]

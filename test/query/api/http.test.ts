@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,16 +8,7 @@ import { Secret } from '../../../src/core/redaction/secret.ts'
 import { createRateLimit } from '../../../query/service/api/admission.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import { ask, askRaw, codeOf, it, plainChain, rawQuery, RIGHT } from './fixtures.ts'
-
-const A_LOG = {
-  logIndex: 0,
-  transactionIndex: 0,
-  transactionHash: `0x${'7a'.repeat(32)}`,
-  address: `0x${'da'.repeat(20)}`,
-  topics: [],
-  data: `0x${'00'.repeat(32)}`,
-}
+import { A_LOG, ask, askRaw, HUGE, it, plainChain, rawQuery, RIGHT } from './fixtures.ts'
 
 const LOGS = Array.from({ length: 200 }, (_, logIndex) => ({ ...A_LOG, logIndex }))
 
@@ -122,9 +112,6 @@ describe('gzip', () => {
   })
 })
 
-/** One log with more data than the machine's buffers take between two programs. */
-const HUGE = [{ ...A_LOG, data: `0x${'00'.repeat(8_000_000)}` }]
-
 describe('responses that clients do not read', () => {
   it('are aborted after a timeout, and nothing is counted as sent', async ({ serve }) => {
     const served = await serve({ blocks: plainChain(5, 30, { 10: HUGE }), limits: { sendMs: 100 } })
@@ -181,31 +168,5 @@ describe('responses that clients do not read', () => {
     await eventually(memory, (now) => now - before < 20)
     expect(served.answered).toEqual([])
     socket.destroy()
-  })
-
-  it('are limited in total: beyond the limit no further response is made', async ({ serve }) => {
-    const served = await serve({
-      blocks: plainChain(5, 30, { 10: HUGE }),
-      limits: { unsentBytes: 1_000_000 },
-    })
-    const sent = request({
-      port: served.port,
-      method: 'POST',
-      path: '/query',
-      headers: { 'content-type': 'application/json' },
-    })
-    const response = await new Promise<IncomingMessage>((resolve) => {
-      sent.once('response', resolve).end(JSON.stringify(RIGHT))
-    })
-    const small = { ...RIGHT, from_block: 11 }
-    const got = await ask(served, small)
-    expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'busy', '1'])
-    response.resume()
-    await once(response, 'end')
-    await eventually(
-      async () => (await ask(served, small)).status,
-      (status) => status === 200,
-      { every: 5 },
-    )
   })
 })

@@ -4,9 +4,8 @@ import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/redaction/secret.ts'
 import { StoreError } from '../../../query/store/errors.ts'
 import { hexLiteral } from '../../../query/store/clickhouse/read.ts'
-import { connect, createServers } from '../../../query/store/clickhouse/servers.ts'
+import { connect, createServers, parseClickHouseUrl } from '../../../query/store/clickhouse/servers.ts'
 import { listening } from '../../support/http.ts'
-import { parseClickHouseUrl } from '../../../query/store/clickhouse/url.ts'
 
 const PASSWORD = 'open-sesame'
 

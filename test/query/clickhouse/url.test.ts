@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
-import { parseClickHouseUrl } from '../../../query/store/clickhouse/url.ts'
+import { parseClickHouseUrl } from '../../../query/store/clickhouse/servers.ts'
 
 describe('the URL of a ClickHouse store', () => {
   it('has default ports, user and database', () => {

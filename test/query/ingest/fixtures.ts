@@ -6,7 +6,7 @@ import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { type Call, type RpcFault, type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
 
-export const ANY = { addresses: [], topics: [] }
+const ANY = { addresses: [], topics: [] }
 
 interface Watched {
   /** Every append so far. */
@@ -27,6 +27,18 @@ export const watchedStore = (store: LogStore = memoryStore()): Watched => {
       },
     },
   }
+}
+
+/** The same, with a function that each append calls first with its number, from 1. */
+export const storeCalling = (before: (nth: number) => void): Watched => {
+  const { appended, store } = watchedStore()
+  let count = 0
+  const append: LogStore['append'] = async (blocks) => {
+    count += 1
+    before(count)
+    await store.append(blocks)
+  }
+  return { appended, store: { ...store, append } }
 }
 
 interface Ran {

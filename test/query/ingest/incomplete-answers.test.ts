@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { hex, type RpcFaults, type RpcLog } from '../../support/rpc-node.ts'
 import { type Cut, inBoth, inLogs, inReceipts, isOf, without } from './cuts.ts'
-import { changed, has, ingestUntil, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
+import { changed, has, ingestUntil, ingestWhole, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
 
 const MINUTE = 60_000
 const FULL = { logsBloom: `0x${'f'.repeat(512)}` }
@@ -209,9 +209,7 @@ describe('a node that returns less than it has', () => {
     // Of seven logs of three kinds, the first three set all bits of the filter.
     const node = await startNode({ height: 40, logsIn: () => 7 })
     node.faults = inLogs((logs) => logs.slice(0, 18))
-    const { appended, store } = watchedStore()
-    await ingestUntil({ node, store }, has(40))
-    expect(appended.flat()).toEqual(to(40).map(node.chain.block))
+    await ingestWhole(node)
   })
 
   it('is described in the reference, each way in a row', async () => {
@@ -278,10 +276,7 @@ describe('the filters of headers are called wrong', () => {
       inHeaders(() => WRONG),
       inLogs(without((log) => isOf(21)(log) || isSecondTransactionOf(23)(log))),
     )
-    const { appended, store } = watchedStore()
-    const { state } = await ingestUntil({ node, store }, has(40))
-    expect(state.areFiltersIgnored).toBe(true)
-    expect(appended.flat()).toEqual(to(40).map(node.chain.block))
+    expect((await ingestWhole(node)).state.areFiltersIgnored).toBe(true)
   })
 
   it.for<[string, RpcFaults]>([

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
-import { createNodeTimer } from '../../../query/service/ingest/transport.ts'
-import { createIngest } from '../../../query/service/ingest/ingest.ts'
-import { type IngestState } from '../../../query/service/ingest/writer.ts'
+import { createRpc } from '../../../query/service/ingest/rpc.ts'
+import type { IngestState } from '../../../query/service/ingest/writer.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { contract, topic } from '../../support/rpc-node.ts'
-import { ANY, callsOf, has, ingestUntil, ingestWhole, it, to, watchedStore } from './fixtures.ts'
+import type { LogStore } from '../../../query/store/store.ts'
+import { callsOf, has, ingestUntil, ingestWhole, it, storeCalling, to, watchedStore } from './fixtures.ts'
 
 describe('an ingest', () => {
   it('reads every final block and log, one request at a time', async ({ startNode }) => {
@@ -41,9 +41,9 @@ describe('an ingest', () => {
     const { store, appended } = watchedStore()
     let open = 0
     let most = 0
-    const slow = {
+    const slow: LogStore = {
       ...store,
-      append: async (...blocks: Parameters<typeof store.append>) => {
+      append: async (...blocks) => {
         open += 1
         most = Math.max(most, open)
         const asked = from.seen.length
@@ -72,7 +72,6 @@ describe('an ingest', () => {
     { nodeShare: 1, writing: 0, rests: [0, 0, 0, 0, 0] },
   ])('rests as long as the node had work beyond its share: $nodeShare, $writing', async (row, { startNode }) => {
     const from = await startNode({ height: 250 })
-    const { store } = watchedStore()
     const clock = jumpingClock()
     let worked = 0
     from.faults = ({ method }) => {
@@ -80,16 +79,12 @@ describe('an ingest', () => {
       if (method === 'eth_chainId') worked += 100
       return undefined
     }
-    const slow = {
-      ...store,
-      append: async (...blocks: Parameters<typeof store.append>) => {
-        worked += row.writing
-        await store.append(...blocks)
-      },
-    }
+    const { store } = storeCalling(() => {
+      worked += row.writing
+    })
     const late = { ...clock, elapsed: () => clock.elapsed() + worked }
     const share = row.nodeShare === undefined ? {} : { nodeShare: row.nodeShare }
-    const { waits } = await ingestUntil({ node: from, store: slow, clock: late, ...share }, has(250))
+    const { waits } = await ingestUntil({ node: from, store, clock: late, ...share }, has(250))
     // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no longer backfill, and followed at once.
     expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
   })
@@ -97,15 +92,17 @@ describe('an ingest', () => {
   it('counts failed requests as work of the node', async () => {
     const clock = jumpingClock()
     const never = new AbortController().signal
-    const timer = createNodeTimer(async ({ body }, signal) => {
-      await clock.sleep(Number(body), signal)
-      if (body === '40') throw new Error('cut off')
-      return { status: 200, body: Buffer.alloc(0), wait: null }
-    }, clock)
-    await timer.send({ body: '300', maxBytes: 1 }, never)
+    const works = [300, 40]
+    const rpc = createRpc({ rpcUrl: 'http://node', clock, timeout: 1 }, async (_, signal) => {
+      await clock.sleep(works.shift() ?? 0, signal)
+      if (works.length === 0) throw new Error('cut off')
+      return { status: 200, body: Buffer.from('{"result":"0x1"}'), wait: null }
+    })
+    const call = { method: 'eth_chainId', params: [] }
+    await rpc.one(call, never)
     await clock.sleep(1000, never)
-    await expect(timer.send({ body: '40', maxBytes: 1 }, never)).rejects.toThrow('cut off')
-    expect(timer.total()).toBe(340)
+    await expect(rpc.one(call, never)).rejects.toThrow('cut off')
+    expect(rpc.busyMs()).toBe(340)
   })
 
   it('continues as blocks become final, each requested by its hash', async ({ startNode }) => {
@@ -157,23 +154,6 @@ describe('an ingest', () => {
       }),
     )
     expect(kept.flatMap(({ logs }) => logs).length).toBeGreaterThan(10)
-  })
-
-  it('does not start without a limit unless it is unbounded', () => {
-    const { store } = watchedStore()
-    const options = { rpcUrl: 'http://127.0.0.1:1', store, fromBlock: 0, clock: jumpingClock() }
-    expect(() => createIngest({ ...options, scope: ANY, retention: {} })).toThrow('--unbounded')
-    const empty = { addresses: [], topics: [[], []] }
-    expect(() => createIngest({ ...options, scope: empty, retention: {} })).toThrow('--unbounded')
-    const some = { addresses: [contract(0)], topics: [] }
-    for (const bounded of [
-      { scope: ANY, retention: 'unbounded' },
-      { scope: ANY, retention: { blocks: 1 } },
-      { scope: ANY, retention: { bytes: 1 } },
-      { scope: some, retention: {} },
-    ] as const) {
-      expect(createIngest({ ...options, ...bounded }).state().phase).toBe('starting')
-    }
   })
 
   it('reports that it is stopped, and completes the current write', async ({ startNode }) => {

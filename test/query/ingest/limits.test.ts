@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest'
-import { classifyRpcError, createBatchSizer, createRpc } from '../../../query/service/ingest/rpc.ts'
-import { createTransport } from '../../../query/service/ingest/transport.ts'
+import { classifyRpcError, createBatchSizer, createRpc, createTransport } from '../../../query/service/ingest/rpc.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { type Call, type RpcFault } from '../../support/rpc-node.ts'
+import type { Call, RpcFault } from '../../support/rpc-node.ts'
 import { callsOf, has, ingestUntil, ingestWhole, it, NO_ERRORS, watchedStore } from './fixtures.ts'
 
 /** Error messages of nodes and services for requests that are too large. */
@@ -191,10 +190,10 @@ describe('an answer', () => {
     [Array.from({ length: 40 }, () => 'eth_getBlockByNumber'), 67_108_864, 2_500_000],
   ] as const)('has the size of what was asked for: %s', async ([methods, bytes, values]) => {
     const sizes: number[] = []
-    const rpc = createRpc(({ maxBytes }) => {
+    const rpc = createRpc({ rpcUrl: 'http://node', clock: jumpingClock(), timeout: 1 }, ({ maxBytes }) => {
       sizes.push(maxBytes)
       return Promise.resolve({ status: 200, body: Buffer.from(`[${'0,'.repeat(values)}0]`), wait: null })
-    }, 'http://node')
+    })
     const calls = methods.map((method) => ({ method, params: [] }))
     const [call = { method: '', params: [] }] = calls
     const { signal } = new AbortController()

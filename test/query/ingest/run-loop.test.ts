@@ -4,7 +4,7 @@ import { StoreError } from '../../../query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { hex, type RpcNode } from '../../support/rpc-node.ts'
-import { callsOf, has, ingestUntil, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
+import { callsOf, has, ingestUntil, it, NO_ERRORS, result, storeCalling, to, watchedStore } from './fixtures.ts'
 
 const methods = (from: RpcNode): ReadonlySet<string> => new Set(from.seen.map(({ method }) => method))
 
@@ -55,17 +55,12 @@ describe('the ingest stops', () => {
     const from = await startNode({ height: 60 })
     const account = { doing: 'add blocks', happened: 'the disk is full' }
     for (const kind of ['broken', 'conflict', 'unavailable'] as const) {
-      const { store, appended } = watchedStore()
       let tries = 0
-      const failing = {
-        ...store,
-        append: async (...blocks: Parameters<typeof store.append>) => {
-          tries += 1
-          if (tries === 2) throw new StoreError(kind, account)
-          await store.append(...blocks)
-        },
-      }
-      const { error, state } = await ingestUntil({ node: from, store: failing }, has(60))
+      const { store, appended } = storeCalling((nth) => {
+        tries = nth
+        if (nth === 2) throw new StoreError(kind, account)
+      })
+      const { error, state } = await ingestUntil({ node: from, store }, has(60))
       expect(state.errors.store).toBe(1)
       if (kind === 'unavailable') expect(appended.flat()).toHaveLength(61)
       // Nothing is added behind what was not.
@@ -87,17 +82,10 @@ describe('the retry delay of the ingest grows', () => {
 
   it('until a block is written', async ({ startNode }) => {
     const from = await startNode({ height: 60 })
-    const { store, appended } = watchedStore()
-    let tries = 0
-    const failing = {
-      ...store,
-      append: async (...blocks: Parameters<typeof store.append>) => {
-        tries += 1
-        if (tries <= 3 || tries === 5) throw full
-        await store.append(...blocks)
-      },
-    }
-    const { waits } = await ingestUntil({ node: from, store: failing, maxRange: 8 }, has(60))
+    const { store, appended } = storeCalling((nth) => {
+      if (nth <= 3 || nth === 5) throw full
+    })
+    const { waits } = await ingestUntil({ node: from, store, maxRange: 8 }, has(60))
     expect(seconds(waits)).toEqual([1, 2, 4, 1])
     expect(appended.flat()).toHaveLength(61)
   })

@@ -110,7 +110,14 @@ export const bodyOf = (logs: readonly WireLog[], next: number): Buffer =>
 export const pageOf = (logs: readonly WireLog[], bounds: PageBounds = { from: 0, next: 100 }) =>
   pageOfBody(bodyOf(logs, bounds.next), bounds)
 
-type Asked = Omit<LedgerOptions, 'contract' | 'fullHistory' | 'path'> & Partial<LedgerOptions>
+type Asked = Omit<LedgerOptions, 'contract' | 'fullHistory'> & Partial<LedgerOptions>
+
+/** How a ledger reads a page: `fast` from its bytes, `generic` parsed. */
+export const PATHS = ['fast', 'generic'] as const
+export type Path = (typeof PATHS)[number]
+
+/** The page as the ledger gets it if the scan could not read it. */
+export const onPath = (path: Path, page: Page): Page => (path === 'fast' ? page : { ...page, scanned: undefined })
 
 /** A result whose rows are a list. */
 export interface ListedResult extends Omit<LedgerResult, 'rows'> {
@@ -121,9 +128,9 @@ export const listed = (result: LedgerResult | ListedResult): ListedResult => ({ 
 
 /** The result of both paths, which must be equal; `fastPages` is the number of pages of the fast path. */
 export const resultOf = (asked: Asked, ...pages: readonly Page[]): ListedResult => {
-  const [fast, generic] = (['fast', 'generic'] as const).map((path) => {
-    const ledger = createLedger({ contract: CONTRACT, fullHistory: true, ...asked, path })
-    for (const page of pages) ledger.applyPage(page)
+  const [fast, generic] = PATHS.map((path) => {
+    const ledger = createLedger({ contract: CONTRACT, fullHistory: true, ...asked })
+    for (const page of pages) ledger.applyPage(onPath(path, page))
     return listed(ledger.result())
   })
   if (fast === undefined || generic === undefined) throw new Error('unreachable')

@@ -8,7 +8,9 @@ import {
   handover,
   listed,
   logOf,
+  onPath,
   pageOf,
+  PATHS,
   person,
   placed,
   resultOf,
@@ -73,12 +75,12 @@ describe('snapshots', () => {
     const first = pageOf(placed(before, 5), { from: 0, next: 10 })
     const last = pageOf(placed(after, 15), { from: 10, next: 20 })
     const expected = withoutPaths(resultOf(options, first, last))
-    for (const path of ['fast', 'generic'] as const) {
-      const saved = createLedger({ ...options, path })
-      saved.applyPage(first)
-      const restored = createLedger({ ...options, path })
+    for (const path of PATHS) {
+      const saved = createLedger(options)
+      saved.applyPage(onPath(path, first))
+      const restored = createLedger(options)
       restored.restore(saved.snapshot())
-      restored.applyPage(last)
+      restored.applyPage(onPath(path, last))
       expect(withoutPaths(restored.result())).toEqual(expected)
     }
   })

@@ -104,5 +104,5 @@ const PROFILES: readonly NodeProfile[] = [
     '0s peers upstream 0',
     '40s consensus stops',
   ),
-  profile('wal-stopped', 'the trace of events has stopped, only the log shows it', '30s bft logs wal_stopped'),
+  profile('wal-stopped', 'the trace of events has stopped, only the log shows it', '30s bft repeats wal_stopped 250'),
 ]

@@ -28,7 +28,7 @@ export interface PreflightCheck {
   /** What is checked, as in "NAME could not be checked". */
   readonly name: string
   /** May throw a SourceError or a ParseError if it could not check. */
-  run(context: PreflightContext): Promise<readonly Finding[]>
+  run(context: PreflightContext): readonly Finding[] | Promise<readonly Finding[]>
 }
 
 type FindingDetails = Pick<Finding, 'summary'> & Partial<Pick<Finding, 'evidence' | 'advice'>>

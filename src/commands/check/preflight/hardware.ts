@@ -95,19 +95,17 @@ const discard = (bytes: bigint | null, evidence: string): readonly Finding[] =>
 export const driveModels: PreflightCheck = {
   name: 'the models of the drives',
   run: ({ snapshot: { known } }) =>
-    Promise.resolve(
-      known.series('chain_host_nvme_info').flatMap(({ labels: { device = '', model = '', firmware = '' } }) => {
-        const fault = driveFault(model, firmware)
-        if (fault === null) return []
-        return [
-          finding('drive model', 'warning', {
-            summary: `the drive ${device} is known to fail: ${fault.why}`,
-            evidence: [`It is ${model}, firmware ${firmware}.`, `Source: ${fault.source}`],
-            advice: [fault.advice],
-          }),
-        ]
-      }),
-    ),
+    known.series('chain_host_nvme_info').flatMap(({ labels: { device = '', model = '', firmware = '' } }) => {
+      const fault = driveFault(model, firmware)
+      if (fault === null) return []
+      return [
+        finding('drive model', 'warning', {
+          summary: `the drive ${device} is known to fail: ${fault.why}`,
+          evidence: [`It is ${model}, firmware ${firmware}.`, `Source: ${fault.source}`],
+          advice: [fault.advice],
+        }),
+      ]
+    }),
 }
 
 /** What the unit of the node reserves at boot: debian/usr/lib/systemd/system/set-hugepages.service of monad-bft. */

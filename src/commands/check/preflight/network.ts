@@ -143,25 +143,19 @@ export const references: PreflightCheck = {
   name: 'the references',
   run: ({ config, snapshot }) => {
     const configured = config.references.length
-    if (configured === 0) return Promise.resolve([none])
+    if (configured === 0) return [none]
     const { references: all = [], agreeing = null } = snapshot.readings.reference ?? {}
-    if (agreeing === null) return Promise.resolve([])
+    if (agreeing === null) return []
     const up = all.filter((one) => one.up === true)
     const hasQuorum = agreeing > Math.floor(configured / 2)
     const evidence = all.map(({ name, state }) => `${name}: ${state ?? 'unknown'}.`)
     const otherChain = all.filter(({ state }) => state === 'another chain')
-    return Promise.resolve([
+    const missing = all.filter((one) => !one.up && !otherChain.includes(one))
+    return [
       ...otherChain.map(({ name }) => onOtherChain(name ?? 'unknown')),
       ...(hasQuorum ? [] : [noQuorum({ configured, up: up.length, evidence })]),
-      ...(hasQuorum && up.length + otherChain.length < configured
-        ? [
-            unreachable(
-              all.filter((one) => !one.up && !otherChain.includes(one)),
-              evidence,
-            ),
-          ]
-        : []),
-    ])
+      ...(hasQuorum && up.length + otherChain.length < configured ? [unreachable(missing, evidence)] : []),
+    ]
   },
 }
 
@@ -170,7 +164,7 @@ export const ownKey: PreflightCheck = {
   name: 'the public key of the node',
   run: ({ config, snapshot }) => {
     const isKnown = config.node.publicKey !== null || snapshot.readings.status?.config.secpPublicKey
-    return Promise.resolve(isKnown ? [] : [noKey])
+    return isKnown ? [] : [noKey]
   },
 }
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { atFile, readText } from '../../../core/files.ts'
 import { count } from '../../../core/format.ts'
-import { describeRenamed, findRenamed } from '../../../health/rules/find-renamed.ts'
+import { describeRenamed, findRenamed } from '../../../health/rules/renamed.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { finding, type PreflightCheck } from './context.ts'
 

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { cli } from '../support/cli.ts'
+
+/** The words of the line as bash splits them; zsh does not split at `=`. */
+it.each([
+  ['che', 'words', 'check'],
+  ['m', 'words', 'monlog maintenance mcp man'],
+  ['maintenance ', 'words', 'start end show'],
+  ['maintenance start --re', 'words', '--reason'],
+  ['maintenance start --reason ', 'words', 'upgrade hardware network other'],
+  ['maintenance start --reason = up', 'words', 'upgrade'],
+  ['maintenance start --reason=up', 'words', '--reason=upgrade'],
+  ['maintenance start --note start ', 'words', ''],
+  ['parse l', 'words', 'ledger-tail log-patterns'],
+  ['parse rpc /proc', 'file', ''],
+  ['check --config = /proc', 'file', ''],
+  ['check -c ', 'file', ''],
+  ['check --config /tmp/x --js', 'words', '--json'],
+  ['demo --scenario stal', 'file', 'stalled'],
+  ['simulate --directory /proc', 'directory', ''],
+  ['check --set rpc.int', 'unfinished', 'rpc.interval='],
+  ['check --set rpc.interval = 1', 'unfinished', ''],
+  ['check --set rpc.interval = 1s --log-level w', 'words', 'warn'],
+  ['status stora', 'words', 'storage'],
+  ['status ledger-t', 'words', 'ledger-tail'],
+  ['runbook ChainBlockSt', 'words', 'ChainBlockStalled'],
+  ['help monl', 'words', 'monlog'],
+  ['completion ', 'words', 'bash zsh'],
+  ['invalid ', 'words', ''],
+])('%j', async (line, kind, offered) => {
+  const { code, out, err } = await cli(['completion', 'bash', '--', ...line.split(' ')])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const [first, ...words] = out.trimEnd().split('\n')
+  expect([first, words.join(' ')]).toEqual([kind, offered])
+})
