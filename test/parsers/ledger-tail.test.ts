@@ -45,7 +45,7 @@ const understood = {
 const without = (...names: readonly (keyof typeof proposed)[]) =>
   Object.fromEntries(Object.entries(proposed).filter(([name]) => !names.some((one) => one === name)))
 const timeout = { round: '9002', author: B, now_ts_ms: '1772359201200' }
-const { transactions: _, ...finalized } = understood
+const { transactions: _transactions, ...finalized } = understood
 const timedOut = {
   event: 'timeout',
   timestamp: '2026-03-01T10:00:00.000001Z',
