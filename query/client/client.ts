@@ -107,9 +107,8 @@ const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): 
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.')
 
-const DEFAULT_CONCURRENCY = 4
-/** A service without progress gets at most ten requests in ten seconds, including those that were running. */
-const MAX_CONCURRENCY = 8
+/** At most 8: a service without progress gets at most ten requests in ten seconds, including those that were running. */
+const CONCURRENCY = 4
 const MAX_RESTARTS = 3
 
 interface RunDependencies {
@@ -171,10 +170,8 @@ const runQuery = async (
   const fetchToTarget = async (height: number): Promise<void> => {
     settled = height - UNSETTLED_BLOCKS
     const end = Math.min(target, settled)
-    // NaN becomes 1.
-    const requested = Math.trunc(options.concurrency ?? DEFAULT_CONCURRENCY) || 1
-    const concurrency = Math.min(MAX_CONCURRENCY, Math.max(1, requested))
-    if (through < end) await fetchBulk({ from: through + 1, end, concurrency, fetchPage, deliver, signal })
+    const bulk = { from: through + 1, end, concurrency: CONCURRENCY, fetchPage, deliver, signal }
+    if (through < end) await fetchBulk(bulk)
     const tip = { from: through + 1, end: target, fetchPage, deliver, counters }
     await fetchTip({ ...tip, clock, queryError, signal })
   }

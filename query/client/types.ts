@@ -126,8 +126,6 @@ export interface RunOptions {
   /** `Page.last` of the page before `from`. */
   readonly after?: BlockHash | null | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Concurrent requests for blocks that no reorg can replace; default 4, at most 8. */
-  readonly concurrency?: number | undefined
 }
 
 export interface QueryClient {

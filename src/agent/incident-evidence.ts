@@ -7,7 +7,7 @@ import { redact } from '../core/redaction/redact.ts'
 import { minute, second } from '../core/units.ts'
 import type { RuleFinding } from '../domain/health.ts'
 import type { SeriesHistory } from '../health/changes/series-history.ts'
-import { whatChanged } from '../health/changes/what-changed.ts'
+import { whatChanged } from '../health/changes/words.ts'
 import { diagnose } from '../health/diagnosis.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import {
@@ -34,8 +34,7 @@ const CHANGED = 5 * minute
 
 export const recentChanges = (history: SeriesHistory, at: number): readonly string[] => {
   const known = at - (history.oldestAt() ?? at)
-  const { changes } = whatChanged(history, { to: at, span: Math.min(CHANGED, known / 2) })
-  return changes.slice(0, MAX_CHANGES).map(({ text }) => text)
+  return whatChanged(history, { to: at, span: Math.min(CHANGED, known / 2) }).slice(0, MAX_CHANGES)
 }
 
 /** All readings of a node with 300 validators have 400 KB. */

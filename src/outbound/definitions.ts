@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { objectOf, recordOf, textOrNull, timeOrNull } from '../collectors/shared/reading-schema.ts'
+import { objectOf, orNull, recordOf } from '../collectors/shared/reading-schema.ts'
 import { counter, gauge, open } from '../core/metric.ts'
 import { baseUrl, file, polling, timed } from '../core/settings.ts'
 
@@ -71,8 +71,8 @@ export const heartbeat = {
     .prefault({}),
   reading: objectOf({
     /** `accepted`, or the reason of the failure. */
-    state: textOrNull,
-    lastSuccessAt: timeOrNull,
+    state: orNull.text,
+    lastSuccessAt: orNull.time,
   }),
   metrics: {
     chain_agent_heartbeat_last_success_timestamp_seconds: gauge('Time at which a heartbeat was last accepted.'),

@@ -185,26 +185,15 @@ const ANY = /^/
 
 type Sources = readonly NodeSource[]
 const always = (body: ConsensusEventBody) => (): ConsensusEventBody => body
-const statesync = (step: StatesyncStep, sources: Sources, target = STATESYNC): Message => ({
-  target,
-  sources,
-  read: () => statesyncAt(step),
-})
-const start = (step: StartStep, sources: Sources): Message => ({
-  target: STATESYNC,
-  sources,
-  read: always({ event: 'start', step }),
-})
-const networkError = (kind: NetworkErrorKind, sources: Sources): Message => ({
-  target: ANY,
-  sources,
-  read: (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }),
-})
-const other = (body: ConsensusEventBody, sources: Sources, target = ANY): Message => ({
-  target,
-  sources,
-  read: always(body),
-})
+const reading = (target: RegExp, read: Message['read'], sources: Sources): Message => ({ target, read, sources })
+const statesync = (step: StatesyncStep, sources: Sources, target = STATESYNC): Message =>
+  reading(target, () => statesyncAt(step), sources)
+const start = (step: StartStep, sources: Sources): Message =>
+  reading(STATESYNC, always({ event: 'start', step }), sources)
+const networkError = (kind: NetworkErrorKind, sources: Sources): Message =>
+  reading(ANY, (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }), sources)
+const other = (body: ConsensusEventBody, sources: Sources, target = ANY): Message =>
+  reading(target, always(body), sources)
 
 const MAIN = 'monad-bft/monad-node/src/main.rs'
 const STATE = 'monad-bft/monad-consensus-state/src/lib.rs'
@@ -226,49 +215,36 @@ const ofOwnRound = ([text, event]: readonly [string, 'execution_lagging' | 'pare
 
 /** Messages with a fixed text, in every version since v0.11. */
 export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
-  [
-    'committed block',
-    { target: LEDGER, read: committedBlock, sources: own('monad-bft/monad-ledger/src/lib.rs', 'exec') },
-  ],
+  ['committed block', reading(LEDGER, committedBlock, own('monad-bft/monad-ledger/src/lib.rs', 'exec'))],
   [
     'advancing round',
-    {
-      target: CONSENSUS,
-      read: roundClosed,
-      sources: own('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate'),
-    },
+    reading(CONSENSUS, roundClosed, own('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate')),
   ],
-  [
-    'Created new QC',
-    { target: CONSENSUS, read: createdQc, sources: own('monad-bft/monad-consensus/src/vote_state.rs', 'process_vote') },
-  ],
-  ['local timeout', { target: CONSENSUS, read: localTimeout, sources: own(STATE, 'handle_timeout_expiry') }],
-  [
-    'remote timeout message',
-    { target: CONSENSUS, read: remoteTimeout, sources: received(STATE, 'handle_timeout_message') },
-  ],
-  ['proposal message', { target: CONSENSUS, read: proposal, sources: received(STATE, 'handle_proposal_message') }],
+  ['Created new QC', reading(CONSENSUS, createdQc, own('monad-bft/monad-consensus/src/vote_state.rs', 'process_vote'))],
+  ['local timeout', reading(CONSENSUS, localTimeout, own(STATE, 'handle_timeout_expiry'))],
+  ['remote timeout message', reading(CONSENSUS, remoteTimeout, received(STATE, 'handle_timeout_message'))],
+  ['proposal message', reading(CONSENSUS, proposal, received(STATE, 'handle_proposal_message'))],
   [
     'sending vote',
-    {
-      target: CONSENSUS,
-      read: ({ round }) => ({ event: 'vote_created', round: readU64(round) }),
-      sources: own(STATE, 'send_vote_and_reset_timer'),
-    },
+    reading(
+      CONSENSUS,
+      ({ round }) => ({ event: 'vote_created', round: readU64(round) }),
+      own(STATE, 'send_vote_and_reset_timer'),
+    ),
   ],
   ['vote successful', other({ event: 'vote_succeeded' }, own(STATE, 'try_vote'), CONSENSUS)],
 
   ['starting up, syncing', start('begun', own(LIVE, 'build'))],
-  ['still syncing...', { target: STATESYNC, read: stillSyncing, sources: own(LIVE, 'maybe_start_consensus') }],
+  ['still syncing...', reading(STATESYNC, stillSyncing, own(LIVE, 'maybe_start_consensus'))],
   ['done db statesync', start('database_done', own(LIVE, 'update'))],
   ['done syncing, initializing consensus', start('live', own(LIVE, 'maybe_start_consensus'))],
   [
     'setting new statesync target',
-    {
-      target: /(?:^|[_:])(?:state|statesync|consensus)/,
-      read: newTarget,
-      sources: own('monad-bft/monad-state/src/consensus.rs', 'update'),
-    },
+    reading(
+      /(?:^|[_:])(?:state|statesync|consensus)/,
+      newTarget,
+      own('monad-bft/monad-state/src/consensus.rs', 'update'),
+    ),
   ],
   [
     'starting from empty state, consider fetching a snapshot first',
@@ -373,48 +349,34 @@ interface VariableMessage {
   readonly pattern: RegExp
   /** From the text that each group of the pattern matched; empty for a group that matched none. */
   readonly read: (...groups: string[]) => ConsensusEventBody
-  readonly sources: readonly NodeSource[]
+  readonly sources: Sources
 }
 
-/** Messages with variable parts. */
-export const VARIABLE_MESSAGES: readonly VariableMessage[] = [
-  {
-    pattern: /^waltrace thread stopped/,
-    read: always({ event: 'wal', trouble: 'thread_stopped' }),
-    sources: own(MAIN, 'run'),
-  },
-  {
-    pattern: /^failed to push to wal/,
-    read: always({ event: 'wal', trouble: 'push_failed' }),
-    sources: own(MAIN, 'run'),
-  },
-  {
-    pattern: /^received statesync request(?:, num pending (\d{1,20}), in progress (\d{1,20})$)?/,
-    read: (pending, inProgress) => {
-      const [waiting, answered] = [readU64(pending), readU64(inProgress)]
-      const isKnown = waiting !== null && answered !== null
-      return { ...statesyncAt('serving'), ...(isKnown && { requests: { pending: waiting, inProgress: answered } }) }
-    },
-    sources: received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_request'),
-  },
-  {
-    pattern: /^local tip over \d+ blocks older than root/,
-    read: () => statesyncAt('snapshot_advised'),
-    sources: own(LIVE, 'maybe_start_consensus'),
-  },
-  {
-    pattern: /^statesync reached target/,
-    read: () => statesyncAt('running'),
-    sources: own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'),
-  },
-  {
-    pattern: /^starting \S+-bft with version (\S+)/,
-    read: (version = '') => ({ event: 'starting', version }),
-    sources: own(MAIN, 'main'),
-  },
-  {
-    pattern: /(?:^|\s)consensus node crashed/,
-    read: always({ event: 'crash', reason: 'consensus' }),
-    sources: own(MAIN, 'main'),
-  },
+const ofRequest: VariableMessage['read'] = (pending, inProgress) => {
+  const [waiting, answered] = [readU64(pending), readU64(inProgress)]
+  const isKnown = waiting !== null && answered !== null
+  return { ...statesyncAt('serving'), ...(isKnown && { requests: { pending: waiting, inProgress: answered } }) }
+}
+
+const REQUEST = /^received statesync request(?:, num pending (\d{1,20}), in progress (\d{1,20})$)?/
+
+const VARIABLE: readonly (readonly [RegExp, VariableMessage['read'], Sources])[] = [
+  [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' }), own(MAIN, 'run')],
+  [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' }), own(MAIN, 'run')],
+  [REQUEST, ofRequest, received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_request')],
+  [
+    /^local tip over \d+ blocks older than root/,
+    () => statesyncAt('snapshot_advised'),
+    own(LIVE, 'maybe_start_consensus'),
+  ],
+  [/^statesync reached target/, () => statesyncAt('running'), own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start')],
+  [/^starting \S+-bft with version (\S+)/, (version = '') => ({ event: 'starting', version }), own(MAIN, 'main')],
+  [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' }), own(MAIN, 'main')],
 ]
+
+/** Messages with variable parts. */
+export const VARIABLE_MESSAGES: readonly VariableMessage[] = VARIABLE.map(([pattern, read, sources]) => ({
+  pattern,
+  read,
+  sources,
+}))

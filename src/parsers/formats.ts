@@ -20,137 +20,55 @@ export interface Format {
   readonly load: () => Promise<(text: string) => unknown>
 }
 
-export const formats: readonly Format[] = [
-  {
-    name: 'rpc',
-    help: 'a JSON-RPC response',
-    shape: 'document',
-    length: response.blockBytes,
-    cpuMs: 100,
-    load: async () => (await import('./rpc.ts')).parseRpcResponse,
+const LOADERS = {
+  rpc: async () => (await import('./rpc.ts')).parseRpcResponse,
+  systemctl: async () => (await import('./systemctl.ts')).parseUnits,
+  'ledger-tail': async () => (await import('./ledger-tail.ts')).parseLedgerLine,
+  'consensus-log': async () => (await import('./consensus-log.ts')).parseConsensusLine,
+  'execution-log': async () => (await import('./execution-log.ts')).parseExecutionLine,
+  'log-patterns': async () => (await import('./log-patterns/classify.ts')).parsePatternLine,
+  'chain-mpt': async () => (await import('./mpt.ts')).parseStorageReport,
+  'chain-status': async () => (await import('./status.ts')).parseStatusReport,
+  'node-version': async () => (await import('./version.ts')).parseNodeVersion,
+  prometheus: async () => (await import('./prometheus-text.ts')).parsePrometheusText,
+  keystore: async () => (await import('./keystore.ts')).checkKeyFile,
+  chrony: async () => {
+    const { parseTracking } = await import('./time-sync.ts')
+    // Without the current time: the text may be from another day.
+    return (text: string) => parseTracking(text)
   },
-  {
-    name: 'systemctl',
-    help: 'the output of systemctl show',
-    shape: 'document',
-    length: tool.outputBytes,
-    cpuMs: 500,
-    load: async () => (await import('./systemctl.ts')).parseUnits,
-  },
-  {
-    name: 'ledger-tail',
-    help: 'lines of the ledger stream',
-    shape: 'lines',
-    length: journal.messageLength,
-    cpuMs: 50,
-    load: async () => (await import('./ledger-tail.ts')).parseLedgerLine,
-  },
-  {
-    name: 'consensus-log',
-    help: 'lines of the consensus log',
-    shape: 'lines',
-    length: journal.messageLength,
-    cpuMs: 50,
-    load: async () => (await import('./consensus-log.ts')).parseConsensusLine,
-  },
-  {
-    name: 'execution-log',
-    help: 'lines of the execution log',
-    shape: 'lines',
-    length: journal.messageLength,
-    cpuMs: 100,
-    load: async () => (await import('./execution-log.ts')).parseExecutionLine,
-  },
-  {
-    name: 'log-patterns',
-    help: 'known problem lines of any log of the node',
-    shape: 'lines',
-    length: journal.messageLength,
-    cpuMs: 50,
-    load: async () => (await import('./log-patterns/classify.ts')).parsePatternLine,
-  },
-  {
-    name: 'chain-mpt',
-    help: "the storage tool's report, every layout since 2024",
-    shape: 'document',
-    length: tool.outputBytes,
-    cpuMs: 600,
-    load: async () => (await import('./mpt.ts')).parseStorageReport,
-  },
-  {
-    name: 'chain-status',
-    help: "the node's own status report",
-    shape: 'document',
-    length: tool.outputBytes,
-    cpuMs: 600,
-    load: async () => (await import('./status.ts')).parseStatusReport,
-  },
-  {
-    name: 'node-version',
-    help: 'the output of --version of a node program',
-    shape: 'document',
-    length: tool.outputBytes,
-    cpuMs: 500,
-    load: async () => (await import('./version.ts')).parseNodeVersion,
-  },
-  {
-    name: 'prometheus',
-    help: 'metrics in the Prometheus text format or OpenMetrics',
-    shape: 'document',
-    length: exposition.length,
-    cpuMs: 200,
-    load: async () => (await import('./prometheus-text.ts')).parsePrometheusText,
-  },
-  {
-    name: 'keystore',
-    help: 'whether a keystore or key backup is complete, without content',
-    shape: 'document',
-    length: keyFile.bytes,
-    cpuMs: 20,
-    load: async () => (await import('./keystore.ts')).checkKeyFile,
-  },
-  {
-    name: 'chrony',
-    help: 'the output of chronyc -c tracking',
-    shape: 'document',
-    length: tool.outputBytes,
-    cpuMs: 100,
-    load: async () => {
-      const { parseTracking } = await import('./time-sync.ts')
-      // Without the current time: the text may be from another day.
-      return (text) => parseTracking(text)
-    },
-  },
-  {
-    name: 'smartctl',
-    help: 'the output of smartctl -j -a for an NVMe drive',
-    shape: 'document',
-    length: tool.outputBytes,
-    cpuMs: 100,
-    load: async () => (await import('./smartctl.ts')).parseDriveHealth,
-  },
-  {
-    name: 'sockets',
-    help: 'the listening sockets of /proc/net/tcp and tcp6',
-    shape: 'document',
-    length: 2 * socketTable.bytes,
-    cpuMs: 100,
-    load: async () => (await import('./kernel-files.ts')).parseListeners,
-  },
-  {
-    name: 'validators',
-    help: 'the sets of validators of a node, validators.toml',
-    shape: 'document',
-    length: set.length,
-    cpuMs: 300,
-    load: async () => (await import('./validators.ts')).parseValidatorSets,
-  },
-  {
-    name: 'monlog',
-    help: "the log analyzer's report",
-    shape: 'document',
-    length: tool.outputBytes,
-    cpuMs: 1500,
-    load: async () => (await import('./monlog.ts')).parseMonlogReport,
-  },
+  smartctl: async () => (await import('./smartctl.ts')).parseDriveHealth,
+  sockets: async () => (await import('./kernel-files.ts')).parseListeners,
+  validators: async () => (await import('./validators.ts')).parseValidatorSets,
+  monlog: async () => (await import('./monlog.ts')).parseMonlogReport,
+} satisfies Readonly<Record<string, Format['load']>>
+
+type Row = readonly [
+  name: keyof typeof LOADERS,
+  help: string,
+  shape: Format['shape'],
+  limits: readonly [length: number, cpuMs: number],
 ]
+
+const ROWS: readonly Row[] = [
+  ['rpc', 'a JSON-RPC response', 'document', [response.blockBytes, 100]],
+  ['systemctl', 'the output of systemctl show', 'document', [tool.outputBytes, 500]],
+  ['ledger-tail', 'lines of the ledger stream', 'lines', [journal.messageLength, 50]],
+  ['consensus-log', 'lines of the consensus log', 'lines', [journal.messageLength, 50]],
+  ['execution-log', 'lines of the execution log', 'lines', [journal.messageLength, 100]],
+  ['log-patterns', 'known problem lines of any log of the node', 'lines', [journal.messageLength, 50]],
+  ['chain-mpt', "the storage tool's report, every layout since 2024", 'document', [tool.outputBytes, 600]],
+  ['chain-status', "the node's own status report", 'document', [tool.outputBytes, 600]],
+  ['node-version', 'the output of --version of a node program', 'document', [tool.outputBytes, 500]],
+  ['prometheus', 'metrics in the Prometheus text format or OpenMetrics', 'document', [exposition.length, 200]],
+  ['keystore', 'whether a keystore or key backup is complete, without content', 'document', [keyFile.bytes, 20]],
+  ['chrony', 'the output of chronyc -c tracking', 'document', [tool.outputBytes, 100]],
+  ['smartctl', 'the output of smartctl -j -a for an NVMe drive', 'document', [tool.outputBytes, 100]],
+  ['sockets', 'the listening sockets of /proc/net/tcp and tcp6', 'document', [2 * socketTable.bytes, 100]],
+  ['validators', 'the sets of validators of a node, validators.toml', 'document', [set.length, 300]],
+  ['monlog', "the log analyzer's report", 'document', [tool.outputBytes, 1500]],
+]
+
+export const formats: readonly Format[] = ROWS.map(([name, help, shape, [length, cpuMs]]) => {
+  return { name, help, shape, length, cpuMs, load: LOADERS[name] }
+})

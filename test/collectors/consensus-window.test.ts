@@ -36,9 +36,7 @@ const record = (): readonly TimedEvent[] => {
       undecryptable(`192.0.2.${peer}`),
       line('blocksync: self request', { target: 'a_blocksync' }),
       line('still syncing...', { target: 'a_state', level: 'INFO' }),
-      line('proposal message', {
-        proposal: `proposal_round: ${index}, proposal_epoch: 7 seq_num: 3`,
-      }),
+      line('proposal message', { proposal: `proposal_round: ${index}, proposal_epoch: 7 seq_num: 3` }),
       line('long time to execute commands', { level: 'ERROR' }),
     ]
     const event = parseConsensusLine(texts[what] ?? '')

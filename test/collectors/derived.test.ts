@@ -218,9 +218,7 @@ describe('duties', () => {
   const counted = (votes: number) => sample('chain_native_events_total', votes, { event: 'vote_created' })
   test('rounds led are expected by the share of the stake at that time', async () => {
     const { run, rounds, value } = await start()
-    for (let round = 0; round < 100; round += 1) {
-      rounds.add({ isOwn: round % 20 === 0, isTimeout: round % 40 === 0 })
-    }
+    for (let round = 0; round < 100; round += 1) rounds.add({ isOwn: round % 20 === 0, isTimeout: round % 40 === 0 })
     await run(10, () => [MEMBER, inLog(3)])
     expect(value('chain_duty_expected_slots')).toBeCloseTo(6, 9)
     expect(value('chain_duty_slots', { result: 'block' })).toBe(2)

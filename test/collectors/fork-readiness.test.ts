@@ -6,13 +6,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const AT = Date.UTC(2026, 8, 2, 14, 30)
 
-const fork: Fork = {
-  name: 'borealis',
-  kind: 'fork',
-  activationAt: AT,
-  minimumVersion: '0.16.1',
-  timeline: 'page',
-}
+const fork: Fork = { name: 'borealis', kind: 'fork', activationAt: AT, minimumVersion: '0.16.1', timeline: 'page' }
 const runs = (version: string, source: 'rpc' | 'native' = 'native') => ({ source, version })
 const healthy: NodeProperties = {
   installed: '0.16.1',

@@ -232,9 +232,7 @@ test('the load is measured between two polls; absent after a reboot between them
     return (await poll()).values
   }
   // 30 + 20 of 200
-  expect(await next('cpu  130 0 20 1050 0 0 0 0 0 0\nbtime 1772280000\n')).toMatchObject({
-    host_cpu_busy_ratio: 0.25,
-  })
+  expect(await next('cpu  130 0 20 1050 0 0 0 0 0 0\nbtime 1772280000\n')).toMatchObject({ host_cpu_busy_ratio: 0.25 })
   expect(await next('cpu  10 0 5 20 0 0 0 0 0 0\nbtime 1772366390\n')).not.toHaveProperty('host_cpu_busy_ratio')
 })
 

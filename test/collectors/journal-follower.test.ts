@@ -26,9 +26,7 @@ const journalOf = (...batches: readonly (readonly JournalEntry[])[]) => {
   const journal: Journal<JournalEntry> = {
     async *follow(following) {
       requests.push(following)
-      for (const entries of batches) {
-        yield await Promise.resolve({ entries, unreadable: 0, gap: false })
-      }
+      for (const entries of batches) yield await Promise.resolve({ entries, unreadable: 0, gap: false })
     },
   }
   return { journal, requests }

@@ -147,9 +147,7 @@ describe('the reason in the next line', () => {
 
   test('an invalid snapshot changes nothing', () => {
     const { counters, trouble } = start()
-    for (const snapshot of [null, 7, { waiting: 'x' }, { waiting: [], seen: { bft: 3 } }]) {
-      counters.restore(snapshot)
-    }
+    for (const snapshot of [null, 7, { waiting: 'x' }, { waiting: [], seen: { bft: 3 } }]) counters.restore(snapshot)
     expect(trouble()).toEqual({ bft: [], execution: [], cruft: [] })
   })
 })

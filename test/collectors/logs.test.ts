@@ -15,11 +15,7 @@ import { execOf } from './run-collector.ts'
 import { runFollower, type Step } from './run-follower.ts'
 
 const TIMING = { interval: 5000, timeout: 10_000 }
-const UNITS = {
-  bft: '{prefix}-bft.service',
-  execution: '{prefix}-execution.service',
-  cruft: '{prefix}-cruft.service',
-}
+const UNITS = { bft: '{prefix}-bft.service', execution: '{prefix}-execution.service', cruft: '{prefix}-cruft.service' }
 const of = (service: string, message: string, at = T0): JournalEntry => ({
   ...entry(at, message, { _PID: service === 'bft' ? '40' : '41' }),
   unit: `zephyr-${service}.service`,
@@ -69,12 +65,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
     scope: () => systemd?.() ?? Promise.resolve(log.namespace === null ? [] : [`--namespace=+${log.namespace}`]),
   }
   const collector = logs({
-    journalDependencies: {
-      journal,
-      recorder,
-      counts: createSavedCounts(recorder),
-      checkpoint: memoryCheckpoint(),
-    },
+    journalDependencies: { journal, recorder, counts: createSavedCounts(recorder), checkpoint: memoryCheckpoint() },
     exec,
     readOldest: (match) => {
       oldestRequests.push(match)

@@ -22,12 +22,7 @@ const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>) => 
   const { recorder, total } = recording()
   const exec = execOf(() => Promise.resolve({ exitCode: 0, stdout: '', stderr: '' }))
   const dependencies = {
-    journalDependencies: {
-      journal,
-      recorder,
-      counts: createSavedCounts(recorder),
-      checkpoint: memoryCheckpoint(),
-    },
+    journalDependencies: { journal, recorder, counts: createSavedCounts(recorder), checkpoint: memoryCheckpoint() },
     exec,
     clock,
     unitNames: createUnitNames(() => Promise.resolve({ word: 'chain', from: 'configuration' })),

@@ -20,6 +20,18 @@ afterEach(() => node.close())
 /** Since the last look. */
 const callsSince = (from: number): readonly string[] => node.seen.slice(from).map(({ call }) => call)
 
+const EPOCH = {
+  block_timestamp_seconds: 1_700_024_000,
+  epoch: 2,
+  in_epoch_delay: 0,
+  // Block 60,000 is the 10,001st after the boundary block 49,999, of 50,000.
+  epoch_progress_ratio: 0.20002,
+  boundary_block: 99_999,
+  // 39,999 blocks of 0.4 s, and 5,000 more.
+  boundary_timestamp_seconds: 1_700_039_999.6,
+  next_epoch_timestamp_seconds: 1_700_041_999.6,
+}
+
 describe('a poll', () => {
   test('exports what the precompile holds', async () => {
     const { poll } = stakingPoll(node.url)
@@ -28,15 +40,7 @@ describe('a poll', () => {
       up: 1,
       registered: 1,
       'info 7': 1,
-      block_timestamp_seconds: 1_700_024_000,
-      epoch: 2,
-      in_epoch_delay: 0,
-      // Block 60,000 is the 10,001st after the boundary block 49,999, of 50,000.
-      epoch_progress_ratio: 0.20002,
-      boundary_block: 99_999,
-      // 39,999 blocks of 0.4 s, and 5,000 more.
-      boundary_timestamp_seconds: 1_700_039_999.6,
-      next_epoch_timestamp_seconds: 1_700_041_999.6,
+      ...EPOCH,
       active: 1,
       'flag stake_low': 0,
       'flag withdrawn': 0,
@@ -230,17 +234,7 @@ describe('rewards', () => {
 describe('the validator of the key', () => {
   test('a key that is not registered', async () => {
     state.id = 0n
-    expect(shown(await stakingPoll(node.url).poll())).toEqual({
-      up: 1,
-      registered: 0,
-      block_timestamp_seconds: 1_700_024_000,
-      epoch: 2,
-      in_epoch_delay: 0,
-      epoch_progress_ratio: 0.20002,
-      boundary_block: 99_999,
-      boundary_timestamp_seconds: 1_700_039_999.6,
-      next_epoch_timestamp_seconds: 1_700_041_999.6,
-    })
+    expect(shown(await stakingPoll(node.url).poll())).toEqual({ up: 1, registered: 0, ...EPOCH })
   })
 
   test('a stored id is proved: another key is not believed', async () => {

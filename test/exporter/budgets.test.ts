@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ROUTE_BUDGETS } from '../../src/exporter/budgets.ts'
 import { createRoutes } from '../../src/exporter/monitoring.ts'
 import { addAgentRoutes } from '../../src/exporter/server.ts'
-import { whatChanged } from '../../src/health/changes/what-changed.ts'
+import { whatChanged } from '../../src/health/changes/words.ts'
 import { createSeriesHistory } from '../../src/health/changes/series-history.ts'
 import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
 import { agentView } from '../support/agent-view.ts'
@@ -74,7 +74,7 @@ test('the ranking of what changed in two hours, which an incident has, takes 400
     )
   const cost = (): number => {
     const begun = process.cpuUsage()
-    expect(whatChanged(history, { to: 480 * 15_000, span: 3_600_000 }).changes.length).toBeGreaterThan(0)
+    expect(whatChanged(history, { to: 480 * 15_000, span: 3_600_000 }).length).toBeGreaterThan(0)
     return cpuMsSince(begun)
   }
   expect(median([cost(), cost(), cost()])).toBeLessThan(MARGIN * 400)

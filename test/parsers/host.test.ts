@@ -56,29 +56,11 @@ describe('sockets, as printed by a real kernel', () => {
       { port: 9143, isLoopback: false },
     ])
   })
-  test.each(['', 'sl local rem st\n', `${read('tcp.txt')}  9: 0100007F 00000000:0000 0A\n`])(
-    'what is no table is not understood: %j',
-    (text) => {
-      expect(() => parseListeners(text)).toThrow(ParseError)
-    },
-  )
 })
 
-describe('limits of a process', () => {
-  test('the soft limit, as printed by a real kernel', () => {
-    expect(parseOpenFilesLimit(read('limits-1024.txt'))).toBe(1024n)
-  })
-  test('unlimited is null', () => {
-    expect(
-      parseOpenFilesLimit('Max open files            unlimited            unlimited            files\n'),
-    ).toBeNull()
-  })
-  test.each(['', 'Max open files\n', 'Max open files            many     9      files\n'])(
-    'not understood: %j',
-    (text) => {
-      expect(() => parseOpenFilesLimit(text)).toThrow(ParseError)
-    },
-  )
+test('the soft limit of open files, as printed by a real kernel; unlimited is null', () => {
+  expect(parseOpenFilesLimit(read('limits-1024.txt'))).toBe(1024n)
+  expect(parseOpenFilesLimit('Max open files            unlimited            unlimited            files\n')).toBeNull()
 })
 
 test('the processors: guests are part of user, waiting for a drive is idle', () => {
@@ -88,8 +70,6 @@ test('the processors: guests are part of user, waiting for a drive is idle', () 
     total: 98_000n,
     bootedAt: 1_772_366_400n,
   })
-  expect(() => parseKernelStat('cpu  1 2 3\nbtime 5\n')).toThrow(ParseError)
-  expect(() => parseKernelStat('cpu  1 2 3 4 5\n')).toThrow(ParseError)
 })
 
 test('small files of the kernel', () => {
@@ -99,10 +79,6 @@ test('small files of the kernel', () => {
   expect(parseTemperature('it', '44850\n')).toBe(44.85)
   expect(parseTemperature('it', '-3000\n')).toBe(-3)
   expect(parseWord('it', 'ACME  Drive 960                \n')).toBe('ACME Drive 960')
-  expect(() => parseCount('it', '-1\n')).toThrow(ParseError)
-  expect(() => parseSwitch('it', 'forceoff\n')).toThrow(ParseError)
-  expect(() => parseTemperature('it', '')).toThrow(ParseError)
-  expect(() => parseWord('it', '\n')).toThrow(ParseError)
 })
 
 describe('kernels', () => {
@@ -158,15 +134,6 @@ describe('the clock', () => {
     // A clock that was behind until it was set.
     expect(after(-9 * hour).synchronized).toBe(true)
   })
-  test.each([
-    '',
-    '506 Cannot talk to daemon\n',
-    read('chrony-tracking.txt').replace(',3,', ','),
-    read('chrony-tracking.txt').replace(/,1772366412[.]\d+,/, ',soon,'),
-    read('chrony-tracking.txt').replace(',64.4,', ',often,'),
-  ])('not understood: %j', (text) => {
-    expect(() => parseTracking(text)).toThrow(ParseError)
-  })
   test('systemd prints the correction', () => {
     expect(parseTimesyncOffset(read('timesync-status.txt'))).toBeCloseTo(-0.002125, 9)
     const other = (offset: string) => parseTimesyncOffset(read('timesync-status.txt').replace('+2.125ms', offset))
@@ -174,17 +141,13 @@ describe('the clock', () => {
     expect(other('-1min 2.5s')).toBeCloseTo(62.5, 9)
     expect(other('+0')).toBe(0)
     expect(other('n/a')).toBeNull()
-    expect(() => other('soon')).toThrow(ParseError)
-    expect(() => other('+3 moons')).toThrow(ParseError)
   })
   test('without a server there is no offset (null)', () => {
     expect(parseTimesyncOffset('       Server: n/a\n Packet count: 0\n')).toBeNull()
-    expect(() => parseTimesyncOffset('')).toThrow(ParseError)
   })
   test('whether it is kept', () => {
     expect(parseNtpSynchronized('NTPSynchronized=yes\n')).toBe(true)
     expect(parseNtpSynchronized('NTPSynchronized=no\n')).toBe(false)
-    expect(() => parseNtpSynchronized('')).toThrow(ParseError)
   })
 })
 
@@ -221,27 +184,47 @@ describe('the health of drives', () => {
     const text = read('smart-failing.json').replace('277', '18446744073709551616')
     expect(parseDriveHealth(text)).toMatchObject({ mediaErrors: null, criticalWarning: 5 })
   })
-  test.each(['', '[]', '{}', 'smartctl 7.4 2023-08-01'])('not understood: %j', (text) => {
-    expect(() => parseDriveHealth(text)).toThrow(ParseError)
-  })
 })
 
 describe('waiting and lost packets', () => {
   test('pressure in seconds; kernels before 5.13 have no line full for the CPU', () => {
     expect(parsePressure('some avg10=0.00 avg60=0.00 avg300=0.00 total=1500000\n')).toEqual({ some: 1.5, full: null })
   })
-  test.each([
-    ['pressure', () => parsePressure('some avg10=0.00\n')],
-    ['memory without MemAvailable', () => parseMemory('MemTotal: 16 kB\nMemFree: 4 kB\n')],
-    ['no memory', () => parseMemory('MemTotal: 0 kB\nMemAvailable: 0 kB\n')],
-    ['columns that do not match', () => parseColumns('x', 'Udp', 'Udp: A B\nUdp: 1\n')],
-    ['another protocol', () => parseColumns('x', 'Udp', 'UdpLite: A\nUdpLite: 1\n')],
-    ['a table without routes', () => parseDefaultInterface('eth0 00000000\n')],
-    ['a count that is none', () => parseNamedCount('oom_kill', 'oom_kill many\n')],
-  ])('complains of %s', (_, parse) => {
-    expect(parse).toThrow(ParseError)
-  })
   test('a count that the kernel does not have is unknown', () => {
     expect(parseNamedCount('oom_kill', 'oom_kill_other 9\n')).toBeNull()
   })
+})
+
+const tracking = read('chrony-tracking.txt')
+const timesync = read('timesync-status.txt')
+
+test.each<readonly [(text: string) => unknown, readonly string[]]>([
+  [parseListeners, ['', 'sl local rem st\n', `${read('tcp.txt')}  9: 0100007F 00000000:0000 0A\n`]],
+  [parseOpenFilesLimit, ['', 'Max open files\n', 'Max open files            many     9      files\n']],
+  [parseKernelStat, ['cpu  1 2 3\nbtime 5\n', 'cpu  1 2 3 4 5\n']],
+  [(text) => parseCount('it', text), ['-1\n']],
+  [(text) => parseSwitch('it', text), ['forceoff\n']],
+  [(text) => parseTemperature('it', text), ['']],
+  [(text) => parseWord('it', text), ['\n']],
+  [
+    parseTracking,
+    [
+      '',
+      '506 Cannot talk to daemon\n',
+      tracking.replace(',3,', ','),
+      tracking.replace(/,1772366412[.]\d+,/, ',soon,'),
+      tracking.replace(',64.4,', ',often,'),
+    ],
+  ],
+  [parseTimesyncOffset, ['', timesync.replace('+2.125ms', 'soon'), timesync.replace('+2.125ms', '+3 moons')]],
+  [parseNtpSynchronized, ['']],
+  [parseDriveHealth, ['', '[]', '{}', 'smartctl 7.4 2023-08-01']],
+  [parsePressure, ['some avg10=0.00\n']],
+  [parseMemory, ['MemTotal: 16 kB\nMemFree: 4 kB\n', 'MemTotal: 0 kB\nMemAvailable: 0 kB\n']],
+  // Columns that do not match, and another protocol.
+  [(text) => parseColumns('x', 'Udp', text), ['Udp: A B\nUdp: 1\n', 'UdpLite: A\nUdpLite: 1\n']],
+  [parseDefaultInterface, ['eth0 00000000\n']],
+  [(text) => parseNamedCount('oom_kill', text), ['oom_kill many\n']],
+])('%o does not understand %j', (parse, texts) => {
+  for (const text of texts) expect(() => parse(text), text).toThrow(ParseError)
 })

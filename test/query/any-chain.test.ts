@@ -64,7 +64,7 @@ const FAULTS: readonly Fault[] = [
 
 const faultSequence = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 2 }), { maxLength: 30 })
 
-describe('any chain, any page, any dialect, any concurrency', () => {
+describe('any chain, any page, any dialect', () => {
   it('returns the logs of a naive filter, once each and in order', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -75,10 +75,9 @@ describe('any chain, any page, any dialect, any concurrency', () => {
           ahead: fc.constantFrom(0, 1, 150, 1000),
           from: fc.integer({ min: 0, max: 300 }),
           span: fc.option(fc.integer({ min: 0, max: 2000 })),
-          concurrency: fc.integer({ min: 1, max: 8 }),
           faults: faultSequence,
         }),
-        async ({ logs, service, wanted, ahead, from, span, concurrency, faults }) => {
+        async ({ logs, service, wanted, ahead, from, span, faults }) => {
           const height = Math.max(from, logs.at(-1)?.block ?? 0) + ahead
           const { packing, ...rest } = service
           // At most one for each request: two invalid responses are an error.
@@ -100,7 +99,7 @@ describe('any chain, any page, any dialect, any concurrency', () => {
           try {
             const toBlock = span === null ? null : from + span
             const query = { ...wanted, fromBlock: from, toBlock }
-            const fetched = await fetchAll(server.url, { query, concurrency })
+            const fetched = await fetchAll(server.url, { query })
             expect(fetched.error).toBeUndefined()
             const target = Math.min(toBlock ?? height, height)
             const asked = { address: wanted.addresses, topics: wanted.topics }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parseDuration } from '../../src/core/units.ts'
 import { createSeriesHistory } from '../../src/health/changes/series-history.ts'
-import { whatChanged } from '../../src/health/changes/what-changed.ts'
+import { whatChanged } from '../../src/health/changes/words.ts'
 import { listScenarios, loadScenario, type Scenario } from '../../simulator/scenario/scenario.ts'
 import { startHost } from '../support/host.ts'
 
@@ -81,9 +81,9 @@ const play = async ({ name, steps }: Scenario) => {
       await host.pass(1)
       at += 15
     }
-    const { changes } = whatChanged(series, { to: host.now(), span: (LATER[name] ?? AFTER_S) * 1000 })
+    const changes = whatChanged(series, { to: host.now(), span: (LATER[name] ?? AFTER_S) * 1000 })
     const isNamed = (words: string): boolean => causes.some((cause) => new RegExp(String.raw`\b${cause}\b`).test(words))
-    return { causes, changes, rank: changes.findIndex((change) => isNamed(change.text)) + 1 }
+    return { causes, changes, rank: changes.findIndex((change) => isNamed(change)) + 1 }
   } finally {
     await host.close()
   }
@@ -95,10 +95,8 @@ const ranks: string[] = []
 describe.each(scenarios)('$name', (scenario) => {
   it('has the cause among the first five changes', async () => {
     const { causes, changes, rank } = await play(scenario)
-    ranks.push(
-      `${scenario.name.padEnd(24)}${rank}  ${changes[rank - 1]?.text ?? `no change names ${causes.join(' or ')}`}`,
-    )
-    const texts = changes.slice(0, 10).map(({ text }) => text)
+    ranks.push(`${scenario.name.padEnd(24)}${rank}  ${changes[rank - 1] ?? `no change names ${causes.join(' or ')}`}`)
+    const texts = changes.slice(0, 10)
     expect(rank, `${causes.join(' or ')} is not in the first five of:\n${texts.join('\n')}`).toBeGreaterThan(0)
     expect(rank, texts.join('\n')).toBeLessThanOrEqual(5)
   })
@@ -109,8 +107,7 @@ afterAll(() => {
 })
 
 it('of a healthy node no service, no height and no finding changes', async () => {
-  const { changes } = await play(await loadScenario('healthy'))
-  const texts = changes.map(({ text }) => text)
+  const { changes: texts } = await play(await loadScenario('healthy'))
   expect(texts.length).toBeLessThanOrEqual(5)
   expect(texts.filter((text) => /chain_(?:service|rpc_up|native_up|block_difference|node)|: 0 → 1/.test(text))).toEqual(
     [],

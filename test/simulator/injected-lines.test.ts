@@ -92,6 +92,10 @@ test('a line of each program: of its logger, or text alone, with the name prefix
   expect(patternsIn('rpc', logOf(node, 'rpc'))).toEqual({ rpc_events_lost: 1 })
 })
 
+test('a single word is no line', () => {
+  expect(() => playLines('10s bft logs wal_stopped')).toThrow('wrong argument after "bft logs": "wal_stopped"')
+})
+
 test('database-old: execution logs the reason between start and exit, and stays failed', async () => {
   const { node, to } = await play('database-old')
   await to(100)

@@ -1,6 +1,5 @@
 import { ConfigError, SourceError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../client/errors.ts'
-import type { Retry } from '../../client/types.ts'
 import { writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
 import { otherChainOf, type Verification, verifyBalances } from './verify.ts'
@@ -13,8 +12,6 @@ import { type CommandContext, type ExitCode, type Io, READER_GONE } from '../../
 import { createProgress } from '../../../src/terminal/progress.ts'
 import { createProgressLine, createRetryReporter, exitWithError, printResumeHint } from '../query/report.ts'
 import { openService, serviceOf } from '../query/service.ts'
-
-export type Exit = (code: ExitCode) => void
 
 export const computeBalances = async ({
   io,
@@ -34,11 +31,27 @@ export const computeBalances = async ({
   }
   const run = async (): Promise<ExitCode | undefined> => {
     const reportRetry = createRetryReporter(io, options.url)
-    const onRetry = (retry: Retry): void => {
-      progress.end()
-      reportRetry(retry)
-    }
-    const rebuilt = await rebuild({ io, options, token, file, showProgress, onRetry })
+    const progressLine = createProgressLine(io.clock)
+    const rebuilt = await rebuildBalances({
+      ...token,
+      client: await openService(serviceOf(options), {
+        ...io,
+        onRetry: (retry) => {
+          progress.end()
+          reportRetry(retry)
+        },
+      }),
+      url: options.url,
+      clock: io.clock,
+      signal: io.signal,
+      fromBlock: options.createdIn ?? options.fromBlock ?? null,
+      fullHistory: (options.fromBlock ?? 0) === 0,
+      toBlock: options.toBlock ?? null,
+      checkpoint: file === undefined ? null : { file, resume: options.resume ?? false },
+      onProgress: (now) => {
+        showProgress(progressLine(now))
+      },
+    })
     if (!rebuilt) return undefined
     if (plan !== null) showProgress('Comparing with the contract')
     const verified = await verify({ io, token, rebuilt, plan })
@@ -116,35 +129,9 @@ const configuredRpcOf = (io: Io): string | undefined => {
   }
 }
 
-interface RebuildContext {
+interface VerifyContext {
   readonly io: Io
-  readonly options: BalancesOptions
   readonly token: TokenContract
-  readonly file: string | undefined
-  readonly showProgress: (text: string) => void
-  readonly onRetry: (retry: Retry) => void
-}
-
-const rebuild = async (context: RebuildContext): Promise<RebuiltBalances | undefined> => {
-  const { io, options, token, file, showProgress, onRetry } = context
-  const progressLine = createProgressLine(io.clock)
-  return rebuildBalances({
-    ...token,
-    client: await openService(serviceOf(options), { ...io, onRetry }),
-    url: options.url,
-    clock: io.clock,
-    signal: io.signal,
-    fromBlock: options.createdIn ?? options.fromBlock ?? null,
-    fullHistory: (options.fromBlock ?? 0) === 0,
-    toBlock: options.toBlock ?? null,
-    checkpoint: file === undefined ? null : { file, resume: options.resume ?? false },
-    onProgress: (now) => {
-      showProgress(progressLine(now))
-    },
-  })
-}
-
-interface VerifyContext extends Pick<RebuildContext, 'io' | 'token'> {
   readonly rebuilt: RebuiltBalances
   readonly plan: VerifyPlan | null
 }
@@ -185,7 +172,7 @@ const obstacleIn = ({ complete, ledger }: RebuiltBalances, { standard }: TokenCo
 
 const exitInterrupted = async (
   io: Io,
-  exit: Exit,
+  exit: (code: ExitCode) => void,
   { file, error }: { readonly file: string | undefined; readonly error?: unknown },
 ): Promise<void> => {
   if (io.signal.reason === READER_GONE) {

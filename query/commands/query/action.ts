@@ -320,12 +320,7 @@ const fetchToFile = async (
     written.add(added)
     return growing
   }
-  const schedule = createCheckpointSchedule({
-    clock,
-    height,
-    isEager: true,
-    write: checkpoint.write,
-  })
+  const schedule = createCheckpointSchedule({ clock, height, isEager: true, write: checkpoint.write })
   try {
     const run = await client.run(
       { ...options.query, toBlock: target },

@@ -121,12 +121,14 @@ const verifyContents = async ({ servers, contents }: Reading, { from }: Selectio
     `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${contents.last} AND epoch = ${epoch}`,
   )
   if (from < Number(floor)) throw prunedError(Number(floor))
-  if (count !== '1')
-    throw new StoreError('unavailable', {
-      doing: 'read logs from ClickHouse',
-      happened: 'blocks have disappeared from its ledger',
-    })
+  if (count !== '1') throw incompleteLedger()
 }
+
+const incompleteLedger = (): StoreError =>
+  new StoreError('unavailable', {
+    doing: 'read logs from ClickHouse',
+    happened: 'blocks have disappeared from its ledger',
+  })
 
 const prunedError = (first: number): StoreError =>
   new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
@@ -167,10 +169,7 @@ const hashesOf = async (from: HeaderSource, blocks: readonly number[]): Promise<
   return (block) => {
     const hash = known.get(block)
     if (hash !== undefined) return hash
-    throw new StoreError('unavailable', {
-      doing: 'read logs from ClickHouse',
-      happened: 'blocks have disappeared from its ledger',
-    })
+    throw incompleteLedger()
   }
 }
 

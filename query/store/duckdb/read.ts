@@ -227,12 +227,7 @@ const createLogQuery = (filters: readonly Filter[]): LogQuery => {
 
 /** Also true for the values of several filters together. */
 const hasTable = (filters: readonly Filter[]): boolean =>
-  [0, 1, 2, 3, 4].some(
-    (column) =>
-      filters
-        .map(({ addresses, topics }) => [addresses, ...topics][column]?.length ?? 0)
-        .reduce((sum, length) => sum + length, 0) >= TABLE_VALUES,
-  )
+  COLUMNS.some((_, column) => filters.reduce((sum, filter) => sum + valuesOf(filter, column).length, 0) >= TABLE_VALUES)
 
 const isManyTables = (filters: readonly Filter[]): boolean => {
   const lists = filters.flatMap(({ addresses, topics }) => [addresses, ...topics])
@@ -255,29 +250,17 @@ const conditionOf = (filters: readonly Filter[], alternatives: readonly string[]
 }
 
 /** A condition on the values that all alternatives accept in a column: one comparison per row instead of a hundred. */
-const commonConditions = (filters: readonly Filter[]): readonly string[] => {
-  const commonCondition = (column: string, lists: readonly (readonly string[])[]): string =>
-    lists.some(({ length }) => length === 0) ? '' : oneOf(column, [...new Set(lists.flat())])
-  return [
-    commonCondition(
-      'address',
-      filters.map(({ addresses }) => addresses),
-    ),
-    ...[0, 1, 2, 3].map((position) =>
-      commonCondition(
-        `topic${position}`,
-        filters.map(({ topics }) => topics[position] ?? []),
-      ),
-    ),
-  ].filter((condition) => condition !== '')
-}
+const commonConditions = (filters: readonly Filter[]): readonly string[] =>
+  COLUMNS.map((column, index) => {
+    const lists = filters.map((filter) => valuesOf(filter, index))
+    return lists.some(({ length }) => length === 0) ? '' : oneOf(column, [...new Set(lists.flat())])
+  }).filter((condition) => condition !== '')
 
 /** Empty: matches any log. */
-const alternativeOf = ({ addresses, topics }: Filter): string => {
-  const conditions = [
-    oneOf('address', addresses),
-    ...topics.map((values, position) => oneOf(`topic${position}`, values)),
-  ].filter((condition) => condition !== '')
+const alternativeOf = (filter: Filter): string => {
+  const conditions = COLUMNS.map((column, index) => oneOf(column, valuesOf(filter, index))).filter(
+    (condition) => condition !== '',
+  )
   return conditions.length > 1 ? `(${conditions.join(' AND ')})` : (conditions[0] ?? '')
 }
 
@@ -295,19 +278,13 @@ const COLUMNS = ['address', 'topic0', 'topic1', 'topic2', 'topic3'] as const
 const valuesOf = ({ addresses, topics }: Filter, column: number): readonly string[] =>
   column === 0 ? addresses : (topics[column - 1] ?? [])
 
-/** The joins for the logs table, and the condition on them. */
-interface MaskCondition {
-  readonly joins: string
-  readonly condition: string
-}
-
 /**
  * For filters with many long lists. The engine builds a table for each list in a condition, and a hundred of them
  * exceed its memory limit. Here each column has one table, which maps a value to the bit mask of the filters that
  * accept it. A log matches if the masks of all its columns have a common bit. At most MASKED_FILTERS filters, with at
  * most four topics.
  */
-const createMaskCondition = (filters: readonly Filter[]): MaskCondition => {
+const createMaskCondition = (filters: readonly Filter[]) => {
   const joins: string[] = []
   const masks: string[] = []
   for (const [index, column] of COLUMNS.entries()) {

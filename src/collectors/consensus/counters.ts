@@ -34,9 +34,7 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
   }
 
   const countEvent = (event: ConsensusEvent, by: number): void => {
-    for (const kind of kindsOf(event)) {
-      recorder.count('chain_consensus_messages_total', by, { kind })
-    }
+    for (const kind of kindsOf(event)) recorder.count('chain_consensus_messages_total', by, { kind })
     const level = levelOf(event)
     if (level) recorder.count('chain_log_lines_total', by, { service: SERVICE, level })
     if (event.event === 'network_error') {
@@ -63,12 +61,8 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
   return {
     /** Creates the counters with 0, once the log is available. */
     initialize: () => {
-      for (const kind of CONSENSUS_KINDS) {
-        recorder.count('chain_consensus_messages_total', 0, { kind })
-      }
-      for (const kind of NETWORK_ERROR_KINDS) {
-        recorder.count('chain_consensus_network_errors_total', 0, { kind })
-      }
+      for (const kind of CONSENSUS_KINDS) recorder.count('chain_consensus_messages_total', 0, { kind })
+      for (const kind of NETWORK_ERROR_KINDS) recorder.count('chain_consensus_network_errors_total', 0, { kind })
       for (const level of ['warning', 'error'] as const) {
         recorder.count('chain_log_lines_total', 0, { service: SERVICE, level })
       }
@@ -104,12 +98,7 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
     },
     /** To be called when entries are missing. */
     resetWindow,
-    read: (): ConsensusLogReading => ({
-      ...window.read(),
-      at: window.end ?? 0,
-      panic,
-      unparsed: reader.unparsed(),
-    }),
+    read: (): ConsensusLogReading => ({ ...window.read(), at: window.end ?? 0, panic, unparsed: reader.unparsed() }),
     snapshot: () => ({ votedAt: window.votedAt, hasLine }),
     restore: (snapshot: unknown): void => {
       const { data } = snapshotSchema.safeParse(snapshot)

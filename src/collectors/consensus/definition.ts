@@ -1,15 +1,7 @@
 import { z } from 'zod'
 import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
-import {
-  flagOrNull,
-  integerOrNull,
-  numberOrNull,
-  objectOf,
-  recordOf,
-  textOrNull,
-  timeOrNull,
-} from '../shared/reading-schema.ts'
+import { objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
 
 /** Kinds of messages of the consensus log. */
 export const CONSENSUS_KINDS = [
@@ -39,17 +31,17 @@ export const definition = {
     .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
   reading: objectOf({
-    lastEntryAt: timeOrNull,
-    round: integerOrNull,
-    epoch: integerOrNull,
-    block: integerOrNull,
-    committing: flagOrNull,
-    startActive: flagOrNull,
-    statesyncActive: flagOrNull,
-    messages: recordOf(numberOrNull),
-    networkErrors: numberOrNull,
-    votedAt: timeOrNull,
-    panic: textOrNull,
+    lastEntryAt: orNull.time,
+    round: orNull.integer,
+    epoch: orNull.integer,
+    block: orNull.integer,
+    committing: orNull.flag,
+    startActive: orNull.flag,
+    statesyncActive: orNull.flag,
+    messages: recordOf(orNull.number),
+    networkErrors: orNull.number,
+    votedAt: orNull.time,
+    panic: orNull.text,
   }),
   metrics: {
     chain_consensus_round: gauge('Most recent round in the last 60 seconds of the log of consensus.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { enabled, fixed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { flagOrNull, numberOrNull, objectOf, objectOrNull } from '../shared/reading-schema.ts'
+import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'derived',
@@ -23,14 +23,14 @@ export const definition = {
     .prefault({}),
   reading: objectOf({
     duties: objectOrNull({
-      rounds: numberOrNull,
-      timeouts: numberOrNull,
-      ownBlocks: numberOrNull,
-      ownTimeouts: numberOrNull,
-      expected: numberOrNull,
-      shortfallProbability: numberOrNull,
+      rounds: orNull.number,
+      timeouts: orNull.number,
+      ownBlocks: orNull.number,
+      ownTimeouts: orNull.number,
+      expected: orNull.number,
+      shortfallProbability: orNull.number,
     }),
-    identity: objectOrNull({ isActive: flagOrNull }),
+    identity: objectOrNull({ isActive: orNull.flag }),
   }),
   metrics: {
     chain_blocks_per_second: gauge('Measured block rate of the chain in blocks per second.'),

@@ -224,9 +224,7 @@ export const createLag = () => {
   let highest: { readonly height: number; readonly since: number } | undefined
   return (inputs: LagInputs): number | null => {
     const { now, elapsed, own, blockAt, head, difference, rate } = inputs
-    if (own !== undefined && own > (highest?.height ?? -1)) {
-      highest = { height: own, since: elapsed }
-    }
+    if (own !== undefined && own > (highest?.height ?? -1)) highest = { height: own, since: elapsed }
     if (!highest) return null
     if (head !== undefined) return Math.max(0, head - highest.height)
     const age = blockAt === undefined ? undefined : Math.max(0, now - blockAt)

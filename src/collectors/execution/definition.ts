@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
-import { integerOrNull, numberOrNull, objectOf, objectOrNull, timeOrNull } from '../shared/reading-schema.ts'
+import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** The phases of the execution of a block. */
 export const EXECUTION_PHASES = ['sender_recovery', 'execution', 'commit'] as const
@@ -19,13 +19,13 @@ export const definition = {
     .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
   reading: objectOf({
-    lastEntryAt: timeOrNull,
-    block: objectOrNull({ number: integerOrNull, at: timeOrNull }),
-    finalized: integerOrNull,
-    usedRatio: numberOrNull,
-    chunks: objectOrNull({ fast: integerOrNull, slow: integerOrNull, free: integerOrNull }),
-    history: objectOf({ primary: objectOrNull({ earliest: integerOrNull }) }),
-    residentBytes: numberOrNull,
+    lastEntryAt: orNull.time,
+    block: objectOrNull({ number: orNull.integer, at: orNull.time }),
+    finalized: orNull.integer,
+    usedRatio: orNull.number,
+    chunks: objectOrNull({ fast: orNull.integer, slow: orNull.integer, free: orNull.integer }),
+    history: objectOf({ primary: objectOrNull({ earliest: orNull.integer }) }),
+    residentBytes: orNull.number,
   }),
   metrics: {
     chain_execution_block_number: gauge('Highest block executed since execution was started.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { file, label, polling, timed } from '../../core/settings.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
-import { listOf, mapOf, objectOf, textOrNull } from '../shared/reading-schema.ts'
+import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
 /** The running kernel, and the one that the next boot starts. */
 export const KERNELS = ['running', 'pending'] as const
@@ -53,7 +53,7 @@ export const definition = {
     })
     .transform(timed(TIMING))
     .prefault({}),
-  reading: mapOf(objectOf({ samples: listOf(z.unknown()), state: textOrNull })),
+  reading: mapOf(objectOf({ samples: listOf(z.unknown()), state: orNull.text })),
   metrics: {
     chain_host_boot_timestamp_seconds: gauge('Boot time of the host.'),
     chain_host_kernel_info: gauge('Constant 1; the running kernel, and the one that the next boot starts.', {

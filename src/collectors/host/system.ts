@@ -261,10 +261,7 @@ const readSystemd = async (exec: Exec, signal: AbortSignal): Promise<ClockState>
   const synchronized = parseNtpSynchronized((await exec.run({ command: 'timedatectl', args }, signal)).stdout)
   // The offset is available only if systemd-timesyncd is the active time service.
   const status = await exec.run({ command: 'timedatectl', args: ['timesync-status'] }, signal).catch(nullOnSourceError)
-  return {
-    synchronized,
-    aheadSeconds: status === null || !synchronized ? null : parseTimesyncOffset(status.stdout),
-  }
+  return { synchronized, aheadSeconds: status === null || !synchronized ? null : parseTimesyncOffset(status.stdout) }
 }
 
 const nullOnSourceError = (error: unknown): null => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { file, polling, timed } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
-import { listOf, numberOrNull, objectOf, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
+import { listOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
 /** The secrets of a node; `password` is the one of the keystores. */
 export const KEYS = ['secp', 'bls', 'password'] as const
@@ -24,12 +24,12 @@ export const definition = {
     .prefault({}),
   reading: listOf(
     objectOf({
-      key: textOrNull,
-      kind: textOrNull,
-      state: textOrNull,
-      why: textOrNull,
-      writtenAt: timeOrNull,
-      copies: numberOrNull,
+      key: orNull.text,
+      kind: orNull.text,
+      state: orNull.text,
+      why: orNull.text,
+      writtenAt: orNull.time,
+      copies: orNull.number,
     }),
   ),
   metrics: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
-import { objectOf, timeOrNull } from '../shared/reading-schema.ts'
+import { objectOf, orNull } from '../shared/reading-schema.ts'
 
 /** Events of blocks in the ledger stream. */
 export const LEDGER_EVENTS = ['proposed', 'finalized'] as const
@@ -20,7 +20,7 @@ export const definition = {
     })
     .transform(fixed({ interval: '5s', timeout: '10s' }))
     .prefault({}),
-  reading: objectOf({ lastEntryAt: timeOrNull }),
+  reading: objectOf({ lastEntryAt: orNull.time }),
   metrics: {
     chain_ledger_blocks_total: counter(
       'Blocks of all leaders in the ledger stream, each height and round counted once.',

@@ -39,7 +39,6 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
   const match = createFilteredMatch(options, LOG_PATTERN)
   const survey = createLogSurvey({
     ...options,
-    ...timing,
     units: async (signal) => unitNames.all({ ...alsoExamined, ...units }, signal),
   })
   let services: ReadonlyMap<string, string> = new Map()

@@ -73,9 +73,7 @@ const createRecentFailures = (services: readonly string[]) => {
     snapshot: () => Object.fromEntries([...failures].map(([name, all]) => [name, Object.fromEntries(all)])),
     restore: (snapshot: unknown): void => {
       for (const [service, all] of Object.entries(schema.safeParse(snapshot).data ?? {})) {
-        for (const [name, failure] of Object.entries(all)) {
-          failures.get(service)?.set(name, { ...failure })
-        }
+        for (const [name, failure] of Object.entries(all)) failures.get(service)?.set(name, { ...failure })
       }
     },
   }
@@ -107,9 +105,7 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
     // A complete log line in between is from another thread, and not the reason.
     if (!first || !isBare) return
     waiting.delete(process)
-    if (at - first.at <= REASON_WITHIN_MS && !NO_REASON.test(text)) {
-      failures.explain(service, first.patterns, text)
-    }
+    if (at - first.at <= REASON_WITHIN_MS && !NO_REASON.test(text)) failures.explain(service, first.patterns, text)
   }
 
   const addFailures = (line: ClassifiedLine, service: string, { at, fields }: JournalEntry): void => {
@@ -131,9 +127,7 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
       recorder.count('chain_log_pattern_total', 0, { service, pattern })
     }
     if (!isCountedHere(service)) return
-    for (const level of ['warning', 'error'] as const) {
-      recorder.count('chain_log_lines_total', 0, { service, level })
-    }
+    for (const level of ['warning', 'error'] as const) recorder.count('chain_log_lines_total', 0, { service, level })
     recorder.count('chain_log_suppressed_messages_total', 0, { service })
   }
 
@@ -157,9 +151,7 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
       const line = classifyLine(expected.get(service) ?? [], message)
       addReason(line, service, entry)
       addFailures(line, service, entry)
-      for (const { name: pattern } of line.patterns) {
-        recorder.count('chain_log_pattern_total', by, { service, pattern })
-      }
+      for (const { name: pattern } of line.patterns) recorder.count('chain_log_pattern_total', by, { service, pattern })
       const { level } = line
       if (level && isCountedHere(service)) recorder.count('chain_log_lines_total', by, { service, level })
     },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { label, polling, serviceUnit, timed } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
 import { LOG_STATES } from '../../domain/log-state.ts'
-import { listOf, mapOf, objectOf, timeOrNull } from '../shared/reading-schema.ts'
+import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
 const TIMING = { interval: '5s', timeout: '10s' } as const
 
@@ -27,9 +27,9 @@ export const definition = {
     .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
-    lastEntryAt: timeOrNull,
+    lastEntryAt: orNull.time,
     trouble: z.record(z.string(), listOf(z.string())).nullable().catch(null),
-    oldestEntryAt: mapOf(timeOrNull),
+    oldestEntryAt: mapOf(orNull.time),
     states: mapOf(z.enum(LOG_STATES).nullable().catch(null)),
   }),
   metrics: {

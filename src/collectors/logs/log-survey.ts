@@ -2,22 +2,13 @@ import { type Context, withDeadline } from '../../core/clock.ts'
 import { asError } from '../../core/errors.ts'
 import { minute, second } from '../../core/units.ts'
 import type { LogState, LogStates } from '../../domain/log-state.ts'
-import type { JournalEntry } from '../../parsers/journal.ts'
-import type { ReadNewestEntry, ReadOldestEntry } from '../../sources/journal.ts'
-import { ifUnreadable, type UnitLogs } from '../shared/unit-logs.ts'
+import type { Uses } from '../dependencies.ts'
+import { ifUnreadable } from '../shared/unit-logs.ts'
 
-export interface LogSources {
-  readonly readOldest: ReadOldestEntry<JournalEntry>
-  readonly readNewest: ReadNewestEntry<JournalEntry>
-  readonly unitLogs: UnitLogs
-}
-
-interface LogSurveyOptions extends LogSources {
+/** The timeout is that of one read of all services. */
+type LogSurveyOptions = Uses<'readOldest' | 'readNewest' | 'unitLogs'> & {
   /** Service → unit. */
   readonly units: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>
-  /** Interval of the collector, and timeout of one read of all services: milliseconds. */
-  readonly interval: number
-  readonly timeout: number
 }
 
 /** The state of the log of a service since its last start. */
@@ -52,7 +43,7 @@ const IN_JOURNAL = ['journal', 'journal+console', 'syslog', 'syslog+console']
 
 /** Surveys the logs independently of the follower, so that a read that hangs does not block it. */
 export const createLogSurvey = (options: LogSurveyOptions) => {
-  const { readOldest, readNewest, unitLogs, interval, timeout } = options
+  const { readOldest, readNewest, unitLogs, timing } = options
   const found = new Map<string, FoundState>()
   let survey: LogSurvey = { states: new Map(), oldestEntryAt: new Map() }
   let surveys = 0
@@ -109,7 +100,7 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
         if (value !== undefined) values.set(service, value)
       }
     }
-    await withDeadline(context, timeout, readEach).catch(ifUnreadable)
+    await withDeadline(context, timing.timeout, readEach).catch(ifUnreadable)
     return new Map(values)
   }
 
@@ -127,7 +118,7 @@ export const createLogSurvey = (options: LogSurveyOptions) => {
 
   const start = async (context: Context): Promise<void> => {
     isReading = true
-    dueAt = context.clock.elapsed() + SURVEY_EVERY * interval
+    dueAt = context.clock.elapsed() + SURVEY_EVERY * timing.interval
     isComplete = surveys % COMPLETE_EVERY === 0
     isOldestDue ||= isComplete
     surveys += 1

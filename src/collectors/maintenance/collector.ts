@@ -29,9 +29,7 @@ export const maintenance = ({ checkpoint, timing }: Uses<'checkpoint'>): Collect
   }),
   samples: ({ reason: active }) =>
     MAINTENANCE_REASONS.map((reason) => sample('chain_agent_maintenance', reason === active, { reason })),
-  states: ({ reason, until }) => ({
-    maintenance: reason === null ? 'none' : `${reason}, until ${until}`,
-  }),
+  states: ({ reason, until }) => ({ maintenance: reason === null ? 'none' : `${reason}, until ${until}` }),
 })
 
 const unreadable = (): SourceError =>

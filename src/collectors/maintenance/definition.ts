@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { enabled, fixed } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
 import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
-import { objectOf, textOrNull } from '../shared/reading-schema.ts'
+import { objectOf, orNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'maintenance',
@@ -12,7 +12,7 @@ export const definition = {
     .strictObject({ enabled })
     .transform(fixed({ interval: '5s', timeout: '5s' }))
     .prefault({}),
-  reading: objectOf({ reason: textOrNull, until: z.iso.datetime().nullable().catch(null), note: textOrNull }),
+  reading: objectOf({ reason: orNull.text, until: z.iso.datetime().nullable().catch(null), note: orNull.text }),
   metrics: {
     chain_agent_maintenance: gauge('Whether a maintenance window is active, by reason.', {
       reason: MAINTENANCE_REASONS,

@@ -53,10 +53,7 @@ const MOVEMENT_STATES = { moving: 'changing', standing: 'not changing' } as cons
 export const native = (options: NativeCollectorOptions): Collector<NativeReading> => {
   const { recorder, clock, timing } = options
   const endpoints = endpointsOf(options)
-  const movements = {
-    native: createMovementDetector(clock),
-    otel: createMovementDetector(clock),
-  }
+  const movements = { native: createMovementDetector(clock), otel: createMovementDetector(clock) }
   const unparsedLine = createUnparsedLine()
   const unknownValues = createUnknownValues(recorder, FORMAT)
   const describeOther = createContentLog()

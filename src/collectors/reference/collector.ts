@@ -87,14 +87,13 @@ export const reference = ({
       const kind = references[at]?.kind
       return blockNumber === null || kind === undefined ? [] : [{ height: blockNumber, own: own[kind] }]
     })
-    const comparisons = await compareBlocks(
-      { node, finalized: own.query, references: all.flatMap((one, at) => comparable(one, references[at])) },
-      signal,
-    )
+    const compared = all.flatMap((one, at) => comparable(one, references[at]))
+    const newest = own.query === null ? null : { source: node, finalized: own.query }
+    const comparisons = newest && (await compareBlocks(newest, compared, signal))
     return {
       references: all.map(({ isOnChain: _isOnChain, ...one }) => ({
         ...one,
-        comparison: comparisons.get(one.name) ?? null,
+        comparison: comparisons?.get(one.name) ?? null,
       })),
       ...compareWithQuorum(views, { configured: references.length, window }),
     }
@@ -149,13 +148,6 @@ interface ComparedReference {
   readonly source: RpcEndpoint
 }
 
-interface ComparedNode {
-  readonly node: RpcEndpoint
-  /** The newest block that the node has finalized; null if unknown. */
-  readonly finalized: bigint | null
-  readonly references: readonly ComparedReference[]
-}
-
 /** A block with this number of blocks on top is finalized: on the chains of such nodes two are enough. */
 const FINAL_DEPTH = 10n
 
@@ -170,10 +162,11 @@ const FINAL_DEPTH = 10n
  * each later hash differs, too.
  */
 const compareBlocks = async (
-  { node, finalized, references }: ComparedNode,
+  node: { readonly source: RpcEndpoint; readonly finalized: bigint },
+  references: readonly ComparedReference[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, BlockComparison>> => {
-  if (finalized === null) return new Map()
+  const { finalized } = node
   const compared = references.filter(({ latest }) => latest + AGREEMENT_WINDOW >= finalized)
   const height = compared.reduce((least, { latest }) => smaller(least, latest - FINAL_DEPTH), finalized)
   if (compared.length === 0 || height < 0n) return new Map()
@@ -184,7 +177,7 @@ const compareBlocks = async (
     )
     return reply.ok && reply.value?.number === height ? reply.value : null
   }
-  const [own, ...others] = await Promise.all([headerOf(node), ...compared.map(({ source }) => headerOf(source))])
+  const [own, ...others] = await Promise.all([headerOf(node.source), ...compared.map(({ source }) => headerOf(source))])
   if (!own) return new Map()
   return new Map(
     others.flatMap((other, at) => {

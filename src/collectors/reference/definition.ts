@@ -1,15 +1,7 @@
 import { z } from 'zod'
 import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import {
-  flagOrNull,
-  integerOrNull,
-  listOf,
-  numberOrNull,
-  objectOf,
-  objectOrNull,
-  textOrNull,
-} from '../shared/reading-schema.ts'
+import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 const TIMING = { interval: '10s', timeout: '5s' } as const
 
@@ -22,14 +14,14 @@ export const definition = {
   reading: objectOf({
     references: listOf(
       objectOf({
-        name: textOrNull,
-        up: flagOrNull,
-        blockNumber: integerOrNull,
-        state: textOrNull,
-        comparison: objectOrNull({ height: integerOrNull, matches: flagOrNull, parentMatches: flagOrNull }),
+        name: orNull.text,
+        up: orNull.flag,
+        blockNumber: orNull.integer,
+        state: orNull.text,
+        comparison: objectOrNull({ height: orNull.integer, matches: orNull.flag, parentMatches: orNull.flag }),
       }),
     ),
-    agreeing: numberOrNull,
+    agreeing: orNull.number,
   }),
   metrics: {
     chain_reference_up: gauge('Whether the reference responded, and with the chain id of the node if both are known.', {

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { polling, timed, url } from '../../core/settings.ts'
 import { gauge, histogram, open, counter } from '../../core/metric.ts'
-import { integerOrNull, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
+import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** Block tags of JSON-RPC: proposed, voted, finalized. */
 export const BLOCK_TAGS = ['latest', 'safe', 'finalized'] as const
 /** Why a request failed. */
 export const REQUEST_FAILURES = ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'] as const
 
-const block = objectOrNull({ number: integerOrNull, at: timeOrNull })
+const block = objectOrNull({ number: orNull.integer, at: orNull.time })
 
 const TIMING = { interval: '2s', timeout: '3s' } as const
 
@@ -25,14 +25,14 @@ export const definition = {
     .transform(timed(TIMING))
     .prefault({}),
   reading: z.discriminatedUnion('up', [
-    z.object({ up: z.literal(false), reason: textOrNull, detail: textOrNull }),
+    z.object({ up: z.literal(false), reason: orNull.text, detail: orNull.text }),
     z.object({
       up: z.literal(true),
-      blockNumber: integerOrNull,
+      blockNumber: orNull.integer,
       blocks: objectOf({ latest: block, safe: block, finalized: block }),
-      lastAdvanceAt: timeOrNull,
-      baseFee: integerOrNull,
-      info: objectOf({ clientVersion: textOrNull, chainId: integerOrNull, netVersion: textOrNull }),
+      lastAdvanceAt: orNull.time,
+      baseFee: orNull.integer,
+      info: objectOf({ clientVersion: orNull.text, chainId: orNull.integer, netVersion: orNull.text }),
     }),
   ]),
   metrics: {

@@ -1,21 +1,12 @@
 import { z } from 'zod'
 import { enabled, fixed } from '../../core/settings.ts'
 import { counter, gauge } from '../../core/metric.ts'
-import {
-  flagOrNull,
-  integerOrNull,
-  listOf,
-  numberOrNull,
-  objectOf,
-  objectOrNull,
-  textOrNull,
-  timeOrNull,
-} from '../shared/reading-schema.ts'
+import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** What became of an own round. */
 const OWN_ROUND_RESULTS = ['led', 'missed'] as const
 
-const slot = objectOf({ round: integerOrNull, slotAt: timeOrNull })
+const slot = objectOf({ round: orNull.integer, slotAt: orNull.time })
 
 export const definition = {
   name: 'schedule',
@@ -28,24 +19,26 @@ export const definition = {
     .prefault({}),
   reading: objectOf({
     /** Why the own rounds are not known; null if they are. */
-    problem: textOrNull,
-    epoch: integerOrNull,
-    members: numberOrNull,
-    agreed: numberOrNull,
-    isProved: flagOrNull,
+    problem: orNull.text,
+    epoch: orNull.integer,
+    members: orNull.number,
+    agreed: orNull.number,
+    isProved: orNull.flag,
     /** The last round with another leader than predicted; null if the last 200 rounds agreed. */
-    disagreedAt: integerOrNull,
-    round: integerOrNull,
+    disagreedAt: orNull.integer,
+    round: orNull.integer,
     /** The newest epoch whose set validators.toml has. */
-    fileEpoch: integerOrNull,
+    fileEpoch: orNull.integer,
     /** The schedule is known up to this round. */
-    until: objectOrNull({ round: integerOrNull, slotAt: timeOrNull }),
+    until: objectOrNull({ round: orNull.integer, slotAt: orNull.time }),
     /** The next own rounds; null while they are unknown. */
     own: listOf(slot).nullable(),
-    nextHour: numberOrNull,
+    nextHour: orNull.number,
     /** The newest own rounds without a block, oldest first, with the class that the agent gave them. */
-    missed: listOf(objectOf({ round: integerOrNull, at: timeOrNull, class: textOrNull, figures: listOf(z.string()) })),
-    inEpoch: objectOrNull({ led: numberOrNull, missed: numberOrNull, ahead: numberOrNull }),
+    missed: listOf(
+      objectOf({ round: orNull.integer, at: orNull.time, class: orNull.text, figures: listOf(z.string()) }),
+    ),
+    inEpoch: objectOrNull({ led: orNull.number, missed: orNull.number, ahead: orNull.number }),
   }),
   metrics: {
     chain_schedule_file_epoch: {

@@ -1,16 +1,7 @@
 import { z } from 'zod'
 import { label, polling, serviceUnit, timed } from '../../core/settings.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
-import {
-  flagOrNull,
-  integerOrNull,
-  listOf,
-  numberOrNull,
-  objectOf,
-  objectOrNull,
-  textOrNull,
-  timeOrNull,
-} from '../shared/reading-schema.ts'
+import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /**
  * ActiveState of systemd, `other` for one of a later version, and `not-found` for a unit that does not exist. By
@@ -27,22 +18,22 @@ export const SERVICE_STATES = [
 ] as const
 
 const unit = {
-  unit: textOrNull,
-  loadState: textOrNull,
-  activeState: textOrNull,
-  subState: textOrNull,
-  unitFileState: textOrNull,
-  result: textOrNull,
-  restarts: integerOrNull,
-  mainPid: numberOrNull,
-  exit: objectOrNull({ by: textOrNull, status: integerOrNull }),
-  startedAt: timeOrNull,
-  exitedAt: timeOrNull,
-  memoryBytes: integerOrNull,
-  cpuSeconds: numberOrNull,
-  tasks: integerOrNull,
-  lastTriggerAt: timeOrNull,
-  nextTriggerAt: timeOrNull,
+  unit: orNull.text,
+  loadState: orNull.text,
+  activeState: orNull.text,
+  subState: orNull.text,
+  unitFileState: orNull.text,
+  result: orNull.text,
+  restarts: orNull.integer,
+  mainPid: orNull.number,
+  exit: objectOrNull({ by: orNull.text, status: orNull.integer }),
+  startedAt: orNull.time,
+  exitedAt: orNull.time,
+  memoryBytes: orNull.integer,
+  cpuSeconds: orNull.number,
+  tasks: orNull.integer,
+  lastTriggerAt: orNull.time,
+  nextTriggerAt: orNull.time,
 }
 
 const TIMING = { interval: '4s', timeout: '5s' } as const
@@ -87,9 +78,9 @@ export const definition = {
     .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
-    services: listOf(objectOf({ ...unit, service: textOrNull, expected: flagOrNull })),
-    timers: listOf(objectOf({ ...unit, timer: textOrNull })),
-    partialRestart: flagOrNull,
+    services: listOf(objectOf({ ...unit, service: orNull.text, expected: orNull.flag })),
+    timers: listOf(objectOf({ ...unit, timer: orNull.text })),
+    partialRestart: orNull.flag,
   }),
   metrics: {
     chain_service_state: gauge('State of the systemd unit as a state set; exactly one is 1.', {

@@ -6,27 +6,29 @@ import { isObject } from '../../core/json.ts'
  * the epoch, decimal strings to 64-bit integers. The agent may have another version than the command that reads it: a
  * value that is missing or of another type is null, that is, unknown.
  */
-export const textOrNull = z.string().nullable().catch(null)
-export const numberOrNull = z.number().nullable().catch(null)
-export const flagOrNull = z.boolean().nullable().catch(null)
-/** A 64-bit integer. */
-export const integerOrNull = z
-  .union([z.string().regex(/^-?\d{1,20}$/), z.int()])
-  .transform(BigInt)
-  .nullable()
-  .catch(null)
-/** An amount of up to 256 bits. */
-export const amountOrNull = z
-  .union([z.string().regex(/^-?\d{1,78}$/), z.int()])
-  .transform(BigInt)
-  .nullable()
-  .catch(null)
-/** A time in RFC 3339. */
-export const timeOrNull = z.iso
-  .datetime()
-  .transform((text) => Date.parse(text))
-  .nullable()
-  .catch(null)
+export const orNull = {
+  text: z.string().nullable().catch(null),
+  number: z.number().nullable().catch(null),
+  flag: z.boolean().nullable().catch(null),
+  /** A 64-bit integer. */
+  integer: z
+    .union([z.string().regex(/^-?\d{1,20}$/), z.int()])
+    .transform(BigInt)
+    .nullable()
+    .catch(null),
+  /** An amount of up to 256 bits. */
+  amount: z
+    .union([z.string().regex(/^-?\d{1,78}$/), z.int()])
+    .transform(BigInt)
+    .nullable()
+    .catch(null),
+  /** A time in RFC 3339. */
+  time: z.iso
+    .datetime()
+    .transform((text) => Date.parse(text))
+    .nullable()
+    .catch(null),
+} as const
 
 /** An object; anything else is an object whose fields are all unknown. */
 export const objectOf = <Fields extends z.ZodRawShape>(fields: Fields) =>

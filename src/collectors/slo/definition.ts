@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { enabled, fixed } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
-import { numberOrNull, objectOf } from '../shared/reading-schema.ts'
+import { objectOf, orNull } from '../shared/reading-schema.ts'
 
 /** Two measurements of the uptime of a validator. */
 export const CRITERIA = ['fresh_block', 'own_rounds'] as const
@@ -16,13 +16,13 @@ export const definition = {
     .transform(fixed({ interval: '5s', timeout: '5s' }))
     .prefault({}),
   reading: objectOf({
-    objective: numberOrNull,
+    objective: orNull.number,
     /** Milliseconds of the last seven days in which it was known whether the newest block was fresh. */
-    known: numberOrNull,
+    known: orNull.number,
     /** Milliseconds in which it was. */
-    fresh: numberOrNull,
-    led: numberOrNull,
-    missed: numberOrNull,
+    fresh: orNull.number,
+    led: orNull.number,
+    missed: orNull.number,
   }),
   metrics: {
     chain_slo_objective_ratio: {

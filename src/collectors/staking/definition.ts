@@ -2,22 +2,12 @@ import { z } from 'zod'
 import { address, polling, timed } from '../../core/settings.ts'
 import { counter, gauge, open } from '../../core/metric.ts'
 import { SET_VIEWS } from '../../parsers/staking.ts'
-import {
-  amountOrNull,
-  flagOrNull,
-  integerOrNull,
-  listOf,
-  numberOrNull,
-  objectOf,
-  objectOrNull,
-  textOrNull,
-  timeOrNull,
-} from '../shared/reading-schema.ts'
+import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** Flags of a validator, by bit. */
 export const FLAGS = ['stake_low', 'withdrawn', 'double_sign'] as const
 
-const perView = objectOf({ execution: amountOrNull, consensus: amountOrNull, snapshot: amountOrNull })
+const perView = objectOf({ execution: orNull.amount, consensus: orNull.amount, snapshot: orNull.amount })
 const count = z.int().positive()
 const RATIO = 'expected a ratio from 0 to 1'
 
@@ -65,58 +55,58 @@ export const definition = {
     .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
-    hasKey: flagOrNull,
-    up: flagOrNull,
-    failure: textOrNull,
-    reason: textOrNull,
-    block: objectOrNull({ number: integerOrNull, at: timeOrNull }),
+    hasKey: orNull.flag,
+    up: orNull.flag,
+    failure: orNull.text,
+    reason: orNull.text,
+    block: objectOrNull({ number: orNull.integer, at: orNull.time }),
     epoch: objectOrNull({
-      epoch: integerOrNull,
-      isInDelay: flagOrNull,
+      epoch: orNull.integer,
+      isInDelay: orNull.flag,
       progress: objectOrNull({
-        boundaryBlock: integerOrNull,
-        progress: numberOrNull,
-        boundaryAt: timeOrNull,
-        nextEpochAt: timeOrNull,
+        boundaryBlock: orNull.integer,
+        progress: orNull.number,
+        boundaryAt: orNull.time,
+        nextEpochAt: orNull.time,
       }),
     }),
-    isRegistered: flagOrNull,
-    authority: objectOrNull({ address: textOrNull, balance: amountOrNull }),
+    isRegistered: orNull.flag,
+    authority: objectOrNull({ address: orNull.text, balance: orNull.amount }),
     validator: objectOrNull({
-      id: integerOrNull,
-      isActive: flagOrNull,
-      isActiveNext: flagOrNull,
-      flags: integerOrNull,
+      id: orNull.integer,
+      isActive: orNull.flag,
+      isActiveNext: orNull.flag,
+      flags: orNull.integer,
       /** In wei. */
       stake: perView,
       /** In parts of 10^18. */
       commission: perView,
-      selfStake: amountOrNull,
-      minimumSelfStake: amountOrNull,
-      pending: objectOf({ all: amountOrNull, own: amountOrNull }),
-      unclaimed: objectOf({ all: amountOrNull, own: amountOrNull }),
-      threshold: amountOrNull,
-      margin: numberOrNull,
-      rank: numberOrNull,
+      selfStake: orNull.amount,
+      minimumSelfStake: orNull.amount,
+      pending: objectOf({ all: orNull.amount, own: orNull.amount }),
+      unclaimed: objectOf({ all: orNull.amount, own: orNull.amount }),
+      threshold: orNull.amount,
+      margin: orNull.number,
+      rank: orNull.number,
     }),
     withdrawals: listOf(
-      objectOf({ request: numberOrNull, amount: amountOrNull, epoch: integerOrNull, isReady: flagOrNull }),
+      objectOf({ request: orNull.number, amount: orNull.amount, epoch: orNull.integer, isReady: orNull.flag }),
     ),
     rewards: listOf(
       objectOf({
-        epoch: integerOrNull,
+        epoch: orNull.integer,
         /** In wei. */
-        pool: amountOrNull,
-        commission: amountOrNull,
-        fromAt: timeOrNull,
-        toAt: timeOrNull,
+        pool: orNull.amount,
+        commission: orNull.amount,
+        fromAt: orNull.time,
+        toAt: orNull.time,
       }),
     ),
     sets: objectOrNull({
-      execution: numberOrNull,
-      consensus: numberOrNull,
-      snapshot: numberOrNull,
-      limit: numberOrNull,
+      execution: orNull.number,
+      consensus: orNull.number,
+      snapshot: orNull.number,
+      limit: orNull.number,
     }),
   }),
   metrics: {

@@ -1,13 +1,11 @@
 import { z } from 'zod'
 import { pastTime } from '../../core/bounds.ts'
-import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import type { Recorder } from '../../core/metric.ts'
 import type { StakingValidator } from '../../parsers/staking.ts'
 import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { OwnBlock, OwnKey } from '../shared/node-state.ts'
+import type { Settings, Uses } from '../dependencies.ts'
+import type { definition } from './definition.ts'
 import {
   addRewards,
   baselineOf,
@@ -27,19 +25,13 @@ import { inTokens, NOTHING_READ, type StakingReading, validatorReading } from '.
 import { createBalanceReader, createSetReader } from './sets.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
 
-export interface StakingPollOptions {
+type StakingUses = Uses<
+  'recorder' | 'clock' | 'ownKey' | 'ownBlock' | 'checkpoint',
+  Settings<typeof definition, 'validatorId' | 'withdrawals' | 'expected'>
+>
+export type StakingPollOptions = Omit<StakingUses, 'timing'> & {
   readonly rpc: RpcEndpoint
-  readonly recorder: Recorder
-  readonly clock: Clock
-  readonly ownKey: OwnKey
-  readonly ownBlock: OwnBlock
-  readonly checkpoint: Checkpoint
   readonly networks: StakingNetworks
-  readonly validatorId: number | null
-  readonly withdrawals: readonly number[]
-  readonly expected: Readonly<Record<'commission' | 'authorityBalance', number | null>> & {
-    readonly beneficiary: string | null
-  }
 }
 
 /** What survives a restart: the id of the key, and the rewards. */

@@ -26,10 +26,7 @@ export const status = ({
       const report = parseStatusReport(await readStatus(signal))
       ownKey.set(report.config.secpPublicKey)
       const unknown = report.unknownKeys.length + report.strayLines
-      recorder.count('chain_agent_lines_total', unknown, {
-        format: 'chain-status',
-        result: 'unparsed',
-      })
+      recorder.count('chain_agent_lines_total', unknown, { format: 'chain-status', result: 'unparsed' })
       unknownValues.add(report.unknownValues)
       return { ...report, readAt: clock.now() }
     }),

@@ -1,15 +1,7 @@
 import { z } from 'zod'
 import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import {
-  flagOrNull,
-  integerOrNull,
-  numberOrNull,
-  objectOf,
-  recordOf,
-  textOrNull,
-  timeOrNull,
-} from '../shared/reading-schema.ts'
+import { objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
 
 const TIMING = { interval: '5m', timeout: '60s' } as const
 
@@ -20,42 +12,42 @@ export const definition = {
     "The status report of the node's tool, every `status.interval` (5 minutes): each run of that tool connects to the node's control socket, sends a request to the internet and decrypts a key. `status.enabled: false` disables it. Only the known healthy value of each state counts as healthy; the values are labels of `chain_status_state_info`.",
   settings: z.strictObject(polling(TIMING)).transform(timed(TIMING)).prefault({}),
   reading: objectOf({
-    readAt: timeOrNull,
+    readAt: orNull.time,
     header: objectOf({
-      hostname: textOrNull,
-      date: textOrNull,
-      uptimeSeconds: numberOrNull,
-      version: textOrNull,
+      hostname: orNull.text,
+      date: orNull.text,
+      uptimeSeconds: orNull.number,
+      version: orNull.text,
     }),
     config: objectOf({
-      network: textOrNull,
-      chain: textOrNull,
-      chainId: integerOrNull,
-      secpPublicKey: textOrNull,
-      blsPublicKey: textOrNull,
-      nodeSignature: textOrNull,
-      selfAddress: textOrNull,
-      selfAuthPort: integerOrNull,
-      recordSeqNum: integerOrNull,
+      network: orNull.text,
+      chain: orNull.text,
+      chainId: orNull.integer,
+      secpPublicKey: orNull.text,
+      blsPublicKey: orNull.text,
+      nodeSignature: orNull.text,
+      selfAddress: orNull.text,
+      selfAuthPort: orNull.integer,
+      recordSeqNum: orNull.integer,
     }),
-    services: recordOf(textOrNull),
-    cleanup: objectOf({ activated: flagOrNull, previousSeconds: numberOrNull, nextSeconds: numberOrNull }),
-    peers: integerOrNull,
+    services: recordOf(orNull.text),
+    cleanup: objectOf({ activated: orNull.flag, previousSeconds: orNull.number, nextSeconds: orNull.number }),
+    peers: orNull.integer,
     consensus: objectOf({
-      status: textOrNull,
-      mode: textOrNull,
-      epoch: integerOrNull,
-      round: integerOrNull,
-      blockNumber: integerOrNull,
-      externalBlockNumber: integerOrNull,
-      blockDifference: integerOrNull,
+      status: orNull.text,
+      mode: orNull.text,
+      epoch: orNull.integer,
+      round: orNull.integer,
+      blockNumber: orNull.integer,
+      externalBlockNumber: orNull.integer,
+      blockDifference: orNull.integer,
     }),
-    statesync: objectOf({ progressRatio: numberOrNull, progressBlock: integerOrNull, targetBlock: integerOrNull }),
+    statesync: objectOf({ progressRatio: orNull.number, progressBlock: orNull.integer, targetBlock: orNull.integer }),
     rpc: objectOf({
-      status: textOrNull,
-      clientVersion: textOrNull,
-      netVersion: textOrNull,
-      blockNumber: integerOrNull,
+      status: orNull.text,
+      clientVersion: orNull.text,
+      netVersion: orNull.text,
+      blockNumber: orNull.integer,
     }),
   }),
   metrics: {

@@ -1,30 +1,22 @@
 import { z } from 'zod'
 import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import {
-  flagOrNull,
-  integerOrNull,
-  listOf,
-  numberOrNull,
-  objectOf,
-  objectOrNull,
-  textOrNull,
-} from '../shared/reading-schema.ts'
+import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** The database's timelines; names of the slots, not of their content. */
 export const TIMELINES = ['primary', 'secondary'] as const
 export const CHUNK_LISTS = ['fast', 'slow', 'free'] as const
 export const BLOCK_STATES = ['proposed', 'voted', 'finalized', 'verified'] as const
 
-const list = objectOrNull({ chunks: numberOrNull, capacityBytes: numberOrNull, usedBytes: numberOrNull })
+const list = objectOrNull({ chunks: orNull.number, capacityBytes: orNull.number, usedBytes: orNull.number })
 const timeline = objectOrNull({
-  kind: textOrNull,
-  historyBlocks: integerOrNull,
-  earliestBlock: integerOrNull,
-  latestBlock: integerOrNull,
-  autoExpireBlock: integerOrNull,
+  kind: orNull.text,
+  historyBlocks: orNull.integer,
+  earliestBlock: orNull.integer,
+  latestBlock: orNull.integer,
+  autoExpireBlock: orNull.integer,
 })
-const identifiedBlock = objectOrNull({ number: integerOrNull, id: textOrNull, round: integerOrNull })
+const identifiedBlock = objectOrNull({ number: orNull.integer, id: orNull.text, round: orNull.integer })
 
 const TIMING = { interval: '60s', timeout: '20s' } as const
 
@@ -53,23 +45,23 @@ export const definition = {
   reading: objectOf({
     devices: listOf(
       objectOf({
-        path: textOrNull,
-        capacityBytes: numberOrNull,
-        usedBytes: numberOrNull,
-        usedRatio: numberOrNull,
+        path: orNull.text,
+        capacityBytes: orNull.number,
+        usedBytes: orNull.number,
+        usedRatio: orNull.number,
       }),
     ),
     lists: objectOf({ fast: list, slow: list, free: list }),
     timelines: objectOf({ primary: timeline, secondary: timeline }),
-    historyMaxBlocks: integerOrNull,
+    historyMaxBlocks: orNull.integer,
     latestBlock: objectOf({
       proposed: identifiedBlock,
       voted: identifiedBlock,
-      finalized: integerOrNull,
-      verified: integerOrNull,
+      finalized: orNull.integer,
+      verified: orNull.integer,
     }),
-    complete: flagOrNull,
-    unknownLines: numberOrNull,
+    complete: orNull.flag,
+    unknownLines: orNull.number,
   }),
   metrics: {
     chain_storage_capacity_bytes: gauge('Capacity of the database on the device, from the report of its tool.', {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { file, label, polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { flagOrNull, listOf, mapOf, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
+import { listOf, mapOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** Sources of the running version: the RPC, the metrics of consensus. */
 export const RUNNING_SOURCES = ['rpc', 'native'] as const
@@ -42,36 +42,36 @@ export const definition = {
   reading: objectOf({
     programs: mapOf(
       resultOf({
-        program: textOrNull,
-        version: textOrNull,
-        tag: textOrNull,
-        commit: textOrNull,
-        branch: textOrNull,
+        program: orNull.text,
+        version: orNull.text,
+        tag: orNull.text,
+        commit: orNull.text,
+        branch: orNull.text,
       }),
     ),
-    package: resultOf({ package: textOrNull, version: textOrNull, installedAt: timeOrNull, isHeld: flagOrNull }),
-    upgrade: objectOf({ candidate: textOrNull, isAvailable: flagOrNull, state: textOrNull }),
-    isKernelHeld: flagOrNull,
-    installed: textOrNull,
-    running: listOf(objectOf({ source: textOrNull, version: textOrNull })),
-    mismatch: flagOrNull,
+    package: resultOf({ package: orNull.text, version: orNull.text, installedAt: orNull.time, isHeld: orNull.flag }),
+    upgrade: objectOf({ candidate: orNull.text, isAvailable: orNull.flag, state: orNull.text }),
+    isKernelHeld: orNull.flag,
+    installed: orNull.text,
+    running: listOf(objectOf({ source: orNull.text, version: orNull.text })),
+    mismatch: orNull.flag,
     forks: z
       .array(
         objectOf({
           fork: objectOf({
-            name: textOrNull,
-            kind: textOrNull,
-            activationAt: timeOrNull,
-            minimumVersion: textOrNull,
+            name: orNull.text,
+            kind: orNull.text,
+            activationAt: orNull.time,
+            minimumVersion: orNull.text,
           }),
-          checks: listOf(objectOf({ check: textOrNull, ready: flagOrNull })),
-          promotionDue: flagOrNull,
+          checks: listOf(objectOf({ check: orNull.text, ready: orNull.flag })),
+          promotionDue: orNull.flag,
         }),
       )
       .readonly()
       .nullable()
       .catch(null),
-    forksReviewedAt: timeOrNull,
+    forksReviewedAt: orNull.time,
   }),
   metrics: {
     chain_node_build_info: gauge('Constant 1; the installed program as it reports itself.', {

@@ -106,9 +106,7 @@ const ADVICE = {
 export const forkState = ({ fork, checks, promotionDue }: Readiness): string => {
   const by = new Date(fork.activationAt).toISOString().replace(/:\d\d\.\d{3}Z$/, 'Z')
   const missing = checks.filter(({ ready }) => ready === false)
-  if (missing.length > 0) {
-    return `not ready for ${by}: ${missing.map(({ check }) => ADVICE[check](fork)).join('; ')}`
-  }
+  if (missing.length > 0) return `not ready for ${by}: ${missing.map(({ check }) => ADVICE[check](fork)).join('; ')}`
   if (promotionDue) return `in force since ${by}; the slot-encoded timeline is still primary: promote the other`
   const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check)
   return unknown.length === 0 ? `ready for ${by}` : `${by}; unknown: ${unknown.join(', ')}`

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { gauge, open } from '../../core/metric.ts'
 import { enabled, fixed, label } from '../../core/settings.ts'
 import { HEALTH_STATES } from '../../domain/health.ts'
-import { listOf, numberOrNull, objectOf, objectOrNull, textOrNull, timeOrNull } from '../shared/reading-schema.ts'
+import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** `open` and `refused` are answers of the host; `silent` is a timeout or no route to it. */
 export const PORT_STATES = ['open', 'refused', 'silent'] as const
@@ -36,15 +36,15 @@ export const definition = {
     .transform(fixed({ interval: '15s', timeout: '5s' }))
     .prefault({}),
   reading: objectOf({
-    node: textOrNull,
-    receivedAt: timeOrNull,
-    port: textOrNull,
+    node: orNull.text,
+    receivedAt: orNull.time,
+    port: orNull.text,
     heartbeat: objectOrNull({
-      health: textOrNull,
+      health: orNull.text,
       causes: listOf(z.string()),
-      maintenance: textOrNull,
-      height: numberOrNull,
-      blockDifference: numberOrNull,
+      maintenance: orNull.text,
+      height: orNull.number,
+      blockDifference: orNull.number,
     }),
   }),
   metrics: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { settingsOf } from '../../agent/snapshot.ts'
 import { COLLECTORS, isReadings, type Readings } from '../../collectors/index.ts'
-import { textOrNull, timeOrNull } from '../../collectors/shared/reading-schema.ts'
+import { orNull } from '../../collectors/shared/reading-schema.ts'
 import type { Config } from '../../config/schema.ts'
 import { PREFIX } from '../../config/source.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -33,7 +33,7 @@ const statusSchema = statusResponse.extend({
   collectors: z.record(
     z.string(),
     // Not in responses of agents before these fields.
-    collectorResponse.extend({ lastSuccessAt: timeOrNull, errorCode: textOrNull, advice: textOrNull }),
+    collectorResponse.extend({ lastSuccessAt: orNull.time, errorCode: orNull.text, advice: orNull.text }),
   ),
 })
 

@@ -1,6 +1,18 @@
 import { duration, figure, joinList, percent, size, utc } from '../../core/format.ts'
-import { second } from '../../core/units.ts'
-import { isOfAgent, type RankedChange } from './rank-changes.ts'
+import { hour, second } from '../../core/units.ts'
+import { isOfAgent, type RankedChange, rankChanges } from './rank-changes.ts'
+import type { SeriesHistory } from './series-history.ts'
+
+/** What a span is compared with, in milliseconds. */
+const COMPARED = hour
+
+/** The metrics that differ in the `span` up to `to` from the hour before it, or from the part of it that is known. */
+export const whatChanged = (history: SeriesHistory, { to, span }: { to: number; span: number }): readonly string[] => {
+  const from = to - span
+  const recording = history.read({ beforeFrom: from - COMPARED, from, to })
+  const hasBoth = recording.before > 0 && recording.times.length > recording.before
+  return hasBoth ? rankChanges(recording).filter(differsInText).map(changeText) : []
+}
 
 /** `chain_ledger_propagation_seconds: mean 0.12 s → 0.94 s (7.83×), since 03:12:40 UTC`. */
 export const changeText = (change: RankedChange): string => {
@@ -19,7 +31,7 @@ export const changeText = (change: RankedChange): string => {
 }
 
 /** Whether the two values differ as they are printed. */
-export const differsInText = (change: RankedChange): boolean => {
+const differsInText = (change: RankedChange): boolean => {
   const { from, to, replaced } = change
   return replaced !== null || from === null || to === null || amount(from, change) !== amount(to, change)
 }

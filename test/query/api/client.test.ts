@@ -41,8 +41,7 @@ const randomRun = (seed: number) => {
     pageLogs: oneOf(dice, [1, 7, 40, 20_000]),
     pageBytes: oneOf(dice, [500, 20_000, 4_000_000]),
   }
-  const concurrency = 1 + dice(8)
-  return { chain, last, from, to, end, filter, expected, limits, concurrency }
+  return { chain, last, from, to, end, filter, expected, limits }
 }
 
 const it = apiTest.extend('served', {})
@@ -66,7 +65,7 @@ describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (di
       const query = { ...filter, fields: LOG_FIELDS, fromBlock: from, toBlock: to }
       const { signal } = new AbortController()
       expect(await client.height(signal)).toBe(last)
-      const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
+      const result = await client.run(query, sink, { signal })
       expect([seed, logs()]).toEqual([seed, run.expected])
       expect(result).toMatchObject({ complete: true, from, through: end, target: end })
       // Only the hosted dialect has hashes, with which the client checks that pages are linked.
