@@ -3,17 +3,10 @@ import type { CollectorDependencies, NodeSettings, Offer, Own, Shared } from '..
 import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
 import { createSavedCounts } from '../collectors/shared/saved-counts.ts'
-import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
-import {
-  createMainPids,
-  createOwnBlock,
-  createOwnKey,
-  createUnitNames,
-  type OwnKey,
-  type UnitNames,
-} from '../collectors/shared/node-state.ts'
+import { createLifecycleCounters } from '../collectors/lifecycle/restarts.ts'
+import { createMainPids, createOwnBlock, createOwnKey, createUnitNames } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
-import { createMemoizeLast } from '../core/reload.ts'
+import { memoizeLast } from '../core/reload.ts'
 import { createRoundLog } from '../collectors/consensus/round-log.ts'
 import { createRecentRounds } from '../collectors/ledger/recent-rounds.ts'
 import type { RecentRound } from '../domain/round.ts'
@@ -45,9 +38,9 @@ import type { SendRequest } from '../sources/http.ts'
 import { createNewestEntryReader, createOldestEntryReader, type Journal } from '../sources/journal.ts'
 import { createSharedJournal } from '../sources/journal-sharing.ts'
 import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
-import { createInstalledFiles, type InstalledFiles } from '../sources/installed-files.ts'
+import { createInstalledFiles } from '../sources/installed-files.ts'
 import { keyFiles, rememberAbsent } from '../sources/key-files.ts'
-import { createPackageLists, type PackageLists } from '../sources/package-lists.ts'
+import { createPackageLists } from '../sources/package-lists.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
@@ -97,9 +90,9 @@ const createCollectors = (
   ownOf: (name: CollectorName) => Own,
   kept: Pick<Shared, 'recentRounds' | 'heartbeatInbox'>,
 ): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
-  const unitNamesFor = createMemoizeLast<UnitNames>()
-  const lifecycleFor = createMemoizeLast<LifecycleCounters>()
-  const ownKeyFor = createMemoizeLast<OwnKey>()
+  const unitNamesFor = memoizeLast(createUnitNames)
+  const lifecycleFor = memoizeLast(createLifecycleCounters)
+  const ownKeyFor = memoizeLast(createOwnKey)
   const collectors = [...offers].map(([name, offer]) => ({ offer, own: ownOf(name), reuse: createReuse() }))
   const shared = {
     mainPids: createMainPids(),
@@ -113,15 +106,13 @@ const createCollectors = (
 
   return (config, dependencies) => {
     const { recorder, readPrefix, unitLogs } = dependencies
-    const { publicKey } = config.node
-    const labels = Object.keys(config.services.units)
     const all = {
       ...dependencies,
       ...shared,
       ...nodeSettings(config),
-      unitNames: unitNamesFor([readPrefix], () => createUnitNames(readPrefix, unitLogs)),
-      lifecycle: lifecycleFor([labels], () => createLifecycleCounters(recorder, labels)),
-      ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
+      unitNames: unitNamesFor(readPrefix, unitLogs),
+      lifecycle: lifecycleFor(recorder, Object.keys(config.services.units)),
+      ownKey: ownKeyFor(config.node.publicKey),
     }
     return collectors.map(({ offer, own, reuse }) => {
       const offered = offer(config, { ...all, ...own })
@@ -259,40 +250,43 @@ const createConfiguredSources = (
   { clock, path, exec, host }: RuntimeOptions,
   createReadPrefix: (configured: string) => ReadPrefix,
 ) => {
-  const readPrefixFor = createMemoizeLast<ReadPrefix>()
-  const storageFor = createMemoizeLast<Dependencies['readStorage']>()
-  const statusFor = createMemoizeLast<Dependencies['readStatus']>()
-  const hostFor = createMemoizeLast<HostSources>()
-  const bootIdFor = createMemoizeLast<Dependencies['readBootId']>()
-  const uptimeFor = createMemoizeLast<Dependencies['readUptime']>()
-  const keyReportFor = createMemoizeLast<Dependencies['readKeyReport']>()
-  const installedFilesFor = createMemoizeLast<InstalledFiles>()
-  const packageListsFor = createMemoizeLast<PackageLists>()
+  const readPrefixFor = memoizeLast(createReadPrefix)
+  const tool = (readPrefix: ReadPrefix, name: string) => async (signal: AbortSignal) =>
+    `${(await readPrefix(signal)).word}-${name}`
+  const storageFor = memoizeLast(
+    (readPrefix: ReadPrefix, storage: Config['storage']) =>
+      createStorageReport(storage, clock) ??
+      createStorageTool({ exec, command: tool(readPrefix, 'mpt'), devices: storage.devices }),
+  )
+  const statusFor = memoizeLast((readPrefix: ReadPrefix) =>
+    createStatusTool({ exec, command: tool(readPrefix, 'status') }),
+  )
+  const hostFor = memoizeLast((places: Config['host']): HostSources => ({ ...createHostSources(places), ...host }))
+  const procfsFor = memoizeLast((procfs: string) => {
+    const tree = host?.procfs ?? createFileTree(procfs)
+    return {
+      readBootId: () => tree.read('sys/kernel/random/boot_id'),
+      readUptime: () => tree.read('uptime'),
+    }
+  })
+  const installedFilesFor = memoizeLast((root: string) => createInstalledFiles({ root, path }))
+  const packageListsFor = memoizeLast(createPackageLists)
+  const keyReportFor = memoizeLast((keys: Config['keys']) => createKeyReport(keys, clock))
   return (config: Config) => {
     const { storage, version } = config
     const { forks, reviewedAt } = readForks(version.forksFile, clock.now())
-    const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
-    const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
-    const { procfs } = { ...createHostSources(config.host), ...host }
+    const readPrefix = readPrefixFor(config.prefix)
     return {
       forks,
       forksReviewedAt: reviewedAt,
       readPrefix,
-      readStorage: storageFor(
-        [readPrefix, storage],
-        () =>
-          createStorageReport(storage, clock) ??
-          createStorageTool({ exec, command: tool('mpt'), devices: storage.devices }),
-      ),
-      readStatus: statusFor([readPrefix], () => createStatusTool({ exec, command: tool('status') })),
-      host: hostFor([config.host], () => ({ ...createHostSources(config.host), ...host })),
-      readBootId: bootIdFor([config.host.procfs], () => () => procfs.read('sys/kernel/random/boot_id')),
-      readUptime: uptimeFor([config.host.procfs], () => () => procfs.read('uptime')),
-      installedFiles: installedFilesFor([version.rootDirectory], () =>
-        createInstalledFiles({ root: version.rootDirectory, path }),
-      ),
-      packageLists: packageListsFor([version.rootDirectory], () => createPackageLists(version.rootDirectory)),
-      readKeyReport: keyReportFor([config.keys], () => createKeyReport(config.keys, clock)),
+      readStorage: storageFor(readPrefix, storage),
+      readStatus: statusFor(readPrefix),
+      host: hostFor(config.host),
+      ...procfsFor(config.host.procfs),
+      installedFiles: installedFilesFor(version.rootDirectory),
+      packageLists: packageListsFor(version.rootDirectory),
+      readKeyReport: keyReportFor(config.keys),
     }
   }
 }

@@ -97,11 +97,11 @@ const describe = ({ applied, pending, collectors = [] }: Reloaded): string =>
     ...(collectors.length > 0 ? [`collectors started or stopped: ${collectors.join(', ')}`] : []),
   ].join('; ') || (pending.length > 0 ? 'nothing applied' : 'nothing changed')
 
-/** Returns the last value while the settings are equal; creates a new value when they differ. */
-export const createMemoizeLast = <Value>() => {
-  let last: { readonly settings: readonly unknown[]; readonly value: Value } | undefined
-  return (settings: readonly unknown[], create: () => Value): Value => {
-    if (!last || !isDeepStrictEqual(last.settings, settings)) last = { settings, value: create() }
+/** The same function, which returns its last value while its settings are equal. */
+export const memoizeLast = <Settings extends readonly unknown[], Value>(create: (...settings: Settings) => Value) => {
+  let last: { readonly settings: Settings; readonly value: Value } | undefined
+  return (...settings: Settings): Value => {
+    if (!last || !isDeepStrictEqual(last.settings, settings)) last = { settings, value: create(...settings) }
     return last.value
   }
 }

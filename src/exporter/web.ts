@@ -14,7 +14,7 @@ import { createWebConfigFile, NO_WEB_CONFIG, type WebConfig, type WebConfigFile 
 import { certificateEnd } from '../core/bounds.ts'
 import type { Clock } from '../core/clock.ts'
 import { asError } from '../core/errors.ts'
-import { createMemoizeLast, type Reloader } from '../core/reload.ts'
+import { memoizeLast, type Reloader } from '../core/reload.ts'
 import { second } from '../core/units.ts'
 import { createBasicAuth } from './basic-auth.ts'
 import { type Handler, networkOf, oneAtATime } from './connections.ts'
@@ -87,11 +87,10 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
   let current = config
   const secureServers: HttpsServer[] = []
   // The accepted passwords stay known when only a certificate changes.
-  const authFor = createMemoizeLast<ReturnType<typeof createBasicAuth>>()
-  const endFor = createMemoizeLast<number | null>()
-  const authentication = () => authFor([current.users], () => createBasicAuth({ users: current.users }))
+  const authFor = memoizeLast((users: WebConfig['users']) => createBasicAuth({ users }))
+  const endOf = memoizeLast(({ cert }: NonNullable<WebConfig['tls']>) => certificateEnd(new X509Certificate(cert)))
   const login = ({ headers, socket }: IncomingMessage) =>
-    authentication().check(headers.authorization, networkOf(socket.remoteAddress ?? ''))
+    authFor(current.users).check(headers.authorization, networkOf(socket.remoteAddress ?? ''))
 
   const admit = ({ address, handler, reject, isAuthenticated = () => false }: ListenerOptions): Handler => {
     const isExpectedHost = createHostCheck(address.host, hosts)
@@ -124,10 +123,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
 
   return {
     scheme: config.tls ? 'https' : 'http',
-    certificateEndsAt: () => {
-      const { tls } = current
-      return tls && endFor([tls], () => certificateEnd(new X509Certificate(tls.cert)))
-    },
+    certificateEndsAt: () => current.tls && endOf(current.tls),
     createServer: (listener) => {
       const { tls } = current
       // A request without a Host header is answered by checkHost.

@@ -129,6 +129,7 @@ describe('a misspelt word', () => {
     // Commands of earlier versions.
     [['what-changed', '--for', '2m'], "error: unknown command 'what-changed'\n(Use chain-agent incident: "],
     [['help', 'what-changed'], '(Use chain-agent incident: '],
+    [['height', '--json'], '(Use chain-agent query --height.)'],
   ])('%j is an error with a suggestion', async (argv, expected) => {
     const { code, out, err } = await cli(argv)
     expect({ code, out }).toEqual({ code: 2, out: '' })

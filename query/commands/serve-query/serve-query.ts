@@ -3,7 +3,7 @@ import type { Config } from '../../../src/config/schema.ts'
 import { type Clock, endsWithin, waitForAbort, watchEventLoop } from '../../../src/core/clock.ts'
 import { SourceError } from '../../../src/core/errors.ts'
 import { version } from '../../../src/core/package.ts'
-import { createMemoizeLast, createReloader, type Reloaded } from '../../../src/core/reload.ts'
+import { createReloader, memoizeLast, type Reloaded } from '../../../src/core/reload.ts'
 import { Secret } from '../../../src/core/redaction/secret.ts'
 import { second } from '../../../src/core/units.ts'
 import { createExposition } from '../../../src/exporter/exposition.ts'
@@ -192,14 +192,19 @@ export const readApiKeys = async (file: string): Promise<readonly Secret[]> => {
 
 /** Reads the API keys; returns the same object as long as keys and rate limit are unchanged. */
 const createReadAccess = () => {
-  const accessFor = createMemoizeLast<Access>()
+  const accessFor = memoizeLast((keys: readonly string[], requestsPerMinute: Access['requestsPerMinute']): Access => ({
+    keys: keys.map((key) => new Secret(key)),
+    requestsPerMinute,
+  }))
   return async ({
     apiKeysFile,
     rateLimit,
   }: Pick<Config['serveQuery'], 'apiKeysFile' | 'rateLimit'>): Promise<Access> => {
     const keys = apiKeysFile === null ? [] : await readApiKeys(apiKeysFile)
-    const settings = [keys.map((key) => key.reveal()), rateLimit]
-    return accessFor(settings, () => ({ keys, requestsPerMinute: rateLimit }))
+    return accessFor(
+      keys.map((key) => key.reveal()),
+      rateLimit,
+    )
   }
 }
 

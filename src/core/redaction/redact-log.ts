@@ -124,13 +124,11 @@ const longWord = (count: Count): string => {
   return '(long word)'
 }
 
-/** A section with such a name, as in the agent's configuration, is not a secret. */
-const NO_SECTION = String.raw`(?!s\\{0,4}["']?:\s{0,8}(?:\{|\n))`
 /**
  * The word after such a label is a secret, with or without a sign between them:
  * `--keystore-password X`.
  */
-const ALWAYS = String.raw`pass(?:word|phrase|wd|code)|ikm|secret|token${NO_SECTION}|(?:api|private)[-_ ]?key`
+const ALWAYS = 'pass(?:word|phrase|wd|code)|ikm|secret|token|(?:api|private)[-_ ]?key'
 /** These words have other meanings too: `seed peers`. */
 const WITH_SIGN =
   'pwd|credentials?|cookie|authorization|seed|(?:signing|access|encryption|session|auth|master)[-_ ]?key'

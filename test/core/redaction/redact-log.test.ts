@@ -218,26 +218,15 @@ describe('a text of our own', () => {
   })
 })
 
-describe('tokens', () => {
-  test.each([
-    '{"collectors":{"tokens":{"state":"ok"}}}',
-    '{\n  "tokens": {\n    "url": null\n  }\n}',
-    'tokens:\n  url: null\n',
-  ])('are a section of ours: %j', (text) => {
-    expect(redactDocument(text)).toBe(text)
-  })
-
-  test.each([
-    'tokens=CanaryOfTokens',
-    'tokens: CanaryOfTokens',
-    '"tokens":"CanaryOfTokens"',
-    '"tokens":["CanaryOfTokens"]',
-    '"token":{"value":"CanaryOfTokens"}',
-  ])('are secrets otherwise: %j', (text) => {
-    expect(redactDocument(text)).not.toContain('Canary')
-    expect(redactLog(text)).not.toContain('Canary')
-    expect(redactLog('token CanaryOfTokens')).not.toContain('Canary')
-  })
+test.each([
+  'tokens=CanaryOfTokens',
+  'tokens: CanaryOfTokens',
+  '"tokens":"CanaryOfTokens"',
+  '"tokens":["CanaryOfTokens"]',
+  '"token":{"value":"CanaryOfTokens"}',
+])('tokens are secrets: %j', (text) => {
+  expect(redactDocument(text)).not.toContain('Canary')
+  expect(redactLog(text)).not.toContain('Canary')
 })
 
 test('a megabyte without an end is redacted in seconds', () => {
