@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hour, parseDuration } from './units.ts'
+import { hour, minute, parseDuration } from './units.ts'
 
 /** A duration with unit, converted to milliseconds. */
 export const duration = (byDefault: string, description: string) =>
@@ -119,12 +119,14 @@ export const polling = ({ interval }: DefaultTiming, description = 'how often it
   interval: duration(interval, description),
 })
 
-/** Adds the time limit of a read: that of the default interval, and in proportion more with a longer one. */
+const LONGEST_MS = minute
+
+/** Adds the time limit of a read: that of the default interval, and in proportion more with a longer one, up to a minute. */
 export const timed = (byDefault: DefaultTiming) => {
   const [interval, timeout] = [inMilliseconds(byDefault.interval), inMilliseconds(byDefault.timeout)]
   return <Settings extends { readonly interval: number }>(settings: Settings) => ({
     ...settings,
-    timeout: Math.round(timeout * Math.max(1, settings.interval / interval)),
+    timeout: Math.max(timeout, Math.min(LONGEST_MS, Math.round((timeout * settings.interval) / interval))),
   })
 }
 

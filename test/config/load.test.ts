@@ -214,7 +214,7 @@ test.each([
 
 test('the time limit of a read is that of the default interval, and longer with a longer one', () => {
   const timeoutAt = (interval: string) => load(`rpc:\n  interval: ${interval}\n`).config.rpc.timeout
-  expect(['500ms', '2s', '4s'].map(timeoutAt)).toEqual([3000, 3000, 6000])
+  expect(['500ms', '2s', '4s', '1h'].map(timeoutAt)).toEqual([3000, 3000, 6000, 60_000])
   expect(load('').config.lifecycle).toEqual({ enabled: true, interval: 5000, timeout: 10_000 })
 })
 

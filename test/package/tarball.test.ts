@@ -366,7 +366,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   ledger: { unit: 'a.service' },
   consensus: { unit: 'a.service' },
   execution: { unit: 'a.service' },
-  logs: { enabled: false },
+  logs: { interval: '90s' },
   storage: { reportFile: '/run/report.txt' },
   status: { interval: '90s' },
   host: { ports: [8080] },

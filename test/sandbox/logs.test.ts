@@ -54,6 +54,7 @@ describe('the logs of a node, under a real journald', () => {
       config: {
         rpc: { url, ...often },
         services: often,
+        logs: often,
       },
     })
     for (const service of ['bft', 'execution', 'cruft']) {

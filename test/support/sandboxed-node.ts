@@ -124,7 +124,7 @@ const service = (command: string, more = ''): string =>
 const oftenConfig = async () => {
   const often = { interval: INTERVAL }
   const url = `http://127.0.0.1:${await freePort()}`
-  return { rpc: { url, ...often }, services: often, lifecycle: often, ledger: often }
+  return { rpc: { url, ...often }, services: often }
 }
 
 const putRecorder = async (directory: string): Promise<void> => {

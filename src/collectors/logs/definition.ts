@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { enabled, fixed, label, serviceUnit } from '../../core/settings.ts'
+import { label, polling, serviceUnit, timed } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
 import { LOG_STATES } from '../../domain/log-state.ts'
 import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
+
+const TIMING = { interval: '5s', timeout: '10s' } as const
 
 export const definition = {
   name: 'logs',
@@ -11,7 +13,7 @@ export const definition = {
     'Known failure messages in the journals of consensus, execution, RPC and the cleanup; `chain-agent check` prints what each means and what to do.',
   settings: z
     .strictObject({
-      enabled,
+      ...polling(TIMING, 'how often it reports while there is nothing to read'),
       units: z
         .record(label, serviceUnit)
         .default({
@@ -22,7 +24,7 @@ export const definition = {
         })
         .describe('the units whose logs are searched for known failure messages: label → unit'),
     })
-    .transform(fixed({ interval: '5s', timeout: '10s' }))
+    .transform(timed(TIMING))
     .prefault({}),
   reading: objectOf({
     lastEntryAt: orNull.time,
