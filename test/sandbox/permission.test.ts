@@ -15,7 +15,7 @@ describe('an agent that is not root', () => {
     const places = { DIRECTORY: 'home', ENVIRONMENT_FILE: 'home/.env', BACKUP_DIRECTORY: 'backup' }
     const variables = [
       ...Object.entries(places).map(([key, path]) => `NODE_${key}=${node.directory}/${path}`),
-      ...[...JOURNAL, 'keys', 'host'].map((name) => `${name.toUpperCase()}_INTERVAL=500ms`),
+      ...['logs', 'keys', 'host'].map((name) => `${name.toUpperCase()}_INTERVAL=500ms`),
     ].map((variable) => `Environment=CHAIN_AGENT_${variable}`)
     const lines = ['[Service]', ...variables, ...identity]
     await node.writeUnit('chain-agent.service.d/user.conf', lines.join('\n'))

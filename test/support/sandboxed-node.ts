@@ -63,7 +63,7 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
   ]
   const metrics = `http://127.0.0.1:${port}/metrics`
   const look = async (): Promise<Exposition> =>
-    ownNetwork ? parseExposition((await sandbox.exec('curl', ['-sS', metrics])).stdout) : scrape(metrics)
+    ownNetwork ? parseExposition(`${(await sandbox.exec('curl', ['-sS', metrics])).stdout}\n`) : scrape(metrics)
   /** Looks until the metrics satisfy. */
   const see = async <T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T> =>
     eventually(async () => read(await look()), satisfies)
