@@ -25,7 +25,7 @@ const { name, version, scripts } = z
 const PAGES = [
   ...readdirSync(ROOT),
   ...['docs', 'src', 'query', 'simulator', 'scenarios', 'bench', 'test'].flatMap(inFolder),
-].filter((file) => file.endsWith('.md'))
+].filter((file) => file.endsWith('.md') && !file.includes('node_modules/'))
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
 const OTHER_WORDS = ['chain_id', 'chain_rpc', 'chain_query_service']

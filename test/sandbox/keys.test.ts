@@ -66,9 +66,7 @@ describe('the unit for key files in deploy/', () => {
   })
 
   it('tells the agent without rights what it sees', async () => {
-    await node.shell(
-      `sed -i 's#"500ms"}#"500ms","timeout":"30s","reportFile":"${REPORT}"}#' /etc/chain-agent/config.yaml`,
-    )
+    await node.shell(`sed -i 's#"500ms"}#"500ms","reportFile":"${REPORT}"}#' /etc/chain-agent/config.yaml`)
     await node.systemctl('start', 'chain-agent-keys.service')
     await node.systemctl('restart', 'chain-agent.service')
     for (const kind of ['keystore', 'backup'])
