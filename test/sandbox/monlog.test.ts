@@ -32,9 +32,9 @@ const reportSchema = z.looseObject({
 describe('monlog, on real journald', () => {
   let node: SandboxedNode
 
-  const monlog = async (...words: readonly string[]) => node.run('monlog', ...words)
-  const as = async (groups: readonly string[], ...words: readonly string[]) =>
-    node.exec('setpriv', ['--reuid=nobody', '--regid=nogroup', ...groups, ...node.commandLine('monlog', ...words)])
+  const monlog = async (...args: readonly string[]) => node.run('monlog', ...args)
+  const as = async (groups: readonly string[], ...args: readonly string[]) =>
+    node.exec('setpriv', ['--reuid=nobody', '--regid=nogroup', ...groups, ...node.commandLine('monlog', ...args)])
   const first = ({ stdout }: { readonly stdout: string }): string => stdout.split('\n')[0] ?? ''
   const read = (text: string) => reportSchema.parse(JSON.parse(text))
   /** A time before which no entry is added: journald writes an entry some time after its timestamp. */
