@@ -85,33 +85,28 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
       env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0', ...variables },
     })
     const { pid } = child
-    if (pid !== undefined) {
-      if (!process.listeners('exit').includes(killLiving)) process.on('exit', killLiving)
-      living.add(pid)
-      groups.add(pid)
-    }
+    if (pid === undefined) return child
+    if (!process.listeners('exit').includes(killLiving)) process.on('exit', killLiving)
+    living.add(pid)
+    groups.add(pid)
+    const finished = new AbortController()
     const end = (): void => {
-      if (pid === undefined || !groups.has(pid)) return
       killGroup(pid, 'SIGTERM')
       void clock.sleep(grace, finished.signal).then(() => {
         if (!finished.signal.aborted) killGroup(pid, 'SIGKILL')
       })
     }
-    const finished = new AbortController()
     signal.addEventListener('abort', end, { once: true })
     if (signal.aborted) end()
-    const result = child.then((outcome) => {
+    child.once('exit', () => {
       signal.removeEventListener('abort', end)
       finished.abort()
-      // The group leader has ended; kill the rest of its group.
-      if (pid !== undefined) {
-        killGroup(pid, 'SIGKILL')
-        groups.delete(pid)
-        living.delete(pid)
-      }
-      return outcome
+      // The group leader has ended; kill the rest of its group. At once: from now on its ID may be given to another group.
+      killGroup(pid, 'SIGKILL')
+      groups.delete(pid)
+      living.delete(pid)
     })
-    return { child, result }
+    return child
   }
 
   return {
@@ -119,8 +114,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
       whenFree(slotsFor(program.command), signal, () =>
         whenFree(slots, signal, async () => {
           failIfMissing(program, path)
-          const { result } = start(program, signal, true)
-          const outcome = await result
+          const outcome = await start(program, signal, true)
           const { exitCode, isMaxBuffer } = outcome
           const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
           // A program that was cut off may still exit with a code.
@@ -134,7 +128,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
     async *stream(program, signal) {
       failIfMissing(program, path)
       const linked = linkAbort(signal)
-      const { child, result } = start(program, linked.signal, false)
+      const child = start(program, linked.signal, false)
       const output: AsyncIterable<Buffer> | Buffer[] = child.stdout ?? []
       try {
         for await (const chunk of output) {
@@ -142,7 +136,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
           if (program.gatherMs !== undefined && chunk.length < LARGE_CHUNK)
             await clock.sleep(program.gatherMs, linked.signal)
         }
-        const outcome = await result
+        const outcome = await child
         const { exitCode } = outcome
         // With text on standard error, an exit code other than 0 is a failure.
         const hasNoError = exitCode === 0 || textOf(outcome.stderr).trim() === ''
@@ -150,7 +144,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
         throw failureOf(program, outcome, path)
       } finally {
         linked.abort()
-        await result
+        await child
       }
     },
 

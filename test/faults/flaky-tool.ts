@@ -2,6 +2,9 @@ import { chmod, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises
 import { join } from 'node:path'
 import type { Mode } from './flaky-server.ts'
 
+/** When a process started, from its line in /proc/PID/stat: proc_pid_stat(5), field 22. */
+const startOf = (line: string): string | undefined => line.replace(/^.*\) /, '').split(' ')[19]
+
 /** A wrapper on PATH around a tool of the same name that fails on demand. */
 export const createFlakyTool = async (
   name: string,
@@ -9,12 +12,12 @@ export const createFlakyTool = async (
 ) => {
   const file = join(bin, name)
   const modeFile = join(bin, `.${name}.mode`)
-  const pidFile = join(bin, `.${name}.pids`)
+  const callsFile = join(bin, `.${name}.calls`)
   await writeFile(modeFile, 'healthy\n')
   await writeFile(
     file,
     `#!/bin/sh
-echo $$ >> ${pidFile}
+read status < /proc/$$/stat; echo "$status" >> ${callsFile}
 read mode < ${modeFile}
 case $mode in
   healthy) exec ${join(behind, name)} "$@" ;;
@@ -40,13 +43,17 @@ esac
       if (!isGone) await writeFile(modeFile, `${mode}\n`)
       // A program whose file has not changed is not asked for its version again.
       if (!isGone) await utimes(file, new Date(), new Date())
-      const pids = await readFile(pidFile, 'utf8').catch(() => '')
-      await rm(pidFile, { force: true })
-      for (const pid of pids.trim().split('\n').map(Number)) {
+      const calls = await readFile(callsFile, 'utf8').catch(() => '')
+      await rm(callsFile, { force: true })
+      for (const call of calls.split('\n')) {
+        const pid = Number.parseInt(call, 10)
+        const now = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+        // By now the ID of a call that has ended may be another program's, of this test or of the system.
+        if (startOf(now) !== startOf(call)) continue
         try {
-          if (pid > 0) process.kill(pid, 'SIGKILL')
+          process.kill(pid, 'SIGKILL')
         } catch {
-          // It had already exited.
+          // It has just ended.
         }
       }
     },
