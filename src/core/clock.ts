@@ -59,8 +59,8 @@ export const linkAbort = (parent: AbortSignal): { readonly signal: AbortSignal; 
     if (!parent.aborted) parent.removeEventListener('abort', abort)
     controller.abort(parent.aborted ? parent.reason : ENDED)
   }
-  parent.addEventListener('abort', abort)
   if (parent.aborted) abort()
+  else parent.addEventListener('abort', abort)
   return { signal: controller.signal, abort }
 }
 
