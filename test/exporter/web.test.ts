@@ -112,16 +112,14 @@ describe('the Host header', () => {
   })
 })
 
-describe('headers', () => {
-  it('of the file replace those of the agent', async () => {
-    const { ask } = await start({
-      config: { headers: { 'X-Frame-Options': 'sameorigin', 'Strict-Transport-Security': 'max-age=60' } },
-    })
-    const { headers } = await ask()
-    expect(headers['x-frame-options']).toBe('sameorigin')
-    expect(headers['strict-transport-security']).toBe('max-age=60')
-    expect(headers['referrer-policy']).toBe('no-referrer')
+it('headers of the file replace those of the agent', async () => {
+  const { ask } = await start({
+    config: { headers: { 'X-Frame-Options': 'sameorigin', 'Strict-Transport-Security': 'max-age=60' } },
   })
+  const { headers } = await ask()
+  expect(headers['x-frame-options']).toBe('sameorigin')
+  expect(headers['strict-transport-security']).toBe('max-age=60')
+  expect(headers['referrer-policy']).toBe('no-referrer')
 })
 
 describe('passwords', () => {
@@ -244,29 +242,27 @@ describe('TLS', () => {
   })
 })
 
-describe('exposure', () => {
-  const users = new Map([['ada', 'hash']])
-  const tls: NonNullable<WebConfig['tls']> = {
-    cert: '',
-    key: '',
-    ca: undefined,
-    clientAuth: 'NoClientCert',
-    minVersion: 'TLSv1.2',
-    maxVersion: 'TLSv1.3',
-    honorCipherOrder: true,
-  }
-  it.each([
-    ['127.0.0.1', {}, null],
-    ['::1', {}, null],
-    ['0.0.0.0', {}, 'requests are not authenticated'],
-    ['::', {}, 'requests are not authenticated'],
-    ['10.0.0.1', { tls }, 'requests are not authenticated'],
-    ['10.0.0.1', { tls: { ...tls, clientAuth: 'VerifyClientCertIfGiven' } }, 'requests are not authenticated'],
-    ['10.0.0.1', { tls: { ...tls, clientAuth: 'RequireAndVerifyClientCert' } }, null],
-    ['10.0.0.1', { users }, 'passwords are not encrypted'],
-    ['10.0.0.1', { users, tls }, null],
-  ] as const)('%s: %#', (host, config, expected) => {
-    const web = createWeb({ config: { ...NO_WEB_CONFIG, ...config }, hosts: [], complain: () => undefined })
-    expect(web.exposure({ host, port: 1 })).toBe(expected)
-  })
+const USERS = new Map([['ada', 'hash']])
+const TLS: NonNullable<WebConfig['tls']> = {
+  cert: '',
+  key: '',
+  ca: undefined,
+  clientAuth: 'NoClientCert',
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.3',
+  honorCipherOrder: true,
+}
+it.each([
+  ['127.0.0.1', {}, null],
+  ['::1', {}, null],
+  ['0.0.0.0', {}, 'requests are not authenticated'],
+  ['::', {}, 'requests are not authenticated'],
+  ['10.0.0.1', { tls: TLS }, 'requests are not authenticated'],
+  ['10.0.0.1', { tls: { ...TLS, clientAuth: 'VerifyClientCertIfGiven' } }, 'requests are not authenticated'],
+  ['10.0.0.1', { tls: { ...TLS, clientAuth: 'RequireAndVerifyClientCert' } }, null],
+  ['10.0.0.1', { users: USERS }, 'passwords are not encrypted'],
+  ['10.0.0.1', { users: USERS, tls: TLS }, null],
+] as const)('exposure of %s: %#', (host, config, expected) => {
+  const web = createWeb({ config: { ...NO_WEB_CONFIG, ...config }, hosts: [], complain: () => undefined })
+  expect(web.exposure({ host, port: 1 })).toBe(expected)
 })
