@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Agent, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
@@ -9,7 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
 import { listenOn } from '../../src/exporter/listen.ts'
 import type { Rejection } from '../../src/exporter/web.ts'
-import { askServer, type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
+import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { shipped } from '../support/shipped.ts'
 
@@ -152,11 +151,10 @@ describe('passwords', () => {
 })
 
 describe('TLS', () => {
-  let [authority, server, renewed, client, other]: Certificate[] = []
+  let [authority, server, client, other]: Certificate[] = []
   beforeAll(async () => {
     authority = await makeCertificate(directory, 'authority')
     server = await makeCertificate(directory, 'server')
-    renewed = await makeCertificateOf({ directory, name: 'renewed', days: 3 })
     client = await makeCertificate(directory, 'client', authority)
     other = await makeCertificate(directory, 'other')
   })
@@ -201,21 +199,6 @@ describe('TLS', () => {
       for (let attempt = 0; attempt < 3; attempt += 1) expect((await ask({ agent })).status).toBe(403)
       agent.destroy()
     }
-  })
-
-  it('renewed certificates and other client settings apply to new connections', async () => {
-    const { web, ask } = await start({ config: await tlsOf(server) })
-    const before = await ask()
-    const endsAt = async (one: Certificate | undefined) =>
-      Date.parse(new X509Certificate(await readFile(one?.cert ?? '')).validTo)
-    expect(web.certificateEndsAt()).toBe(await endsAt(server))
-    expect(web.update(await tlsOf(renewed, 'RequireAndVerifyClientCert'))).toEqual([])
-    expect(web.certificateEndsAt()).toBe(await endsAt(renewed))
-    const after = await ask(await pem(client))
-    expect([after.status, after.serial === before.serial]).toEqual([200, false])
-    expect((await ask()).status).toBe(403)
-    web.update(await tlsOf(renewed))
-    expect((await ask()).status).toBe(200)
   })
 
   it('turning it on or off needs a restart, and nothing of that file is applied', async () => {
