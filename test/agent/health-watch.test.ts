@@ -34,7 +34,7 @@ test('evaluations after changes keep no samples, whatever their number', async (
   const more = { settings: settings.parse({ objective: 0.997 }) }
   const { clock, lines, watch, run } = create(more, 1_750_000_000_000)
   const stalledAt = clock.now() + 3_600_000
-  const newestBlock = () => ({
+  const newestBlock = (): Sample => ({
     name: 'chain_rpc_block_timestamp_seconds',
     labels: { tag: 'latest' },
     value: Math.min(clock.now(), stalledAt) / 1000,

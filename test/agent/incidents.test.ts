@@ -288,7 +288,9 @@ it('an incident that cannot be written is reported, not named, and tried again a
   expect([CRASH, DOWN].map(agent.incidents.idOf)).toEqual(['20260301-130030', '20260301-130030'])
 })
 
-it('the newest 20 are kept, only files that the agent wrote are removed, and damaged ones are reported once', async ({ directory }) => {
+it('the newest 20 are kept, only files that the agent wrote are removed, and damaged ones are reported once', async ({
+  directory,
+}) => {
   const incidents = join(directory, 'incidents')
   await mkdir(incidents)
   const names = Array.from({ length: 150 }, (_, second) => `20260228-10${`${1000 + second}`}.json`)

@@ -63,7 +63,10 @@ const entry = (id: number, message: string): string =>
 
 it('counters of version 0.2.0 continue, its events are listed, and its uptime counts', async ({ directory }) => {
   await copyFile('test/fixtures/bin/journalctl.sh', join(directory, 'journalctl'))
-  await writeFile(join(directory, `${LEDGER}.jsonl`), entry(1, proposed(1100, { seq: 1000 })) + entry(2, proposed(1101, { seq: 1001 })))
+  await writeFile(
+    join(directory, `${LEDGER}.jsonl`),
+    entry(1, proposed(1100, { seq: 1000 })) + entry(2, proposed(1101, { seq: 1001 })),
+  )
   // The pattern of this version does not select the entry at the cursor.
   await writeFile(join(directory, `${CONSENSUS}.jsonl`), entry(2, committed(1001)))
   const agent = await startAgent(
@@ -86,8 +89,8 @@ it('counters of version 0.2.0 continue, its events are listed, and its uptime co
         gaps: ['ledger-tail', 'bft'].map((service) => value('chain_agent_journal_gaps_total', { service })),
         ownRounds: value('chain_slo_uptime_ratio', { criterion: 'own_rounds' }),
       }),
-      ({ proposed, committed: messages, ownRounds }) =>
-        proposed === 1001 && messages === 501 && ownRounds !== undefined,
+      ({ proposed: blocks, committed: messages, ownRounds }) =>
+        blocks === 1001 && messages === 501 && ownRounds !== undefined,
     )
     expect(totals).toEqual({
       proposed: 1001,

@@ -264,19 +264,25 @@ test.each([
   { scenario: 'service-crash', second: 150 },
   { scenario: 'statesync', second: 60 },
   { scenario: 'no-journal-permission', second: 60 },
-])('the responses of an agent in the scenario $scenario are as documented: times are RFC 3339, durations seconds', async (options) => {
-  const host = await openHost(options)
-  for (const { path, schema } of documented) {
-    if (schema) expectOnly(schema, await host.page(path.replace('{name}', 'ChainBehind')))
-  }
-  // The lists have elements, so that these are compared, too.
-  const overview = API_SCHEMAS.Overview.parse(JSON.parse(await host.page('/api/v1/overview')))
-  expect(overview.findings).not.toEqual([])
-  expect(overview.events).not.toEqual([])
-  const text = await host.page('/api/v1/status')
-  const status = API_SCHEMAS.Status.parse(JSON.parse(text))
-  expect(status.collectors['services']).toHaveProperty('reading.services.0.startedAt', expect.stringMatching(RFC_3339))
-  expect(faultsIn(JSON.parse(text))).toEqual([])
-  const health = API_SCHEMAS.Health.parse(JSON.parse(await host.page('/api/v1/health')))
-  expect(health.findings).not.toEqual([])
-})
+])(
+  'the responses of an agent in the scenario $scenario are as documented: times are RFC 3339, durations seconds',
+  async (options) => {
+    const host = await openHost(options)
+    for (const { path, schema } of documented) {
+      if (schema) expectOnly(schema, await host.page(path.replace('{name}', 'ChainBehind')))
+    }
+    // The lists have elements, so that these are compared, too.
+    const overview = API_SCHEMAS.Overview.parse(JSON.parse(await host.page('/api/v1/overview')))
+    expect(overview.findings).not.toEqual([])
+    expect(overview.events).not.toEqual([])
+    const text = await host.page('/api/v1/status')
+    const status = API_SCHEMAS.Status.parse(JSON.parse(text))
+    expect(status.collectors['services']).toHaveProperty(
+      'reading.services.0.startedAt',
+      expect.stringMatching(RFC_3339),
+    )
+    expect(faultsIn(JSON.parse(text))).toEqual([])
+    const health = API_SCHEMAS.Health.parse(JSON.parse(await host.page('/api/v1/health')))
+    expect(health.findings).not.toEqual([])
+  },
+)

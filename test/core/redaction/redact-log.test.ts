@@ -205,9 +205,7 @@ describe('a planted secret', () => {
 test('a document of chain-agent keeps its figures, although their names are those of secrets', () => {
   const text = '# TYPE chain_keystore_password_ok gauge\nchain_keystore_password_ok{key="secp"} 1\n'
   expect(redactDocument(text)).toBe(text)
-  expect(redactDocument(`a: 1\npassword: hunter2\nhash: ${HASH}\n`)).toBe(
-    `a: 1\npassword: (redacted)\nhash: ${HASH}\n`,
-  )
+  expect(redactDocument(`a: 1\npassword: hunter2\nhash: ${HASH}\n`)).toBe(`a: 1\npassword: (redacted)\nhash: ${HASH}\n`)
 })
 
 test.each([
