@@ -88,9 +88,7 @@ type FollowFrom<Entry> = (
 
 export const createJournal = <Entry extends JournalPosition>(
   dependencies: JournalDependencies<Entry>,
-): Journal<Entry> => ({
-  follow: createFollow(dependencies),
-})
+): Journal<Entry> => ({ follow: createFollow(dependencies) })
 
 /** Follows with a journalctl of its own, until the one of `subscription` returns all that is new. */
 export const createFollow = <Entry extends JournalPosition>({

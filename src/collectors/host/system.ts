@@ -163,15 +163,13 @@ const SIZES = [
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-type MemorySources = Pick<HostSources, 'procfs' | 'sysfs' | 'readMemory'>
-
-export const memoryChecks = ({ procfs, sysfs, readMemory }: MemorySources): readonly HostCheck[] => [
+export const memoryChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs'>): readonly HostCheck[] => [
   {
     name: 'memory',
     read: async () => {
-      const text = readMemory ? null : await procfs.read('meminfo')
-      const memory = readMemory ? await readMemory() : text && parseMemory(text)
-      if (!memory) return []
+      const text = await procfs.read('meminfo')
+      if (text === null) return []
+      const memory = parseMemory(text)
       const totalBytes = withinBounds('sizeBytes', memory.totalBytes)
       const availableBytes = withinBounds('bytes', memory.availableBytes)
       const ratio = totalBytes === null || availableBytes === null ? null : availableBytes / totalBytes

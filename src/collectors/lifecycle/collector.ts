@@ -45,7 +45,7 @@ export const lifecycle = ({
   })
   return {
     ...metadataOf(definition, timing),
-    run: follow<FollowerReading, FollowerReading>(open, { lastEntryAt: null }, (_, following) => following),
+    run: follow(open, (following) => following),
     samples: (reading) => followerSamples(SERVICE, reading),
     states: () => ({}),
   }

@@ -79,15 +79,11 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
       await endsWithin(context.clock, FIRST_SURVEY_MS, survey.refresh(context))
-      const run = follow<FollowerReading, Reading>(
-        open,
-        { lastEntryAt: null, trouble: {}, ...survey.read() },
-        (_, following) => {
-          void survey.refresh(context)
-          initializeCounters()
-          return { ...following, trouble: counters.trouble(context.clock), ...survey.read() }
-        },
-      )
+      const run = follow(open, (following): Reading => {
+        void survey.refresh(context)
+        initializeCounters()
+        return { ...following, trouble: counters.trouble(context.clock), ...survey.read() }
+      })
       await run(context, report)
     },
     samples,
