@@ -161,13 +161,7 @@ const createNewest = <T>() => {
 }
 
 /** The peers, or rounds, that were seen last: at most `limit`, beyond which the one not seen for longest is removed. */
-interface RecentlySeen<T> {
-  add(one: T, at: number): void
-  /** The number of those seen at `from` or later. */
-  countSince(from: number): number
-}
-
-export const createRecentlySeen = <T>(limit: number): RecentlySeen<T> => {
+export const createRecentlySeen = <T>(limit: number) => {
   /** Ordered by the time at which they were last seen. */
   const seenAt = new Map<T, number>()
   const removeOldest = (isExpired: (at: number) => boolean): void => {
@@ -177,13 +171,14 @@ export const createRecentlySeen = <T>(limit: number): RecentlySeen<T> => {
     }
   }
   return {
-    add: (one, at) => {
+    add: (one: T, at: number): void => {
       const latest = Math.max(at, seenAt.get(one) ?? 0)
       seenAt.delete(one)
       seenAt.set(one, latest)
       removeOldest(() => seenAt.size > limit)
     },
-    countSince: (from) => {
+    /** The number of those seen at `from` or later. */
+    countSince: (from: number): number => {
       removeOldest((at) => at < from)
       return seenAt.size
     },

@@ -26,9 +26,7 @@ export const lifecycle = ({
         return lifecycleMatch(services.keys())
       },
       newest: 50,
-      initialize: () => {
-        counters.initialize()
-      },
+      initialize: counters.initialize,
       onEntry: ({ fields }, isOld) => {
         const entry = lifecycleEntry(fields)
         const service = services.get(entry?.unit ?? '')
@@ -37,10 +35,8 @@ export const lifecycle = ({
         if (result === null) counters.started({ service, invocation, isOld })
         else counters.exited({ service, invocation, result, isOld })
       },
-      snapshot: () => counters.snapshot(),
-      restore: (snapshot) => {
-        counters.restore(snapshot)
-      },
+      snapshot: counters.snapshot,
+      restore: counters.restore,
     },
   })
   return {
