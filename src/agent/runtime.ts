@@ -222,7 +222,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
       createQueryEndpoint(ask, service, timeout),
     nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),
     alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
-    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat({ ask, urlFile, timeout }),
+    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat(ask, urlFile, timeout),
     probeFor: createPortProbe,
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),

@@ -179,16 +179,9 @@ export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clo
 /** Sends a heartbeat document. Throws a SourceError if there is no response. */
 export type SendHeartbeat = (document: unknown, signal: AbortSignal) => Promise<HttpResponse>
 
-interface HeartbeatOptions {
-  readonly ask: SendRequest
-  /** The file with the URL, which is a secret. */
-  readonly urlFile: string
-  /** In milliseconds. */
-  readonly timeout: number
-}
-
+/** `urlFile` has the URL, which is a secret. `timeout` in milliseconds. */
 export const createHeartbeat =
-  ({ ask, urlFile, timeout }: HeartbeatOptions): SendHeartbeat =>
+  (ask: SendRequest, urlFile: string, timeout: number): SendHeartbeat =>
   async (document, signal) => {
     const url = await readSecretFile(urlFile)
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
