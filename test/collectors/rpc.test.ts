@@ -50,7 +50,7 @@ describe('rpc', () => {
   const watch = async (answers: Answers) => {
     const clock = manualClock(1_772_359_200_000)
     const record = recording()
-    const collector = rpc({ node: endpoint(answers), recorder: record.recorder, clock, timing })
+    const collector = rpc({ url: '', batchingRpcAt: () => endpoint(answers), recorder: record.recorder, clock, timing })
     return { ...(await runPolls(collector, clock)), ...record }
   }
 
