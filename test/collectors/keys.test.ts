@@ -353,15 +353,8 @@ describe('the report of a privileged unit', () => {
     await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
     expect(await reading(manualClock(WRITTEN * 1000))(never)).toEqual(seen)
   })
-  test('is used while it is recent: two intervals and a timeout', async () => {
-    await node.put(`${node.root}/report.json`, renderKeyReport(await examine()))
-    await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
-    const clock = manualClock(WRITTEN * 1000 + 130_000)
-    expect(await reading(clock)(never)).toHaveLength(6)
-    await clock.advance(1)
-    await expect(reading(clock)(never)).rejects.toThrow('it is older than 130s')
-    await rm(`${node.root}/report.json`)
-    await expect(reading(clock)(never)).rejects.toThrow('chain-agent-keys.timer')
+  test('is missing: the error names the unit that writes it', async () => {
+    await expect(reading()(never)).rejects.toThrow('chain-agent-keys.timer')
   })
   test.each(['', '{}', '{"version":2,"files":[]}', '{"version":1,"files":[{"key":"rsa"}]}'])(
     'is rejected: %j',
