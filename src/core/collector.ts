@@ -115,6 +115,5 @@ export const follow =
     readingAfter: (event: Event) => Reading,
   ): Collector<Reading>['run'] =>
   async (context, report) => {
-    for await (const event of open(context))
-      report({ ok: true, value: readingAfter(event), at: context.clock.now() })
+    for await (const event of open(context)) report({ ok: true, value: readingAfter(event), at: context.clock.now() })
   }

@@ -108,8 +108,7 @@ export const newestKernel = (names: readonly string[]): string | null =>
  * The order of kernel releases as in GRUB: number by number, so that 6.8.0-100 is newer than
  * 6.8.0-59, and a release candidate is older than its release.
  */
-export const compareReleases = (a: string, b: string): number =>
-  compareDebianVersions(withTilde(a), withTilde(b))
+export const compareReleases = (a: string, b: string): number => compareDebianVersions(withTilde(a), withTilde(b))
 
 const withTilde = (release: string): string => release.replaceAll(/[-.]?rc(?=\d)/g, '~')
 

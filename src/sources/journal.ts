@@ -273,7 +273,8 @@ const failureOf = ({ exitCode, stderr }: Output): SourceError | undefined => {
   })
   if (isNotPermitted(stderr))
     return new SourceError(failed('this user may not read it', JOURNAL_ADVICE), { code: 'journal not permitted' })
-  if (/No journal files were found/.test(stderr)) return new SourceError(failed('there are no journal files', NO_JOURNAL))
+  if (/No journal files were found/.test(stderr))
+    return new SourceError(failed('there are no journal files', NO_JOURNAL))
   return exitCode !== 0 && stderr.trim() !== '' ? new SourceError(failed('journalctl failed')) : undefined
 }
 

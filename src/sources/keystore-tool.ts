@@ -65,7 +65,8 @@ export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions
 
   return {
     /** Returns the tool's output for a key. Throws a SourceError if the tool reports a failure. */
-    recover: async (keystore: Keystore, signal: AbortSignal) => new Secret(await run('recover', { keystore, more: [] }, signal)),
+    recover: async (keystore: Keystore, signal: AbortSignal) =>
+      new Secret(await run('recover', { keystore, more: [] }, signal)),
     /** Writes a keystore, overwriting an existing one. The tool's success message is unreliable: run recover afterwards. */
     import: async (keystore: Keystore, secret: Secret, signal: AbortSignal): Promise<void> => {
       await run('import', { keystore, more: [secret] }, signal)

@@ -44,6 +44,7 @@ export const createRunbooks = () => {
   return {
     list,
     /** The runbook of an alert of the list, with the name prefix of the node. */
-    read: async (name: string, prefix: string): Promise<string> => withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
+    read: async (name: string, prefix: string): Promise<string> =>
+      withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
   }
 }

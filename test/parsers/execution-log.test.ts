@@ -8,40 +8,40 @@ const lines = readFileSync(new URL('../fixtures/execution-log/versions.log', imp
   .trimEnd()
   .split('\n')
 
-interface Execution {
-  readonly startedAt: number
-  /** Transactions, those that were retried, and gas. */
-  readonly counts: readonly [bigint, bigint, bigint]
-  /** Of the phases in the order of the line, and of all. */
-  readonly microseconds: readonly [number, number, number, number]
-}
-const executed = (number: bigint, id: string | null, { startedAt, counts, microseconds }: Execution) => {
-  const [transactions, retried, gas] = counts
-  const [senderRecovery, execution, commit, total] = microseconds
-  const durations = { senderRecovery, execution, commit, total }
-  return { event: 'executed', number, id, startedAt, transactions, retried, gas, microseconds: durations }
+/** When it started, transactions, those that were retried, and gas; the durations of the phases and of all. */
+const executed = (
+  [number, id]: readonly [bigint, string | null],
+  [startedAt, transactions, retried, gas]: readonly [number, bigint, bigint, bigint],
+  [senderRecovery, execution, commit, total]: readonly [number, number, number, number],
+) => {
+  const microseconds = { senderRecovery, execution, commit, total }
+  return { event: 'executed', number, id, startedAt, transactions, retried, gas, microseconds }
 }
 
 const CASES: readonly (readonly [name: string, expected: object | null])[] = [
   [
     'until v0.14.4, as journalctl prints it',
-    executed(907n, `${ID}a1`, { startedAt: 1_772_526_600_100, counts: [12n, 3n, 1_100_220n], microseconds: [90, 410, 333, 900] }),
+    executed([907n, `${ID}a1`], [1_772_526_600_100, 12n, 3n, 1_100_220n], [90, 410, 333, 900]),
   ],
   [
     'from v0.14.5 on the line ends at gps; an empty block',
-    executed(41_000_111n, `${ID}a2`, { startedAt: 1_772_526_600_450, counts: [0n, 0n, 0n], microseconds: [0, 9, 270, 290] }),
+    executed([41_000_111n, `${ID}a2`], [1_772_526_600_450, 0n, 0n, 0n], [0, 9, 270, 290]),
   ],
   [
     'without statesync, and without a head',
-    executed(41_000_112n, `${ID}a3`, { startedAt: 1_772_526_600_800, counts: [250n, 100n, 90_000_000n], microseconds: [1200, 1_234_567, 20_000, 1_260_000] }),
+    executed(
+      [41_000_112n, `${ID}a3`],
+      [1_772_526_600_800, 250n, 100n, 90_000_000n],
+      [1200, 1_234_567, 20_000, 1_260_000],
+    ),
   ],
   [
     'a build for statistics',
-    executed(41_000_113n, `${ID}a4`, { startedAt: 1_772_526_601_150, counts: [1n, 0n, 21_000n], microseconds: [11, 50, 300, 370] }),
+    executed([41_000_113n, `${ID}a4`], [1_772_526_601_150, 1n, 0n, 21_000n], [11, 50, 300, 370]),
   ],
   [
     'without consensus there is no id',
-    executed(21_000_000n, null, { startedAt: 1_772_526_601_000, counts: [180n, 7n, 15_000_000n], microseconds: [700, 9100, 8000, 18_000] }),
+    executed([21_000_000n, null], [1_772_526_601_000, 180n, 7n, 15_000_000n], [700, 9100, 8000, 18_000]),
   ],
   [
     'before v0.15 there is one timeline',

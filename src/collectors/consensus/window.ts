@@ -161,9 +161,9 @@ const createNewest = <T>() => {
 }
 
 /** The peers, or rounds, that were seen last: at most `limit`, beyond which the one not seen for longest is removed. */
-export const createRecentlySeen = <T>(limit: number) => {
+export const createRecentlySeen = (limit: number) => {
   /** Ordered by the time at which they were last seen. */
-  const seenAt = new Map<T, number>()
+  const seenAt = new Map<string | bigint, number>()
   const removeOldest = (isExpired: (at: number) => boolean): void => {
     for (const [one, at] of seenAt) {
       if (!isExpired(at)) return
@@ -171,7 +171,7 @@ export const createRecentlySeen = <T>(limit: number) => {
     }
   }
   return {
-    add: (one: T, at: number): void => {
+    add: (one: string | bigint, at: number): void => {
       const latest = Math.max(at, seenAt.get(one) ?? 0)
       seenAt.delete(one)
       seenAt.set(one, latest)
@@ -207,8 +207,8 @@ const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
 export const createConsensusWindow = () => {
   const counts = createSlidingCounts<CountedKey>(SECONDS)
   const network = createSlidingCounts<'error'>(NETWORK_SECONDS)
-  const peers = createRecentlySeen<string>(MAX_PEERS)
-  const timedOut = createRecentlySeen<bigint>(MAX_ROUNDS)
+  const peers = createRecentlySeen(MAX_PEERS)
+  const timedOut = createRecentlySeen(MAX_ROUNDS)
   const round = createNewest<bigint>()
   const epoch = createNewest<bigint>()
   const block = createNewest<bigint>()

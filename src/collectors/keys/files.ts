@@ -174,9 +174,7 @@ interface ExaminerOptions extends KeyExaminerOptions {
 
 /** Uses the report of a privileged unit if one is configured; else the agent checks the files itself. */
 export const chooseExaminer = ({ readKeyReport, ...options }: ExaminerOptions): ExamineKeys =>
-  readKeyReport === null
-    ? createKeyExaminer(options)
-    : async (signal) => parseKeyReport(await readKeyReport(signal))
+  readKeyReport === null ? createKeyExaminer(options) : async (signal) => parseKeyReport(await readKeyReport(signal))
 
 export const renderKeyReport = (files: readonly KeyFile[]): string =>
   `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`

@@ -53,7 +53,8 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
     /** The value of a metric by its current name without the name prefix; undefined if it is unknown. */
     value: (name: string) => known(newestOf(byName.get(name) ?? [])),
     /** The value of a label of any of the series. */
-    label: (name: string) => newestOf(fresh.flatMap((one) => (one.labels[name] ? [{ ...one, value: one.labels[name] }] : []))),
+    label: (name: string) =>
+      newestOf(fresh.flatMap((one) => (one.labels[name] ? [{ ...one, value: one.labels[name] }] : []))),
   }
 }
 

@@ -103,9 +103,11 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
     advice: 'Keep the log and read the reason. Then start consensus and execution together.',
   },
 ]
-export const crashes = CRASHES.map(
-  (row): LogPatternRow => ({ ...row, endsProcess: true, alert: 'ChainLogTrouble.aborted' }),
-)
+export const crashes = CRASHES.map((row): LogPatternRow => ({
+  ...row,
+  endsProcess: true,
+  alert: 'ChainLogTrouble.aborted',
+}))
 
 /** Execution of blocks. */
 const EXECUTION: readonly LogPatternRow[] = [
@@ -251,6 +253,9 @@ const CLEANUP: readonly (Omit<LogPatternRow, 'alert' | 'sources'> & Pick<LogPatt
     advice: 'No action needed. If the line is missing for two hours, check the timer.',
   },
 ]
-export const cleanup = CLEANUP.map(
-  (row): LogPatternRow => ({ ...row, services: ['cruft'], sources: SCRIPT, alert: 'ChainCleanup' }),
-)
+export const cleanup = CLEANUP.map((row): LogPatternRow => ({
+  ...row,
+  services: ['cruft'],
+  sources: SCRIPT,
+  alert: 'ChainCleanup',
+}))
