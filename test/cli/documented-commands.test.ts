@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
-import type { Argument, Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { loadProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -68,17 +68,3 @@ describe.each(PAGES)('%s', (page) => {
     expect(lines.map(wrong).filter((problem) => problem !== undefined)).toEqual([])
   })
 })
-
-test('a command that is not loaded is listed as it is when loaded', async () => {
-  const listed = await loadProgram(io, () => undefined, [])
-  const termsOf = ({ commands }: Command) =>
-    commands
-      .filter((command) => command.helpGroup() !== '')
-      .map((command) => [command.name(), command.registeredArguments.map(termOf)])
-  expect(termsOf(listed)).toEqual(termsOf(program))
-})
-
-const termOf = (argument: Argument): string => {
-  const shown = `${argument.name()}${argument.variadic ? '...' : ''}`
-  return argument.required ? `<${shown}>` : `[${shown}]`
-}
