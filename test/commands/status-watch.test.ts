@@ -76,7 +76,7 @@ describe('how often', () => {
       if (looks === 2) throw new SourceError({ doing: 'ask the agent', happened: 'it hangs' })
       return Promise.resolve({ lines: [`look ${looks}`], isFromNode })
     }
-    const ended = watch(io, { render: look, seconds: 5 })
+    const ended = watch(io, 5, look)
     const seen: number[] = []
     for (const step of [0, ...steps]) {
       await clock.advance(step)

@@ -10,9 +10,9 @@ import { writeAtomically } from '../../sources/durable.ts'
 import { systemdFailure } from '../../health/facts.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type ActionContext, unlessInterrupted, UsageError, type Io } from '../../terminal/io.ts'
+import { type ActionContext, isTerminal, unlessInterrupted, UsageError, type Io } from '../../terminal/io.ts'
 import { linesText } from '../../terminal/output.ts'
-import { confirm, isTerminal, requireTerminal, withDialogue } from '../../terminal/prompt.ts'
+import { confirm, requireTerminal, withDialogue } from '../../terminal/prompt.ts'
 import { createStyle, pairs, type Style, wrap } from '../../terminal/style.ts'
 import { readFromNode } from '../shared/read-snapshot.ts'
 import { redactUrl } from '../../core/redaction/redact.ts'
@@ -117,7 +117,7 @@ const wantedConfig = async ({ io, options }: ActionContext<Options>, present: Co
   const known = withAnswers(keyed, [knownOf(present), knownOf(inForce)], given)
   const { config } = configOf(io, known)
   const isAnswered = given.references.length > 0 || given.alertmanagers.length > 0
-  if (!isTerminal(io) || isAnswered || options.yes === true || options.check === true) return config
+  if (!isTerminal(io.stdin) || isAnswered || options.yes === true || options.check === true) return config
   const answers = await askFor(io, knownOf(config))
   return answers && configOf(io, withAnswers(keyed, [knownOf(config)], answers)).config
 }

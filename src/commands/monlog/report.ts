@@ -109,11 +109,8 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     group: extraFacts.group,
     committedBefore: extraFacts.committedBefore,
     unparsed: found?.unparsed ?? null,
-    findings: hasOwnEntries ? findingsOf({ minutes, readFrom, ownKey }) : [],
-    newest: newest.map(({ at, message }) => ({
-      at: new Date(at).toISOString(),
-      text: message ?? '',
-    })),
+    findings: hasOwnEntries ? findingsOf(minutes, readFrom, ownKey) : [],
+    newest: newest.map(({ at, message }) => ({ at: new Date(at).toISOString(), text: message ?? '' })),
   }
   return { log: conclusionOf(report), ...report }
 }
@@ -121,10 +118,8 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
 const total = (values: readonly (number | null)[]): number | null =>
   values.reduce<number | null>((all, value) => (all === null || value === null ? null : all + value), 0)
 
-const count = (
-  minutes: Folded['minutes'],
-  valueOf: (seen: Folded['minutes'][number]['found']['seen']) => number,
-): number => minutes.reduce((all, { found }) => all + valueOf(found.seen), 0)
+const count = (minutes: readonly Minute[], valueOf: (seen: Minute['found']['seen']) => number): number =>
+  minutes.reduce((all, { found }) => all + valueOf(found.seen), 0)
 
 /** What the log shows of its time. The state of the node, and what to do, is the health verdict. */
 interface LogConclusion {
@@ -222,34 +217,20 @@ const ORDER = ['critical', 'warning', 'info'] as const
 /** Findings that explain others come before them. */
 const CAUSES = ['panic', 'too_far_behind', 'wal_not_written', 'pacing_differs']
 
-interface FindingsInput {
-  /** Newest first. */
-  readonly minutes: readonly Minute[]
-  /** The log before this moment was not read, in milliseconds since the epoch. */
-  readonly readFrom: number
-  /** The node's own public key; null where it is not configured. */
-  readonly ownKey: string | null
-}
-
-/** The findings: present ones first, then by severity. */
-const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readonly MonlogFinding[] =>
+/** The findings: present ones first, then by severity. `minutes`: newest first. */
+const findingsOf = (
+  minutes: readonly Minute[],
+  readFrom: number,
+  ownKey: string | null,
+): readonly MonlogFinding[] =>
   [...logFindings(readFrom), ownTimeouts(ownKey)]
     .flatMap(({ name, severity, suggestion, alert, when, text }): readonly MonlogFinding[] => {
       const times = minutes.filter(when)
       const [newest] = times
       if (!newest) return []
-      return [
-        {
-          name,
-          severity,
-          suggestion,
-          alert,
-          text: sentence(text(newest)),
-          minutes: times.length,
-          lastAt: utc(newest.to),
-          isPresent: newest.to === minutes[0]?.to,
-        },
-      ]
+      const isPresent = newest.to === minutes[0]?.to
+      const found = { text: sentence(text(newest)), minutes: times.length, lastAt: utc(newest.to), isPresent }
+      return [{ name, severity, suggestion, alert, ...found }]
     })
     .toSorted(
       (a, b) =>
@@ -264,11 +245,9 @@ interface MinuteFinding extends Pick<MonlogFinding, 'name' | 'severity' | 'sugge
 }
 
 const logFindings = (readFrom: number): readonly MinuteFinding[] =>
-  FINDINGS.map(({ finding: name, severity, suggestion, alert, when, text }) => ({
+  FINDINGS.map(({ finding: name, when, text, ...rest }) => ({
+    ...rest,
     name,
-    severity,
-    suggestion,
-    alert,
     when: ({ found }) => when(found) === true,
     text: (one) => networkErrorsText(name, one, readFrom) ?? text(one.found),
   }))

@@ -50,14 +50,13 @@ interface ArgumentSources {
  * wrapper in its place could start a second node.
  */
 export const readUnitArguments = async (sources: ArgumentSources): Promise<readonly ServiceArguments[]> => {
-  const { config, snapshot, exec, signal } = sources
+  const { config, snapshot } = sources
   const prefix = snapshot.prefix ?? 'chain'
   const units = Object.entries(config.services.units)
     .filter(([service]) => NODE_ARGUMENTS[service] !== undefined)
     .map(([service, unit]) => ({ service, unit: unit.replaceAll('{prefix}', prefix) }))
   if (units.length === 0) return []
-  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...units.map(({ unit }) => unit)]
-  const shown = parseUnitFiles((await exec.run({ command: 'systemctl', args }, signal)).stdout)
+  const shown = await readUnitFiles(sources, ...units.map(({ unit }) => unit))
   return Promise.all(
     units.flatMap(({ service, unit }) => {
       const found = shown.find((one) => one.unit === unit && one.isLoaded)
@@ -66,12 +65,19 @@ export const readUnitArguments = async (sources: ArgumentSources): Promise<reado
   )
 }
 
-interface FoundUnit {
-  readonly service: string
-  readonly found: UnitFiles
+/** The files of units, as systemd reports them. */
+export const readUnitFiles = async (
+  { exec, signal }: Pick<ArgumentSources, 'exec' | 'signal'>,
+  ...units: readonly string[]
+): Promise<readonly UnitFiles[]> => {
+  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...units]
+  return parseUnitFiles((await exec.run({ command: 'systemctl', args }, signal)).stdout)
 }
 
-const readService = async ({ service, found }: FoundUnit, sources: ArgumentSources): Promise<ServiceArguments> => {
+const readService = async (
+  { service, found }: { readonly service: string; readonly found: UnitFiles },
+  sources: ArgumentSources,
+): Promise<ServiceArguments> => {
   const { unit, fragment, dropIns, isOutdated } = found
   const files = [...(fragment === null ? [] : [fragment]), ...dropIns]
   const read = (path: string) => readCommands(service, path, sources)

@@ -3,9 +3,9 @@ import { enableAdvice } from '../../../core/package.ts'
 import { FAILING_ARGUMENTS, SIDECAR_ARGUMENTS } from '../../../domain/node-arguments.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { parseGroups } from '../../../parsers/groups.ts'
-import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
+import { settingsOf } from '../../../parsers/systemctl.ts'
 import { EMPTY_VALUE, HIDDEN_VALUE } from '../../../parsers/unit-command.ts'
-import { readUnitArguments, type ServiceArguments } from '../../shared/unit-arguments.ts'
+import { readUnitArguments, readUnitFiles, type ServiceArguments } from '../../shared/unit-arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 
 /** Why there is no storage report, if there is none. */
@@ -80,12 +80,9 @@ const COMMANDS = /^Exec(?:Start|StartPre|StartPost|Stop|StopPost|Reload|Conditio
 export const dropIns: PreflightCheck = {
   name: 'the drop-ins of the units',
   run: async (context) => {
-    const { config, exec, signal, snapshot } = context
-    const prefix = snapshot.prefix ?? 'chain'
-    const names = Object.values(config.services.units).map((unit) => unit.replaceAll('{prefix}', prefix))
-    const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...names]
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    const loaded = parseUnitFiles(stdout).filter(({ isLoaded }) => isLoaded)
+    const prefix = context.snapshot.prefix ?? 'chain'
+    const names = Object.values(context.config.services.units).map((unit) => unit.replaceAll('{prefix}', prefix))
+    const loaded = (await readUnitFiles(context, ...names)).filter(({ isLoaded }) => isLoaded)
     const paths = [...new Set(loaded.flatMap((one) => one.dropIns))]
     const found = await Promise.all(
       paths.map(async (path): Promise<DropIn> => ({
@@ -111,13 +108,12 @@ const DEFAULT_CONSENSUS = '{prefix}-bft.service'
 /** A fork of the node names the unit of consensus like its prefix: nothing else shows that the settings miss it. */
 export const consensusUnit: PreflightCheck = {
   name: 'the unit of consensus',
-  run: async ({ config, exec, signal, snapshot }) => {
-    const { prefix } = snapshot
-    if (prefix === null || config.services.units['bft'] !== DEFAULT_CONSENSUS) return []
+  run: async (context) => {
+    const { prefix } = context.snapshot
+    if (prefix === null || context.config.services.units['bft'] !== DEFAULT_CONSENSUS) return []
     const [expected, other] = [DEFAULT_CONSENSUS.replace('{prefix}', prefix), `${prefix}.service`]
-    const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, expected, other]
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    const loaded = parseUnitFiles(stdout).flatMap(({ unit, isLoaded }) => (isLoaded ? [unit] : []))
+    const shown = await readUnitFiles(context, expected, other)
+    const loaded = shown.flatMap(({ unit, isLoaded }) => (isLoaded ? [unit] : []))
     if (loaded.includes(expected) || !loaded.includes(other)) return []
     return finding('consensus unit', 'warning', {
       summary: `there is no ${expected}, but there is a ${other}`,

@@ -1,4 +1,3 @@
-import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
 import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
 import type { NodeSnapshot } from '../../../health/snapshot.ts'
@@ -7,6 +6,7 @@ import { ConfigError, ParseError, SourceError } from '../../../core/errors.ts'
 import { isLoopback } from '../../../exporter/web.ts'
 import { version } from '../../../core/package.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
+import { readUnitFiles } from '../../shared/unit-arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 import { joinList } from '../../../core/format.ts'
 
@@ -91,11 +91,9 @@ const openListener = (context: PreflightContext): readonly Finding[] =>
   })
 
 /** Undefined if systemd does not answer. */
-const hasUnit = async ({ exec, signal }: PreflightContext): Promise<boolean | undefined> => {
-  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, UNIT]
+const hasUnit = async (context: PreflightContext): Promise<boolean | undefined> => {
   try {
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    return parseUnitFiles(stdout).find(({ unit }) => unit === UNIT)?.isLoaded
+    return (await readUnitFiles(context, UNIT)).find(({ unit }) => unit === UNIT)?.isLoaded
   } catch (error) {
     if (error instanceof SourceError) return undefined
     throw error
