@@ -186,9 +186,7 @@ const analyseJournal = async (options: MonlogAnalysisOptions, exec: Exec): Promi
     return reportOf({ ...facts, package: null, problem, range, folded, ...EMPTY })
   }
   const [installed, read] = await Promise.all([
-    packageLine(config.version.package ?? (await readPrefix(signal)).word, exec, (read) =>
-      withDeadline({ clock, signal }, timeout, read),
-    ),
+    packageLine(config.version.package ?? (await readPrefix(signal)).word, exec, { clock, signal, timeout }),
     attempt(() => foldJournal({ exec, clock, signal, timeout, unit, onLines }, range, fold)),
   ])
   const folded = fold.finish(range)
@@ -225,11 +223,11 @@ const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture} ${bina
 const packageLine = async (
   name: string,
   exec: Exec,
-  inTime: <T>(read: (context: Context) => Promise<T>) => Promise<T>,
+  { timeout, ...context }: Context & { readonly timeout: number },
 ): Promise<string | null> => {
   try {
     const program = { command: 'dpkg-query', args: ['-W', `-f=${FORMAT}`, name] }
-    const { stdout } = await inTime(({ signal }) => exec.run(program, signal))
+    const { stdout } = await withDeadline(context, timeout, ({ signal }) => exec.run(program, signal))
     const [row = ''] = stdout.split('\n')
     return parseInstalledPackage(row) === null ? null : row.replaceAll(/\s+/g, ' ').trim()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
+import { analyseLog } from '../../../src/commands/monlog/action.ts'
 import { cli } from '../../support/cli.ts'
 import { closed, line, T0, UNIT } from '../../collectors/consensus-log.ts'
 import { asJournal, asLines, byOther, healthy, ofJournal, ofText, options } from './recorded-log.ts'

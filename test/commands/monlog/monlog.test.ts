@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
+import { analyseLog } from '../../../src/commands/monlog/action.ts'
 import { closed, committed, line, suppressed, T0, timedOut } from '../../collectors/consensus-log.ts'
 import {
   asJournal,
