@@ -91,12 +91,7 @@ test.for(ROWS)('%s', async ([, summary, exitCode, world]) => {
 
 describe('the output', () => {
   test('has evidence, steps and what not to do; a command is complete on its own line', async () => {
-    const host = await openHost({
-      scenario: 'node-down',
-      second: 40,
-      agent: false,
-      env: { COLUMNS: '40' },
-    })
+    const host = await openHost({ scenario: 'node-down', second: 40, agent: false, env: { COLUMNS: '40' } })
     const { out } = await host.run(['recover'])
     const lines = out.split('\n')
     const command = 'sudo systemctl start chain-bft chain-execution chain-rpc'

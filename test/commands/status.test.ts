@@ -71,12 +71,7 @@ describe('a healthy node, with an agent', () => {
     const address: unknown = expect.stringMatching(/:8000$/)
 
     expect(sections).toMatchObject({
-      header: {
-        hostname: 'simulated',
-        date: text,
-        uptimeSeconds: number,
-        version: '0.16.1',
-      },
+      header: { hostname: 'simulated', date: text, uptimeSeconds: number, version: '0.16.1' },
       config: {
         network: 'simulated',
         chain: 'chain_simulated',
@@ -87,21 +82,12 @@ describe('a healthy node, with an agent', () => {
         recordSeqNum: '3',
       },
       services: {
-        'chain-bft': {
-          state: 'running',
-          active: true,
-          expected: true,
-          mainPid: number,
-        },
+        'chain-bft': { state: 'running', active: true, expected: true, mainPid: number },
         'chain-execution': { state: 'running' },
         'chain-rpc': { state: 'running' },
         otelcol: { state: 'running' },
         reported: { bft: 'running', execution: 'running', rpc: 'running', otelcol: 'running' },
-        cleanup: {
-          activated: true,
-          previousSeconds: number,
-          nextSeconds: number,
-        },
+        cleanup: { activated: true, previousSeconds: number, nextSeconds: number },
       },
       peers: { peersNumber: digits },
       consensus: {
@@ -116,12 +102,7 @@ describe('a healthy node, with an agent', () => {
       },
       // As the report of a node that has not needed statesync has it.
       statesync: { percentage: 0, progress: '0', target: '0', active: false },
-      rpc: {
-        status: 'active',
-        clientVersion: 'Chain/0.16.1',
-        netVersion: '31143',
-        blockNumber: digits,
-      },
+      rpc: { status: 'active', clientVersion: 'Chain/0.16.1', netVersion: '31143', blockNumber: digits },
     })
   })
 

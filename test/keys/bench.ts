@@ -48,11 +48,7 @@ export const createBench = async (options: Options = {}) => {
   const config = {
     prefix: 'chain',
     state: { directory: join(folder, 'state') },
-    node: {
-      directory: join(folder, 'node'),
-      environmentFile,
-      backupDirectory: join(folder, 'backup'),
-    },
+    node: { directory: join(folder, 'node'), environmentFile, backupDirectory: join(folder, 'backup') },
   }
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: folder }
   /** Writes a keystore in the format of this version of the tool. */

@@ -61,10 +61,7 @@ export const injectAt = async <T extends { readonly bench: Bench }>(
   for (let tried = 1; tried <= MOST_TRIES; tried += 1) {
     const scenario = await make()
     const nth = Math.max(1, target.nth + (SHIFTS[tried % SHIFTS.length] ?? 0))
-    const { ended, targets } = await runTraced(scenario.bench, argv, {
-      target: { ...target, nth },
-      what,
-    })
+    const { ended, targets } = await runTraced(scenario.bench, argv, { target: { ...target, nth }, what })
     const hit = targets.find(({ result }) => /INJECTED|^\?/.test(result))
     if (hit?.signature === target.signature) return { ...scenario, ended }
     await missed(scenario)

@@ -71,9 +71,6 @@ const attempt = async ({ name, run }: PreflightCheck, context: PreflightContext)
     return await withDeadline(context, TIMEOUT_MS, async ({ signal }) => run({ ...context, signal }))
   } catch (error) {
     if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-    return finding('preflight', 'info', {
-      summary: `${name} could not be checked`,
-      evidence: [error.summary],
-    })
+    return finding('preflight', 'info', { summary: `${name} could not be checked`, evidence: [error.summary] })
   }
 }

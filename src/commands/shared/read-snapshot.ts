@@ -37,11 +37,7 @@ interface ConfiguredSnapshot {
 /** Reads from the running agent, or else from the node, which takes seconds. Throws a ConfigError. */
 export const readSnapshot = async (io: Io, options: ConfigOptions): Promise<ConfiguredSnapshot> => {
   const { config, source } = configOf(io, options)
-  return {
-    config,
-    source,
-    snapshot: (await readFromAgent(io, config)) ?? (await readFromNode(io, config)),
-  }
+  return { config, source, snapshot: (await readFromAgent(io, config)) ?? (await readFromNode(io, config)) }
 }
 
 /** If another program answers at the address of the agent, prints the error and reads from the node. */

@@ -69,11 +69,7 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
     exec: {
       ...createExec({ clock: systemClock, path: '' }),
       run: ({ command, args }) =>
-        Promise.resolve({
-          exitCode: 0,
-          stderr: '',
-          stdout: tools[`${command} ${args[0] ?? ''}`] ?? '',
-        }),
+        Promise.resolve({ exitCode: 0, stderr: '', stdout: tools[`${command} ${args[0] ?? ''}`] ?? '' }),
     },
     snapshot: {
       at: 0,

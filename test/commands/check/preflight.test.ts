@@ -58,10 +58,7 @@ describe('the database', () => {
   const failing = [{ name: 'storage', up: false }]
   const run = (host: Host) => database.run(context({ collectors: failing, ...host }))
   test('no finding while the report is available', async () => {
-    const host = {
-      collectors: [{ name: 'storage', up: true }],
-      permits: { '/dev/triedb': 'no' },
-    } as const
+    const host = { collectors: [{ name: 'storage', up: true }], permits: { '/dev/triedb': 'no' } } as const
     expect(await database.run(context(host))).toEqual([])
   })
   test('no finding if the device is readable', async () => {
@@ -100,11 +97,7 @@ describe('the references', () => {
     const names = Object.keys(states)
     const all = names.map((name) => ({ name, url: `http://${name}.example`, kind: 'rpc' }))
     const reading = {
-      references: names.map((name) => ({
-        name,
-        up: states[name] === 'answering',
-        state: states[name],
-      })),
+      references: names.map((name) => ({ name, up: states[name] === 'answering', state: states[name] })),
       agreeing,
     }
     return references.run(
