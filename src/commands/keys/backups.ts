@@ -1,6 +1,6 @@
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import { asError, SourceError } from '../../core/errors.ts'
-import { backUp, type BackupResult } from '../../keys/backup.ts'
+import { backUp, type BackupResult, exportKeys, type ExportResult } from '../../keys/backup.ts'
 import {
   FOLDER_ADVICE,
   type KeyFailure,
@@ -20,14 +20,14 @@ import type { Tone } from '../../domain/health.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
-import { exportKeys, type ExportResult } from '../../keys/export.ts'
 
 interface BackupOptions extends ConfigOptions, OutputOptions {
   readonly type?: readonly BackupResult['key'][]
 }
 
-export const backup = async ({ io, exit, options }: ActionContext<BackupOptions>): Promise<void> => {
-  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+export const backup = async (command: ActionContext<BackupOptions>): Promise<void> => {
+  const { io, exit, options } = command
+  await runKeyCommand(command, async (session, progress) => {
     warnOfExposure(io, session, 'the keystore password')
     const { done, failed } = await backUpAll(session, options.type ?? KEY_TYPES, io)
     progress.end()
@@ -77,8 +77,9 @@ interface VerifyOptions extends ConfigOptions, OutputOptions {
   readonly filesOnly?: true
 }
 
-export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyOptions>): Promise<void> => {
-  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+export const verifyBackups = async (command: ActionContext<VerifyOptions>): Promise<void> => {
+  const { io, exit, options } = command
+  await runKeyCommand(command, async (session, progress) => {
     const mayRecover = options.filesOnly !== true
     if (mayRecover) warnOfExposure(io, session, 'the keystore password')
     const known = await session.readKnownKeys({ mayRun: mayRecover })
@@ -89,10 +90,10 @@ export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyO
     }
     progress.end()
     const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
-    printResult(
-      { io, options },
-      { document: () => judged, lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })) },
-    )
+    printResult(command, {
+      document: () => judged,
+      lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })),
+    })
     exit(judged.every((one) => one.isWell) ? 0 : 1)
   })
 }
@@ -195,20 +196,22 @@ interface ExportOptions extends ConfigOptions, OutputOptions {
   readonly armor?: true
 }
 
-export const exportBackups = async ({ io, exit, options }: ActionContext<ExportOptions>): Promise<void> => {
-  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+export const exportBackups = async (command: ActionContext<ExportOptions>): Promise<void> => {
+  const { exit, options } = command
+  await runKeyCommand(command, async (session, progress) => {
     const encrypt = createEncrypt(await recipientsOf(session, options))
-    const folder = resolve(options.outputDirectory)
-    const isArmored = options.armor === true
-    const keys = options.type ?? KEY_TYPES
-    const known = await session.readKnownKeys({ mayRun: true })
-    const request = { keys, encrypt, known, folder, isArmored }
-    const done = await exportKeys(session.context, request)
+    const done = await exportKeys(session.context, {
+      keys: options.type ?? KEY_TYPES,
+      encrypt,
+      known: await session.readKnownKeys({ mayRun: true }),
+      folder: resolve(options.outputDirectory),
+      isArmored: options.armor === true,
+    })
     progress.end()
-    printResult(
-      { io, options },
-      { document: () => done, lines: (style) => [...done.flatMap((one) => renderExport(one, style)), EXPORT_CLOSING] },
-    )
+    printResult(command, {
+      document: () => done,
+      lines: (style) => [...done.flatMap((one) => renderExport(one, style)), EXPORT_CLOSING],
+    })
     exit(0)
   })
 }
