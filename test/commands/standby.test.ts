@@ -2,7 +2,7 @@ import { chmod, cp, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'nod
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { freePort } from '../support/free-port.ts'
 import { type Host, openHost, startHost } from '../support/host.ts'
@@ -50,8 +50,8 @@ describe('the second host of a validator', () => {
   beforeAll(async () => {
     primary = await startHost({ scenario: 'healthy', second: 90 })
     url = `http://127.0.0.1:${primary.port}`
+    return primary.close
   })
-  afterAll(async () => primary.close())
 
   const check = async (standby: Host) => reportOf(standby, ['--primary', url, '--from', await copyBackups(primary)])
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { watch } from '../../src/terminal/watch.ts'
 import { SourceError } from '../../src/core/errors.ts'
@@ -14,9 +14,7 @@ describe('--watch', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 90 })
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
 
   /** Runs until it has written so much, then Ctrl-C. */

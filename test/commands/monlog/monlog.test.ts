@@ -59,24 +59,13 @@ describe('a minute of the journal', () => {
   test('is filtered by journalctl, with the same report without PCRE2', async () => {
     const said = [...healthy(0, 90), { at: 89_500, text: line('handled datagram') }]
     const host = hostWith(said)
-    const ask = { ...options({ until: 90 }), exec: host.exec }
-    const report = await analyseLog(ask)
+    const report = await analyseLog({ ...options({ until: 90 }), exec: host.exec })
     expect(host.calls.some((argv) => argv.some((word) => word.startsWith('--grep=^(?:[^{]|')))).toBe(true)
     const plain = hostWith(said)
-    const without = await analyseLog({
-      ...ask,
-      exec: {
-        ...plain.exec,
-        run: async (program, signal) =>
-          program.args.includes('--grep=.')
-            ? {
-                exitCode: 1,
-                stdout: '',
-                stderr: 'Compiled without pattern matching support\n',
-              }
-            : await plain.exec.run(program, signal),
-      },
-    })
+    const unsupported = { exitCode: 1, stdout: '', stderr: 'Compiled without pattern matching support\n' }
+    const run: typeof plain.exec.run = async (program, signal) =>
+      program.args.includes('--grep=.') ? unsupported : await plain.exec.run(program, signal)
+    const without = await analyseLog({ ...options({ until: 90 }), exec: { ...plain.exec, run } })
     expect(plain.calls.every((argv) => !argv.some((word) => word.startsWith('--grep')))).toBe(true)
     expect(without).toEqual(report)
   })
