@@ -21,19 +21,17 @@ import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 
-interface BackupOptions extends ConfigOptions, OutputOptions {
-  readonly type?: readonly BackupResult['key'][]
-}
+type BackupOptions = ConfigOptions & OutputOptions & { readonly type?: readonly BackupResult['key'][] }
 
 export const backup = async (command: ActionContext<BackupOptions>): Promise<void> => {
   const { io, exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     warnOfExposure(io, session, 'the keystore password')
-    const { done, failed } = await backUpAll(session, options.type ?? KEY_TYPES, io)
+    const results = await backUpAll(session, options.type ?? KEY_TYPES, io)
     progress.end()
-    printResults(io, options, { done, failed, render: renderBackup })
-    if (!options.json && done.length > 0) io.stdout.write(BACKUP_CLOSING)
-    exit(failed.length === 0 ? 0 : 1)
+    printResults(command, results, renderBackup)
+    if (!options.json && results.done.length > 0) io.stdout.write(BACKUP_CLOSING)
+    exit(results.failed.length === 0 ? 0 : 1)
   })
 }
 
@@ -243,10 +241,7 @@ const recipientsOf = async ({ context }: KeySession, options: ExportOptions): Pr
   )
 }
 
-interface OffNodeOptions extends ConfigOptions {
-  readonly where: string
-  readonly type?: readonly KeyType[]
-}
+type OffNodeOptions = ConfigOptions & { readonly where: string; readonly type?: readonly KeyType[] }
 
 export const recordOffNode = async ({ io, exit, options }: ActionContext<OffNodeOptions>): Promise<void> => {
   const { where } = options

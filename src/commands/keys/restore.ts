@@ -81,10 +81,10 @@ const restoreAll = async (
   for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
   // The service may have been started in the meantime.
   await assertStopped(session, options)
-  const { done, failed } = await replaceAll(session, prepared)
+  const results = await replaceAll(session, prepared)
   progress.end()
-  printResults(io, options, { done, failed, render: renderRestored })
-  return failed.length === 0 ? 0 : 1
+  printResults({ io, options }, results, renderRestored)
+  return results.failed.length === 0 ? 0 : 1
 }
 
 const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKeystore[]) => {

@@ -179,34 +179,25 @@ export interface KeyFailure {
   readonly error: Error
 }
 
-interface KeyResults<Result> {
-  readonly done: readonly Result[]
-  readonly failed: readonly KeyFailure[]
-  readonly render: (one: Result, style: Style) => readonly string[]
-}
-
 /** Prints the results, and the failures: in the JSON, or on stderr. Throws errors that are bugs. */
 export const printResults = <Result>(
-  io: Io,
-  options: OutputOptions,
-  { done, failed, render }: KeyResults<Result>,
+  { io, options }: Pick<ActionContext<OutputOptions>, 'io' | 'options'>,
+  { done, failed }: { readonly done: readonly Result[]; readonly failed: readonly KeyFailure[] },
+  render: (one: Result, style: Style) => readonly string[],
 ): void => {
+  // A SourceError or a ParseError is expected; another one is a bug.
+  const bug = failed.find(({ error }) => !(error instanceof SourceError) && !(error instanceof ParseError))
   if (options.json) {
-    for (const { error } of failed) assertExpected(error)
+    if (bug) throw bug.error
     io.stdout.write(jsonText({ done, failed: failed.map(({ key, error }) => ({ key, error: error.message })) }))
     return
   }
   const style = createStyle(io)
   io.stdout.write(linesText(done.flatMap((one) => render(one, style))))
-  for (const { error } of failed) {
-    assertExpected(error)
-    io.stderr.write(`${error.message}\n`)
+  for (const one of failed) {
+    if (one === bug) throw one.error
+    io.stderr.write(`${one.error.message}\n`)
   }
-}
-
-/** A SourceError or a ParseError; another error is a bug and is thrown. */
-const assertExpected = (error: Error): void => {
-  if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
 }
 
 /** Shown for a keystore of version 1. */

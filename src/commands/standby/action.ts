@@ -21,10 +21,7 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 const EXPECTED = '--primary: expected an http or https address; one with a password in a file, by the path of the file'
 const EXIT_CODES = { ok: 0, no: 1, unknown: 2 } as const
 
-interface StandbyOptions extends ConfigOptions, OutputOptions {
-  readonly primary?: string
-  readonly from?: string
-}
+type StandbyOptions = ConfigOptions & OutputOptions & { readonly primary?: string; readonly from?: string }
 
 export const checkStandby = async (context: ActionContext<StandbyOptions>): Promise<void> => {
   const { io, exit, options } = context
