@@ -25,7 +25,7 @@ import { linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { watch } from '../../terminal/watch.ts'
-import { createFold, type Fold, type JournalContext, LONGEST_MS, NEWEST, type RangeStart, timeRangeTo } from './fold.ts'
+import { createFold, type Fold, LONGEST_MS, NEWEST, type RangeStart, timeRangeTo } from './fold.ts'
 import { createNameOf, renderReport, type RenderOptions, shortLine, shownLine } from './page.ts'
 import { type MonlogReport, type Problem, problemOf, reportOf } from './report.ts'
 
@@ -246,21 +246,13 @@ interface FoldRecordingParts {
   readonly onLines: (lines: number) => void
 }
 
-interface RecordingContext extends JournalContext {
-  /** Times of the first and the last line of the service; undefined if there is none. */
-  readonly first: number | undefined
-  readonly last: number | undefined
-}
-
 /** Reads a complete file into the fold: output of `journalctl -o json`, or the lines as the service wrote them. */
-const foldRecording = async (
-  { recording, unit, until, onLines }: FoldRecordingParts,
-  fold: Fold,
-): Promise<RecordingContext> => {
+const foldRecording = async ({ recording, unit, until, onLines }: FoldRecordingParts, fold: Fold) => {
   const isConsensusUnit = unitMatcher(unit)
   const parse = createEntryReader()
   const joiner = createLineJoiner()
   const newest: JournalEntry[] = []
+  /** Times of the first and the last line of the service; undefined if there is none. */
   let first: number | undefined
   let last: number | undefined
   let lines = 0
