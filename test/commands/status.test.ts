@@ -138,7 +138,7 @@ describe('a healthy node, with an agent', () => {
     [['zzzzzzzz'], 'Sections: header, config, services'],
     [['--watch', 'storage'], 'expected a number of seconds from 1 to 86400'],
     [['--watch', '0'], 'expected a number of seconds from 1 to 86400'],
-  ])('%j is refused before anybody is asked', async (words, expected) => {
+  ])('%j is a usage error before anything is read', async (words, expected) => {
     const { code, out, err } = await host.run(['status', ...words])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
