@@ -23,40 +23,20 @@ import {
   tryRemove,
 } from './rotation.ts'
 
-/** The result for one file: paths and public keys, no secrets. */
-interface Result {
-  readonly key: KeyType | 'password'
-  readonly file: string
-  readonly publicKey: string | null
-  /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
-  readonly isLegacy: boolean
-}
+/** What has a backup. */
+export type BackupType = KeyType | 'password'
 
-export interface BackupResult extends Result {
-  /** The path of the previous backup; null if there was none. */
-  readonly kept: string | null
-  readonly isKeptExposed: boolean
-  /** The number of earlier backups in the folder. */
-  readonly copies: number
-  /** Removed files of interrupted runs: the new backup contains everything that they did. */
-  readonly removed: readonly string[]
-  /** Files of interrupted runs with another secret, or unreadable: the operator must check them. */
-  readonly left: readonly string[]
-  /** The directory of the file, if its path contains symbolic links; null if it does not. */
-  readonly linkedTo: string | null
-  /** Why other users can remove or replace the backup, whatever its mode; null if they cannot. */
-  readonly folderRisk: string | null
-}
+/** The result of `keys backup` for one file: paths and public keys, no secrets. */
+export type BackupResult = Awaited<ReturnType<typeof backUp>>
+
+/** The result of `keys export` for one file, likewise. */
+export type ExportResult = Awaited<ReturnType<typeof exportKeys>>[number]
 
 /**
  * Writes the backup of one key to a temporary file that only its owner can read and syncs it, then links the existing
  * backup to a dated name, then replaces it. Throws a SourceError; the existing backup is then still in its place.
  */
-export const backUp = async (
-  context: KeyContext,
-  key: BackupResult['key'],
-  signal: AbortSignal,
-): Promise<BackupResult> => {
+export const backUp = async (context: KeyContext, key: BackupType, signal: AbortSignal) => {
   const path = backupOf(context.folders, key)
   const folder = dirname(path)
   const before = await context.files.resolve(folder)
@@ -87,13 +67,20 @@ export const backUp = async (
       key,
       file: path,
       publicKey,
+      /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
       isLegacy,
+      /** The path of the previous backup; null if there was none. */
       kept: kept?.file ?? null,
       isKeptExposed: kept?.isExposed ?? false,
+      /** The number of earlier backups in the folder. */
       copies: (await copiesOf(inFolder, path)).length,
+      /** Removed files of interrupted runs: the new backup contains everything that they did. */
       removed,
+      /** Files of interrupted runs with another secret, or unreadable: the operator must check them. */
       left,
+      /** The directory of the file, if its path contains symbolic links; null if it does not. */
       linkedTo: place === undefined || place === resolve(folder) ? null : place,
+      /** Why other users can remove or replace the backup, whatever its mode; null if they cannot. */
       folderRisk: (await folderRiskOf(context, folder))?.text ?? null,
     }
   } finally {
@@ -119,7 +106,7 @@ const assertNoForeignLink = async (context: KeyContext, folder: string): Promise
   })
 }
 
-const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal) => {
+const contentOf = async (context: KeyContext, key: BackupType, signal: AbortSignal) => {
   const password = await readNodePassword(context)
   const [type] = key === 'password' ? KEY_TYPES : [key]
   context.reportProgress(`Recovering the ${type} key`)
@@ -149,12 +136,8 @@ const isContained = (found: Secret, text: Secret): boolean => {
   return theirs !== null && theirs === ours
 }
 
-export interface ExportResult extends Result {
-  readonly from: string
-}
-
 interface ExportRequest {
-  readonly keys: readonly ExportResult['key'][]
+  readonly keys: readonly BackupType[]
   readonly encrypt: Encrypt
   readonly known: KnownKeys
   readonly folder: string
@@ -168,7 +151,7 @@ interface ExportRequest {
 export const exportKeys = async (
   context: KeyContext,
   { keys, encrypt, known, folder, isArmored }: ExportRequest,
-): Promise<readonly ExportResult[]> => {
+) => {
   const { files } = context
   const encrypted = []
   for (const key of keys) {
@@ -213,7 +196,7 @@ const OTHER_ADVICE =
   'check it with `chain-agent keys verify`; `chain-agent keys backup` writes the current key of the node; to encrypt this file anyway, use `age` itself'
 const ADVICE = 'create one: `chain-agent keys backup`'
 
-const identityIn = (text: Secret, key: ExportResult['key'], from: string) => {
+const identityIn = (text: Secret, key: BackupType, from: string) => {
   const doing = `read the backup ${from}`
   if (key !== 'password') {
     const { publicKey, isLegacy } = parseKey({ text, type: key }, doing, ADVICE)

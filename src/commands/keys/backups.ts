@@ -1,6 +1,6 @@
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import { asError, SourceError } from '../../core/errors.ts'
-import { backUp, type BackupResult, exportKeys, type ExportResult } from '../../keys/backup.ts'
+import { backUp, type BackupResult, type BackupType, exportKeys, type ExportResult } from '../../keys/backup.ts'
 import {
   FOLDER_ADVICE,
   type KeyFailure,
@@ -21,7 +21,7 @@ import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 
-type BackupOptions = ConfigOptions & OutputOptions & { readonly type?: readonly BackupResult['key'][] }
+type BackupOptions = ConfigOptions & OutputOptions & { readonly type?: readonly BackupType[] }
 
 export const backup = async (command: ActionContext<BackupOptions>): Promise<void> => {
   const { io, exit, options } = command
@@ -39,7 +39,7 @@ const BACKUP_CLOSING =
   'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** A key that fails does not prevent the backup of the others. */
-const backUpAll = async ({ context }: KeySession, keys: readonly BackupResult['key'][], { signal }: Io) => {
+const backUpAll = async ({ context }: KeySession, keys: readonly BackupType[], { signal }: Io) => {
   const done: BackupResult[] = []
   const failed: KeyFailure[] = []
   for (const key of keys) {
@@ -187,7 +187,7 @@ const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly (Line | n
 }
 
 interface ExportOptions extends ConfigOptions, OutputOptions {
-  readonly type?: readonly ExportResult['key'][]
+  readonly type?: readonly BackupType[]
   readonly recipient: readonly string[]
   readonly recipientsFile?: string
   readonly outputDirectory: string
