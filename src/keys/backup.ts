@@ -13,15 +13,7 @@ import {
   readNodePassword,
   recoverKey,
 } from './key-context.ts'
-import {
-  copiesOf,
-  findTemporaryFiles,
-  keep,
-  regularFileAt,
-  replaceFile,
-  temporaryName,
-  tryRemove,
-} from './rotation.ts'
+import { copiesOf, findTemporaryFiles, keep, regularFileAt, replaceFile, temporaryName, tryRemove } from './rotation.ts'
 
 /** What has a backup. */
 export type BackupType = KeyType | 'password'
@@ -148,10 +140,7 @@ interface ExportRequest {
  * Encrypts backups unchanged. Throws a SourceError and writes nothing if one of them contains no key, or a key that is
  * known not to be the node's. Never overwrites a file.
  */
-export const exportKeys = async (
-  context: KeyContext,
-  { keys, encrypt, known, folder, isArmored }: ExportRequest,
-) => {
+export const exportKeys = async (context: KeyContext, { keys, encrypt, known, folder, isArmored }: ExportRequest) => {
   const { files } = context
   const encrypted = []
   for (const key of keys) {

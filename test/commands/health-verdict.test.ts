@@ -13,7 +13,12 @@ const ROWS: readonly Row[] = [
   ['statesync', 'WARNING: the node is in statesync.', 1, { scenario: 'statesync', second: 90 }],
   ['service-crash', 'CRITICAL: bft is down (failed).', 2, { scenario: 'service-crash', second: 60 }],
   // From 76% at the 30th second to 96% at the 330th.
-  ['storage-filling', 'CRITICAL: the database has too few free chunks.', 2, { scenario: 'storage-filling', second: 340 }],
+  [
+    'storage-filling',
+    'CRITICAL: the database has too few free chunks.',
+    2,
+    { scenario: 'storage-filling', second: 340 },
+  ],
   // The fork is 24 h and 30 s after the start.
   [
     'fork-unready',

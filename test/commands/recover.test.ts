@@ -10,10 +10,20 @@ const ROWS: readonly Row[] = [
   // 10 seconds, some 27 of 800 blocks.
   ['node-down', 40, 'start the services together, now: peers still serve the blocks that the node missed.', 1],
   // 330 seconds, some 880 blocks: beyond the 800, and far from 30,000.
-  ['node-down', 360, 'do a soft reset: start the services together with a new forkpoint, and let the node statesync.', 1],
+  [
+    'node-down',
+    360,
+    'do a soft reset: start the services together with a new forkpoint, and let the node statesync.',
+    1,
+  ],
   // It is stalled since the 30th second; the limit is half an hour.
   ['statesync-frozen', 120, 'wait: statesync is under way.', 0],
-  ['deadlock', 180, 'restart the services together, now: no block for 2 min, and the network still produces blocks.', 1],
+  [
+    'deadlock',
+    180,
+    'restart the services together, now: no block for 2 min, and the network still produces blocks.',
+    1,
+  ],
   // Consensus was restarted alone, and execution aborted.
   [
     'assertion',

@@ -50,7 +50,9 @@ describe('the names in a runbook have the prefix', () => {
     }
   })
 
-  it('of the installed configuration, also if another key of it is invalid; that is found if all of it is', async ({ directory }) => {
+  it('of the installed configuration, also if another key of it is invalid; that is found if all of it is', async ({
+    directory,
+  }) => {
     const installedConfig = join(directory, 'config.yaml')
     for (const [text, prefix] of [
       ['prefix: other\n', 'other'],

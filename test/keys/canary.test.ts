@@ -76,7 +76,12 @@ const start = (argv: readonly string[], env: Readonly<Record<string, string>> = 
   execa(
     'sh',
     // Allow core dumps of any size, and a working directory to write them to.
-    ['-c', 'ulimit -c unlimited; cd "$0" && exec "$@"', bench.folder, ...bench.commandLine([...argv, '--log-level', 'trace'])],
+    [
+      '-c',
+      'ulimit -c unlimited; cd "$0" && exec "$@"',
+      bench.folder,
+      ...bench.commandLine([...argv, '--log-level', 'trace']),
+    ],
     {
       env: { ...bench.env, HOME: join(bench.folder, 'home'), ...env },
       extendEnv: false,

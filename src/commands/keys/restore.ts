@@ -57,7 +57,8 @@ const restoreAll = async (
   const password = await readNodePassword(context)
   const source = { from: options.from, identity: options.identity }
   const plans: RestorePlan[] = []
-  for (const type of options.type ?? KEY_TYPES) plans.push(await planRestore(context, { type, source, password }, signal))
+  for (const type of options.type ?? KEY_TYPES)
+    plans.push(await planRestore(context, { type, source, password }, signal))
   const known = await session.readKnownKeys({ mayRun: true })
   const compared = plans.map((plan) => ({ plan, identity: compareKeys(known[plan.type], publicKeyOf(plan)) }))
   progress.end()

@@ -111,7 +111,11 @@ export const noAgent = (config: Config): string =>
 
 const addressOf = ({ listen: { host, port } }: Config): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-export const showMaintenance = async ({ io, exit, options }: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
+export const showMaintenance = async ({
+  io,
+  exit,
+  options,
+}: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
   const found = await openAnnouncements(configOf(io, options).config).read()
   const now = found && isActive(found, io.clock.now()) ? found : undefined
   if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)

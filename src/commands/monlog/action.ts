@@ -71,7 +71,9 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
       return [JSON.stringify(toJson({ ...asJson(report, page), diagnosis: found }))]
     }
     const shown = { ...page, head: diagnosis }
-    return options.watch !== undefined && !isTerminal(io.stdout) ? [shortLine(report, shown)] : renderReport(report, shown)
+    return options.watch !== undefined && !isTerminal(io.stdout)
+      ? [shortLine(report, shown)]
+      : renderReport(report, shown)
   }
   if (options.watch !== undefined) {
     // The journal and the running agent are read; no tool of the node runs.

@@ -189,11 +189,7 @@ const ORDER = ['critical', 'warning', 'info'] as const
 const CAUSES = ['panic', 'too_far_behind', 'wal_not_written', 'pacing_differs']
 
 /** The findings: present ones first, then by severity. `minutes`: newest first. */
-const findingsOf = (
-  minutes: readonly Minute[],
-  readFrom: number,
-  ownKey: string | null,
-): readonly MonlogFinding[] =>
+const findingsOf = (minutes: readonly Minute[], readFrom: number, ownKey: string | null): readonly MonlogFinding[] =>
   [...logFindings(readFrom), ownTimeouts(ownKey)]
     .flatMap(({ name, severity, suggestion, alert, when, text }): readonly MonlogFinding[] => {
       const times = minutes.filter(when)

@@ -124,7 +124,11 @@ const collectSnapshot = async (
       readings,
       ...settingsOf(config),
       known,
-      health: evaluateOnce(at, [...exposed.filter(({ name }) => name !== LINES), ...matchedLines(readings)], config.health),
+      health: evaluateOnce(
+        at,
+        [...exposed.filter(({ name }) => name !== LINES), ...matchedLines(readings)],
+        config.health,
+      ),
       export: async () => ({
         metrics: await exposition.render(samples),
         readings: Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),

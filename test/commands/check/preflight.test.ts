@@ -81,13 +81,10 @@ test.each([
 })
 
 describe('the references', () => {
-  const run = (states: Readonly<Record<string, string>>, agreeing: number) => {
-    const names = Object.keys(states)
-    const all = names.map((name) => ({ name, url: `http://${name}.example`, kind: 'rpc' }))
-    const reading = {
-      references: names.map((name) => ({ name, up: states[name] === 'answering', state: states[name] })),
-      agreeing,
-    }
+  const run = (states: readonly string[], agreeing: number) => {
+    const named = states.map((condition, at) => ({ name: 'abc'.charAt(at), state: condition }))
+    const all = named.map(({ name }) => ({ name, url: `http://${name}.example`, kind: 'rpc' }))
+    const reading = { references: named.map((one) => ({ ...one, up: one.state === 'answering' })), agreeing }
     return references.run(
       context({
         set: [{ path: 'references', value: JSON.stringify(all) }],
@@ -102,13 +99,13 @@ describe('the references', () => {
     expect(found?.summary).toContain('no reference is configured')
   })
   test.each([
-    ['answering', 'answering', undefined, 2, []],
-    ['answering', 'refused', 'answering', 2, ['info: b does not answer; the other references do']],
-    ['answering', 'refused', undefined, 1, ['warning: 1 of 2 references answers: the height of the network is unknown']],
-    ['answering', 'answering', undefined, 1, ['warning: the references disagree: the height of the network is unknown']],
-    ['answering', 'another chain', 'answering', 2, ['warning: the reference b is on another chain than the node']],
-  ])('%s, %s, %s; %i agree', async (a, b, c, agreeing, expected) => {
-    const found = await run({ a, b, ...(c !== undefined && { c }) }, agreeing)
+    [['answering', 'answering'], 2, []],
+    [['answering', 'refused', 'answering'], 2, ['info: b does not answer; the other references do']],
+    [['answering', 'refused'], 1, ['warning: 1 of 2 references answers: the height of the network is unknown']],
+    [['answering', 'answering'], 1, ['warning: the references disagree: the height of the network is unknown']],
+    [['answering', 'another chain', 'answering'], 2, ['warning: the reference b is on another chain than the node']],
+  ])('%j; %i agree', async (states, agreeing, expected) => {
+    const found = await run(states, agreeing)
     expect(found.map(({ severity, summary }) => `${severity}: ${summary}`)).toEqual(expected)
   })
 })

@@ -27,8 +27,7 @@ const report = async ({ access }: PreflightContext, path: string): Promise<reado
   const permission = await access.mayRead(path)
   if (permission !== 'none' && permission !== 'no') return []
   return finding('storage report', 'warning', {
-    summary:
-      permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
+    summary: permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
     evidence: [`It should be at ${path} (storage.reportFile).`],
     advice:
       permission === 'none'
