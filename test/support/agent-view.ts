@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
+import type { RuleFinding } from '../../src/domain/health.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'
@@ -10,6 +11,23 @@ import { createRunbooks } from '../../src/sources/runbooks.ts'
 import { HEALTHY, snapshotWith } from './snapshot.ts'
 
 const limitOf = limitsOf(DEFAULT_TUNING)
+
+/** A critical alert that fires. */
+export const findingOf = (more: Partial<RuleFinding> = {}): RuleFinding => ({
+  alert: 'ChainBehind',
+  severity: 'critical',
+  component: 'sync',
+  state: 'firing',
+  countsAs: 'critical',
+  since: 0,
+  for: 0,
+  summary: 'It is.',
+  description: 'It is.',
+  advice: [],
+  explainedBy: [],
+  labels: {},
+  ...more,
+})
 
 /** What the status page is rendered from: nothing is known, unless it is in the snapshot. */
 export const overviewInput = (
