@@ -193,4 +193,8 @@ export const removedKeys = [
     path: `staking.${key}`,
     instead: 'the length of an epoch is that of the chain in networks/staking.yaml',
   })),
+  { path: 'reference.enabled', instead: 'nothing is compared with `references: []`' },
+  { path: 'watched.enabled', instead: 'no node is watched without watched.name' },
+  { path: 'heartbeat.enabled', instead: 'none is sent without heartbeat.urlFile' },
+  { path: 'alertmanagers.enabled', instead: 'no alert is sent with `alertmanagers.urls: []`' },
 ].map((key) => ({ ...key, variable: variableOf(key.path.split('.')) }))
