@@ -54,13 +54,13 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
   const progress = createProgress(io)
   try {
     progress.show('Checking the host')
-    const more = await preflight({ config, snapshot, ...source })
+    const setUp = await preflight({ config, snapshot, ...source })
     const members = await gatherBundle({
       config,
       snapshot,
       ...source,
       settings,
-      verdict: verdictText(snapshot, more),
+      verdict: verdictText(snapshot, setUp),
       logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
       onStep: (step) => {
         progress.show(`Gathering ${step}`)
@@ -68,11 +68,19 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
     })
     progress.end()
     const style = createStyle(io)
-    if (options.list) io.stdout.write(renderContents(members, style))
-    else {
+    const all = members.all()
+    const more = [...redactionLines(all, style), ...leftOut(members, style)]
+    if (options.list) {
+      const sizes = all.map(({ name, text }) => [name, size(Buffer.byteLength(text))] as const)
+      io.stdout.write(linesText([style.paint('strong', 'Contents:'), ...pairs(sizes, style), ...more]))
+    } else {
       const file = fileAt(members.createdAt)
-      const bytes = await writeBundle(file, members, clock)
-      io.stdout.write(renderWritten({ file, bytes, members }, style))
+      const bytes = size(await writeBundle(file, members, clock))
+      const written = `${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`
+      const advice = wrap(`Review it before you send it: tar -xzf ${file}`, style)
+      io.stdout.write(
+        linesText([style.paint('strong', `Wrote ${file}`), ...wrap(written, style), ...more, ...advice]),
+      )
     }
     exit(0)
   } catch (error) {
@@ -95,41 +103,10 @@ const snapshotOf = async (io: Io, options: Options, config: Config): Promise<Nod
   }
 }
 
-interface Written {
-  readonly file: string
-  readonly bytes: number
-  readonly members: Members
-}
-
-/** The written file, missing members, and what to do before it is sent. */
-const renderWritten = ({ file, bytes, members }: Written, style: Style): string =>
-  linesText([
-    style.paint('strong', `Wrote ${file}`),
-    ...wrap(
-      `${size(bytes)}, ${figure(members.all().length)} files, readable only by you (mode 0600). Nothing was sent.`,
-      style,
-    ),
-    ...redactionLines(members, style),
-    ...leftOut(members, style),
-    ...wrap(`Review it before you send it: tar -xzf ${file}`, style),
-  ])
-
-/** The same for --list, which writes nothing. */
-const renderContents = (members: Members, style: Style): string =>
-  linesText([
-    style.paint('strong', 'Contents:'),
-    ...pairs(
-      members.all().map(({ name, text }) => [name, size(Buffer.byteLength(text))]),
-      style,
-    ),
-    ...redactionLines(members, style),
-    ...leftOut(members, style),
-  ])
-
-const redactionLines = (members: Members, style: Style): readonly string[] => {
+const redactionLines = (members: readonly Member[], style: Style): readonly string[] => {
   const total = new Map<string, number>()
-  for (const member of members.all()) {
-    for (const [kind, count] of Object.entries(member.redacted)) {
+  for (const { redacted } of members) {
+    for (const [kind, count] of Object.entries(redacted)) {
       total.set(kind, (total.get(kind) ?? 0) + count)
     }
   }
@@ -173,11 +150,17 @@ const PAGE: Style = {
 }
 
 /** The output of `check` as a text. */
-const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string =>
-  sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE)))
+const verdictText = (snapshot: NodeSnapshot, setUp: readonly Finding[]): string =>
+  sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp, facts: summarize(snapshot) }, PAGE)))
 
 /** How often each kind of secret was redacted. */
 type RedactionCounts = Partial<Record<RedactionKind, number>>
+
+const countInto =
+  (counts: RedactionCounts): RedactionCount =>
+  (kind) => {
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
 
 interface Member {
   readonly name: string
@@ -230,10 +213,7 @@ const createMembers = (createdAt: number) => {
     /** Adds what `write` returns, which reports its redactions; `before` are those that were counted earlier. */
     add: (name: string, write: Redacting, before: RedactionCounts = {}): void => {
       const redacted = { ...before }
-      const text = write((kind) => {
-        redacted[kind] = (redacted[kind] ?? 0) + 1
-      })
-      members.push({ name, text, redacted })
+      members.push({ name, text: write(countInto(redacted)), redacted })
     },
     leaveOut: (name: string, why: string): void => {
       left.push({ name, why: redact(redactDocument(why)) })
@@ -282,25 +262,17 @@ export const gatherBundle = async (options: BundleSources): Promise<Members> => 
   const { config, clock, path, signal, snapshot, onStep } = options
   const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
-  const attempt = async (name: string, make: () => Promise<Redacting>): Promise<void> => {
+  /** `make` reports what it redacts itself. */
+  const attempt = async (
+    name: string,
+    make: (count: RedactionCount) => Promise<Redacting>,
+    step = name,
+  ): Promise<void> => {
     signal.throwIfAborted()
-    onStep(name)
+    onStep(step)
+    const before: RedactionCounts = {}
     try {
-      members.add(name, await make())
-    } catch (error) {
-      members.leaveOut(name, asError(error).message)
-    }
-  }
-  /** Adds the newest lines of a service's log. */
-  const addLog = async (label: string, range: Readonly<{ unit: string; since: number }>): Promise<void> => {
-    const name = `logs/${label}.log`
-    const redacted: RedactionCounts = {}
-    try {
-      const { lines } = await readLogText({ exec, clock, signal }, { ...range, ...LOG_LIMITS }, (kind) => {
-        redacted[kind] = (redacted[kind] ?? 0) + 1
-      })
-      if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${range.unit}`)
-      else members.add(name, logOf(linesText(lines)), redacted)
+      members.add(name, await make(countInto(before)), before)
     } catch (error) {
       signal.throwIfAborted()
       members.leaveOut(name, asError(error).message)
@@ -346,12 +318,14 @@ export const gatherBundle = async (options: BundleSources): Promise<Members> => 
         return jsonOf(options.logsSince === null ? incident : { ...incident, journals })
       })
     }
-    if (options.logsSince !== null) {
-      for (const [label, unit] of units) {
-        signal.throwIfAborted()
-        onStep(`the log of ${unit}`)
-        await addLog(label, { unit, since: options.logsSince })
+    const since = options.logsSince
+    for (const [label, unit] of since === null ? [] : units) {
+      const newest = async (count: RedactionCount): Promise<Redacting> => {
+        const { lines } = await readLogText({ exec, clock, signal }, { unit, since, ...LOG_LIMITS }, count)
+        if (lines.length === 0) throw new Error(`the journal has no line of ${unit}`)
+        return logOf(linesText(lines))
       }
+      await attempt(`logs/${label}.log`, newest, `the log of ${unit}`)
     }
     return members
   } finally {
@@ -394,9 +368,7 @@ const ownVersions = (): readonly string[] => [
 ]
 
 const firstLineOf = (result: PromiseSettledResult<string>): string =>
-  result.status === 'fulfilled'
-    ? (result.value.split('\n')[0] ?? '')
-    : (asError(result.reason).message.split('\n')[0] ?? '')
+  (result.status === 'fulfilled' ? result.value : asError(result.reason).message).split('\n')[0] ?? ''
 
 /** The timers, with the name prefix of the unit of consensus. */
 const timersOf = ({ services }: Config, units: ReadonlyMap<string, string>): readonly string[] => {

@@ -78,42 +78,31 @@ const estimateRules = async ({ io, exit, options }: ActionContext<RulesOptions>,
 }
 
 const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): Promise<void> => {
-  const { output, format, runbooks, dashboards, job, labels: targetLabels, resourceLabel } = options
+  const { output, format, resourceLabel } = options
+  const { runbooks = RENDER_DEFAULTS.runbooks, dashboards = RENDER_DEFAULTS.dashboards } = options
+  const { job = RENDER_DEFAULTS.job, labels: targetLabels = RENDER_DEFAULTS.targetLabels } = options
   const { health, prefix } = loadFor(io, options.config).config
   const files = ruleFiles(tuningOf(health, options))
   const template = await readTemplate()
-  const links = {
-    ...RENDER_DEFAULTS,
-    ...(prefix !== 'auto' && { prefix }),
-    ...(runbooks !== undefined && { runbooks }),
-    ...(dashboards !== undefined && { dashboards }),
-    ...(job !== undefined && { job }),
-    ...(targetLabels !== undefined && { targetLabels }),
-  }
+  const links = { ...RENDER_DEFAULTS, ...(prefix !== 'auto' && { prefix }), runbooks, dashboards, job, targetLabels }
   const labels = Object.fromEntries(resourceLabel.map((text) => splitAt(text, '=')))
   const render = (file: RuleFile, name: string): string =>
     format === 'prometheus' ? renderRuleFile(file, links) : renderPrometheusRule(file, { ...links, name, labels })
 
+  const isPlain = format === 'prometheus'
   if (format === 'template') {
     if (output !== undefined) throw new UsageError('--format template is one document on stdout: leave out --output')
     await writeAll(io, template)
   } else if (output === undefined) {
-    const all = { name: 'all', groups: files.flatMap(({ groups }) => groups) }
-    await writeAll(
-      io,
-      [render(all, 'chain-agent'), ...(format === 'prometheus' ? [] : [renderTemplateMap(template)])].join('---\n'),
-    )
+    const all = render({ name: 'all', groups: files.flatMap(({ groups }) => groups) }, 'chain-agent')
+    await writeAll(io, isPlain ? all : `${all}---\n${renderTemplateMap(template)}`)
   } else {
-    const ending = format === 'prometheus' ? '.rules.yaml' : '.prometheusrule.yaml'
-    await writeFiles(io, output, {
-      ending,
-      texts: new Map([
-        ...files.map((file) => [`${file.name}${ending}`, render(file, `chain-agent-${file.name}`)] as const),
-        format === 'prometheus'
-          ? ['chain.tmpl', template]
-          : ['chain-agent-templates.configmap.yaml', renderTemplateMap(template)],
-      ]),
-    })
+    const ending = isPlain ? '.rules.yaml' : '.prometheusrule.yaml'
+    const texts = new Map([
+      ...files.map((file) => [`${file.name}${ending}`, render(file, `chain-agent-${file.name}`)] as const),
+      isPlain ? ['chain.tmpl', template] : ['chain-agent-templates.configmap.yaml', renderTemplateMap(template)],
+    ])
+    await writeFiles(io, output, { ending, texts })
   }
   exit(0)
 }
