@@ -136,9 +136,9 @@ interface BootTime {
 }
 
 /** Reads the boot id and /proc/uptime; null if one of them is unknown. */
-export type ReadBootTime = () => Promise<BootTime | null>
+type ReadBootTime = () => Promise<BootTime | null>
 
-export const createReadBootTime =
+const createReadBootTime =
   (readBootId: () => Promise<string | null>, readUptime: () => Promise<string | null>): ReadBootTime =>
   async () => {
     const [id, uptime] = await Promise.all([readBootId(), readUptime()]).catch(() => [null, null])
@@ -173,7 +173,7 @@ interface SavedAlerts {
 }
 
 /** What fires, over restarts of the agent: after one it takes as long as the `for` of a rule until it fires again. */
-export const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, readBootTime: ReadBootTime) => {
+const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, readBootTime: ReadBootTime) => {
   const boot = await readBootTime()
   const readAt = clock.elapsed()
   const bootNow = (): BootTime | null => boot && { id: boot.id, since: boot.since + clock.elapsed() - readAt }

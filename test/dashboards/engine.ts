@@ -7,9 +7,11 @@ import { pipeline } from 'node:stream/promises'
 import { prometheus, promtool } from '../support/prometheus.ts'
 import { freePort } from '../support/free-port.ts'
 import { must, startServer } from '../support/programs.ts'
-import { type Api, createApi } from './api.ts'
+import { type Api, createApi, type Answered, type Span } from './api.ts'
 import { history } from './history.ts'
-import { alertHistory, levelsOfRecording, recordedHistory } from './rules-history.ts'
+import { parseDuration } from '../../src/core/units.ts'
+import { alerts, type Rule, rules } from '../alerts/files.ts'
+import { readPromql } from '../support/promql.ts'
 
 /** A real Prometheus with the history, the recorded series of the rules, and their alerts. */
 export interface Engine extends Api {
@@ -90,4 +92,143 @@ const serve = async (directory: string) => {
     '--log.level=warn',
   ])
   return { origin, api: createApi(origin), stop: () => server.stop() }
+}
+
+type Stretch = Span & { readonly step: number }
+type Recording = Rule & { readonly record: string }
+type Labels = Readonly<Record<string, string>>
+
+const isRecording = (rule: Rule): rule is Recording => rule.record !== undefined
+
+/** The recording rules, in the order of their dependencies. */
+const levelsOfRecording = (): readonly (readonly Recording[])[] => {
+  const levels: Recording[][] = []
+  let left = rules.filter(isRecording)
+  while (left.length > 0) {
+    const open = new Set(left.map(({ record }) => record))
+    const ready = left.filter(({ expr }) => readPromql(expr).selected.every(({ metric }) => !open.has(metric)))
+    if (ready.length === 0) throw new Error(`rules that need each other: ${[...open].join(', ')}`)
+    levels.push(ready)
+    left = left.filter((rule) => !ready.includes(rule))
+  }
+  return levels
+}
+
+/** Whether a rule has a long window: then it needs the days before, and is not needed for them. */
+const looksBack = (expr: string): boolean => expr.includes('[')
+
+/** The recorded series of the complete hours, and those that long windows need in the days before. */
+const recordedHistory = async (
+  api: Api,
+  recordings: readonly Recording[],
+  { week, fine }: { readonly week: Stretch; readonly fine: Stretch },
+): Promise<readonly string[]> => {
+  const text: string[] = []
+  for (const { record, expr, labels } of recordings) {
+    for (const stretch of looksBack(expr) ? [fine] : [week, fine]) {
+      for (const { labels: own, points } of joined(await api.range(expr, stretch)))
+        text.push(...render(record, { ...own, ...labels }, points))
+    }
+  }
+  return [...text, END]
+}
+
+/** Without their names: `a or b` is one series of a rule, whichever of the two it has at a time. */
+const joined = (answered: readonly Answered[]): readonly Answered[] => {
+  const found = new Map<string, Answered>()
+  for (const { labels, points } of answered) {
+    const { __name__: _name, ...own } = labels
+    const key = JSON.stringify(
+      Object.entries(own)
+        .map((pair) => JSON.stringify(pair))
+        .toSorted(),
+    )
+    const all = [...(found.get(key)?.points ?? []), ...points]
+    found.set(key, { labels: own, points: all.toSorted(([a], [b]) => a - b) })
+  }
+  return [...found.values()]
+}
+
+/** The ALERTS series, as Prometheus records them. */
+const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly string[]> => {
+  const text: string[] = []
+  for (const { alert, expr, labels, for: pending, keep_firing_for: kept } of alerts) {
+    const waits = { pending: seconds(pending), kept: seconds(kept), step: stretch.step }
+    for (const { labels: own, points } of joined(await api.range(expr, stretch))) {
+      const series = { ...own, ...labels, alertname: alert }
+      text.push(...render('ALERTS_FOR_STATE', series, onsetsOf(points, waits)))
+      for (const [state, times] of Object.entries(statesOf(points, waits))) {
+        const all = { ...series, alertstate: state }
+        text.push(
+          ...render(
+            'ALERTS',
+            all,
+            times.map((at) => [at, 1] as const),
+          ),
+        )
+      }
+    }
+  }
+  return [...text, END]
+}
+
+interface Waits {
+  readonly pending: number
+  readonly kept: number
+  readonly step: number
+}
+
+/** When an alert was pending and when it fired, from the times at which its expression was true. */
+const statesOf = (points: Answered['points'], { pending, kept, step }: Waits) => {
+  const states: { pending: number[]; firing: number[] } = { pending: [], firing: [] }
+  let since: number | null = null
+  let last: number | null = null
+  const keep = (until: number): void => {
+    if (last === null || since === null || last - since < pending) return
+    for (let at = last + step; at < until && at <= last + kept; at += step) states.firing.push(at)
+  }
+  for (const [at] of points) {
+    const isSame = last !== null && (at - last <= step || isKept(at, { since, last, pending, kept }))
+    keep(at)
+    if (!isSame) since = at
+    since ??= at
+    states[at - since >= pending ? 'firing' : 'pending'].push(at)
+    last = at
+  }
+  keep(Number.POSITIVE_INFINITY)
+  return states
+}
+
+/** While an alert is pending or fires, the time of its onset, as Prometheus records it. */
+const onsetsOf = (points: Answered['points'], waits: Waits): readonly (readonly [at: number, onset: number])[] => {
+  const { pending, firing } = statesOf(points, waits)
+  let onset = 0
+  let last = Number.NEGATIVE_INFINITY
+  return [...pending, ...firing]
+    .toSorted((a, b) => a - b)
+    .map((at) => {
+      if (at - last > waits.step) onset = at
+      last = at
+      return [at, onset]
+    })
+}
+
+interface Held {
+  readonly since: number | null
+  readonly last: number
+  readonly pending: number
+  readonly kept: number
+}
+
+const isKept = (at: number, { since, last, pending, kept }: Held): boolean =>
+  since !== null && last - since >= pending && at - last <= kept
+
+const END = '# EOF\n'
+
+const seconds = (duration = '0s'): number => (parseDuration(duration) ?? 0) / 1000
+
+const render = (name: string, labels: Labels, points: Answered['points']): readonly string[] => {
+  const own = Object.entries(labels).map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)
+  const prefix = own.length > 0 ? `${name}{${own.join(',')}}` : name
+  return points.map(([at, value]) => `${prefix} ${value} ${at}\n`)
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FAULTS } from './faults.ts'
-import { withGraph } from './fault-fixtures.ts'
+import { FAULTS, withGraph } from './faults.ts'
 import type { Finding } from './findings.ts'
 import { lint } from './lint.ts'
 import { committed, dashboardSchema, panelsOf } from './model.ts'
