@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { expect, onTestFinished } from 'vitest'
@@ -12,25 +10,14 @@ import { cli, startCli, type World } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
+import { receiving } from '../support/http.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 /** A receiver that returns this status and body. */
-const listen = async (status: number, text = '', headers: Readonly<Record<string, string>> = {}) => {
-  const bodies: string[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
-    request.on('end', () => {
-      bodies.push(body)
-      response.writeHead(status, headers).end(text)
-    })
-  })
-  const port = await freePort()
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const close = (): void => void server.close()
-  onTestFinished(close)
-  return { url: `http://127.0.0.1:${port}/`, bodies }
+const listen = async (...answer: Parameters<typeof receiving>) => {
+  const receiver = await receiving(...answer)
+  onTestFinished(receiver.close)
+  return receiver
 }
 
 const messageSchema = z.object({

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,6 +6,7 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { startAlertmanager } from '../support/alertmanager.ts'
 import { eventually } from '../support/eventually.ts'
+import { receiving } from '../support/http.ts'
 import { ALERTS } from './files.ts'
 import { splitAddress } from '../../src/health/rules/rule.ts'
 
@@ -98,21 +97,11 @@ export interface Listeners {
 
 /** A real Alertmanager with the committed configuration, and a webhook in place of its receivers. */
 export const startListeners = async (options: ListenerOptions = {}): Promise<Listeners> => {
-  const messages: Message[] = []
+  const webhook = await receiving()
+  const messages = (): readonly Message[] => webhook.bodies.map((body) => messageSchema.parse(JSON.parse(body)))
   const directory = await mkdtemp(join(tmpdir(), 'chain-alertmanager-'))
-  const webhook = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      messages.push(messageSchema.parse(JSON.parse(Buffer.concat(chunks).toString())))
-      response.end()
-    })
-  }).listen(0, '127.0.0.1')
-  await once(webhook, 'listening')
-  const address = webhook.address()
-  const port = typeof address === 'object' ? address?.port : undefined
   const file = join(directory, 'alertmanager.yml')
-  await writeFile(file, await hastened(`http://127.0.0.1:${port}/`, options))
+  await writeFile(file, await hastened(webhook.url, options))
   const manager = await startAlertmanager(file, join(directory, 'data'))
   const api = `http://${manager.address}/api/v2/alerts`
 
@@ -124,10 +113,8 @@ export const startListeners = async (options: ListenerOptions = {}): Promise<Lis
   }
   const open = async (alerts: readonly Labels[]): Promise<readonly Labels[]> => {
     const standing = standingSchema.parse(await (await fetch(api)).json())
-    const done = [
-      ...standing.filter(({ status }) => status.state === 'suppressed'),
-      ...messages.flatMap(({ alerts: told }) => told),
-    ]
+    const suppressed = standing.filter(({ status }) => status.state === 'suppressed')
+    const done = [...suppressed, ...messages().flatMap(({ alerts: told }) => told)]
     return alerts.filter((posted) => !done.some(({ labels }) => isSame(labels, posted)))
   }
 
@@ -139,15 +126,14 @@ export const startListeners = async (options: ListenerOptions = {}): Promise<Lis
         async () => open(alerts),
         (left) => left.length === 0,
       )
-      return messages
+      return messages()
     },
     forget: () => {
-      messages.length = 0
+      webhook.bodies.length = 0
     },
     stop: async () => {
       await manager.stop()
-      webhook.closeAllConnections()
-      webhook.close()
+      await webhook.close()
       await rm(directory, { recursive: true, force: true })
     },
   }

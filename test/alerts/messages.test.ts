@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
@@ -20,7 +19,7 @@ import {
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
+import { listening } from '../support/http.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { ALERTS } from './files.ts'
 import { readConfig } from './listeners.ts'
@@ -244,19 +243,12 @@ const listen = async () => {
     })
     socket.on('error', () => undefined)
   })
-  const [httpPort, smtpPort] = [await freePort(), await freePort()]
-  http.listen(httpPort, '127.0.0.1')
-  smtp.listen(smtpPort, '127.0.0.1')
-  await Promise.all([once(http, 'listening'), once(smtp, 'listening')])
+  const [web, mail] = [await listening(http), await listening(smtp)]
   return {
     received,
-    url: `http://127.0.0.1:${httpPort}`,
-    smarthost: `127.0.0.1:${smtpPort}`,
-    close: (): void => {
-      http.closeAllConnections()
-      http.close()
-      smtp.close()
-    },
+    url: web.url,
+    smarthost: `127.0.0.1:${mail.port}`,
+    close: async () => Promise.all([web.close(), mail.close()]),
   }
 }
 
@@ -339,7 +331,7 @@ const messagesOf = async (version: AlertmanagerVersion, directory: string): Prom
     return arrived
   } finally {
     await manager.stop()
-    sink.close()
+    await sink.close()
   }
 }
 
