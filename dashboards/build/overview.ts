@@ -144,16 +144,8 @@ export const whatHappened = ({ width, height }: { readonly width: number; readon
         legend: 'references',
         words: AGREE,
       },
-      {
-        expr: 'max by (job, instance) (instance:chain_statesync:active)',
-        legend: 'statesync',
-        words: fact('needed'),
-      },
-      {
-        expr: 'max by (job, instance) (chain_agent_maintenance)',
-        legend: 'maintenance',
-        words: fact('set'),
-      },
+      { expr: 'max by (job, instance) (instance:chain_statesync:active)', legend: 'statesync', words: fact('needed') },
+      { expr: 'max by (job, instance) (chain_agent_maintenance)', legend: 'maintenance', words: fact('set') },
       {
         expr: `count by (job, instance) (
           count by (job, instance, version) (last_over_time(chain_node_running_info{source="native"}[10m]))

@@ -21,7 +21,7 @@ const judged = (expr: string): string =>
 export const OWN_TIMEOUTS = judged(OWN)
 export const OWN_TIMEOUTS_BY_NODE = judged(`max by (job, instance) (${OWN})`)
 
-export const OWN_TIMEOUTS_LIMITS = limitsBy({ alert: ALERT, metric: OWN })
+export const OWN_TIMEOUTS_LIMITS = limitsBy(ALERT, OWN)
 
 /** Share of timeouts in the network above which the alert does not fire. */
 export const NETWORK_IN_TROUBLE = inWords(only('chain_duty_timeout_ratio{scope="network"}'), 'percentunit')

@@ -165,10 +165,7 @@ export const glance: Row = {
           title: 'Series',
           expr: 'max by (job, instance) (scrape_samples_post_metric_relabeling)',
           unit: 'locale',
-          limits: limitsBy({
-            alert: 'ChainAgentFailing.series',
-            metric: 'scrape_samples_post_metric_relabeling',
-          }),
+          limits: limitsBy('ChainAgentFailing.series', 'scrape_samples_post_metric_relabeling'),
         },
         { title: 'Scrape', expr: 'max by (job, instance) (scrape_duration_seconds)', unit: 's' },
         {
@@ -241,10 +238,7 @@ export const collectors: Row = {
           title: 'Age',
           expr: 'time() - min by (collector) (chain_agent_collector_last_success_timestamp_seconds)',
           unit: 's',
-          limits: limitsBy({
-            alert: 'ChainCollectorDown.stale',
-            metric: 'chain_agent_collector_last_success_timestamp_seconds',
-          }),
+          limits: limitsBy('ChainCollectorDown.stale', 'chain_agent_collector_last_success_timestamp_seconds'),
         },
         {
           title: 'Failures, 1 h',

@@ -22,10 +22,7 @@ export const journal: Row = {
       unit: 's',
       width: 8,
       logarithmic: true,
-      limits: limitsBy({
-        alert: 'ChainLogsIncomplete',
-        metric: 'chain_agent_journal_last_entry_timestamp_seconds',
-      }),
+      limits: limitsBy('ChainLogsIncomplete', 'chain_agent_journal_last_entry_timestamp_seconds'),
       lines: [
         {
           expr: highest('max by (job, instance) (time() - chain_agent_journal_last_entry_timestamp_seconds)'),
@@ -41,10 +38,7 @@ export const journal: Row = {
       unit: 's',
       width: 8,
       min: 0,
-      limits: limitsBy({
-        alert: 'ChainLogsIncomplete.evicted',
-        metric: 'time() - chain_log_oldest_entry_timestamp_seconds',
-      }),
+      limits: limitsBy('ChainLogsIncomplete.evicted', 'time() - chain_log_oldest_entry_timestamp_seconds'),
       lines: [
         {
           expr: lowest('min by (job, instance) (time() - chain_log_oldest_entry_timestamp_seconds)'),
@@ -63,15 +57,9 @@ export const journal: Row = {
       min: 0,
       softMax: 4,
       lines: [
-        {
-          expr: 'sum(increase(chain_agent_journal_restarts_total[15m]))',
-          legend: 'follower restarts',
-        },
+        { expr: 'sum(increase(chain_agent_journal_restarts_total[15m]))', legend: 'follower restarts' },
         { expr: 'sum(increase(chain_agent_journal_gaps_total[15m]))', legend: 'gaps' },
-        {
-          expr: 'sum(increase(chain_log_suppressed_messages_total[15m]))',
-          legend: 'messages dropped by journald',
-        },
+        { expr: 'sum(increase(chain_log_suppressed_messages_total[15m]))', legend: 'messages dropped by journald' },
       ],
     }),
     graph({
@@ -101,7 +89,7 @@ export const journal: Row = {
       min: 0,
       softMax: 0.1,
       names: FORMATS,
-      limits: limitsBy({ alert: 'ChainLogsIncomplete.format', metric: 'chain_agent_lines_total' }),
+      limits: limitsBy('ChainLogsIncomplete.format', 'chain_agent_lines_total'),
       lines: [
         {
           expr: `
@@ -126,10 +114,7 @@ export const journal: Row = {
       min: 0,
       names: ['accepted', 'failed'],
       lines: [
-        {
-          expr: '60 * sum by (result) (rate(chain_agent_heartbeats_total[$__rate_interval]))',
-          legend: '{{result}}',
-        },
+        { expr: '60 * sum by (result) (rate(chain_agent_heartbeats_total[$__rate_interval]))', legend: '{{result}}' },
       ],
     }),
     table({

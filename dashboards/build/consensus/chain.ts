@@ -49,18 +49,9 @@ export const chain: Row = {
       width: 8,
       min: 0,
       lines: [
-        {
-          expr: 'rate(chain_ledger_skipped_rounds_total[$__rate_interval])',
-          legend: 'rounds skipped',
-        },
-        {
-          expr: 'rate(chain_ledger_timeouts_total[$__rate_interval])',
-          legend: 'rounds timed out',
-        },
-        {
-          expr: 'rate(chain_ledger_future_blocks_total[$__rate_interval])',
-          legend: 'blocks of the future',
-        },
+        { expr: 'rate(chain_ledger_skipped_rounds_total[$__rate_interval])', legend: 'rounds skipped' },
+        { expr: 'rate(chain_ledger_timeouts_total[$__rate_interval])', legend: 'rounds timed out' },
+        { expr: 'rate(chain_ledger_future_blocks_total[$__rate_interval])', legend: 'blocks of the future' },
       ],
     }),
     graph({

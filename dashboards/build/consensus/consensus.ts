@@ -89,7 +89,7 @@ export const consensus: Row = {
       unit: 's',
       width: 8,
       min: 0,
-      limits: limitsBy({ alert: 'ChainNotVoting.late', metric: 'chain_native_vote_delay_seconds' }),
+      limits: limitsBy('ChainNotVoting.late', 'chain_native_vote_delay_seconds'),
       lines: [50, 90, 99].map((percentile) => ({
         // An agent of version 0.2.0 has the label `quantile`.
         expr: `chain_native_vote_delay_seconds{percentile="${percentile}"} or chain_native_vote_delay_seconds{quantile="${percentile / 100}"}`,
@@ -151,10 +151,7 @@ export const consensus: Row = {
       min: 0,
       names: KINDS,
       lines: [
-        {
-          expr: 'chain_consensus_window_messages{kind!~"warning|error"}',
-          legend: '{{kind}}',
-        },
+        { expr: 'chain_consensus_window_messages{kind!~"warning|error"}', legend: '{{kind}}' },
       ],
     }),
     graph({

@@ -26,11 +26,7 @@ export const execution: Row = {
       width: 8,
       min: 0,
       max: 1,
-      limits: limitsBy({
-        alert: 'ChainExecutionSlow',
-        metric: 'chain_execution_block_duration_seconds_bucket',
-        only: 'warning',
-      }),
+      limits: limitsBy('ChainExecutionSlow', 'chain_execution_block_duration_seconds_bucket', { only: 'warning' }),
       lines: IN_TIME.map(({ value: bucket }) => ({
         expr: `
           rate(chain_execution_block_duration_seconds_bucket{le="${bucket}"}[$__rate_interval])
@@ -48,10 +44,7 @@ export const execution: Row = {
       stacked: true,
       names: ['sender_recovery', 'execution', 'commit'],
       lines: [
-        {
-          expr: mean('chain_execution_phase_duration_seconds', 'phase'),
-          legend: '{{phase}}',
-        },
+        { expr: mean('chain_execution_phase_duration_seconds', 'phase'), legend: '{{phase}}' },
       ],
     }),
     graph({
@@ -75,10 +68,7 @@ export const execution: Row = {
       min: 0,
       softMax: 4,
       lines: [
-        {
-          expr: 'round(increase(chain_execution_reexecutions_total[10m]))',
-          legend: 'executed again',
-        },
+        { expr: 'round(increase(chain_execution_reexecutions_total[10m]))', legend: 'executed again' },
         {
           expr: 'chain_execution_block_number - chain_execution_finalized_block_number',
           legend: 'blocks executed and not finalized',
@@ -105,10 +95,7 @@ export const execution: Row = {
       width: 8,
       min: 0,
       lines: [
-        {
-          expr: 'instance:chain_execution_retried:ratio10m',
-          legend: 'executed again',
-        },
+        { expr: 'instance:chain_execution_retried:ratio10m', legend: 'executed again' },
       ],
     }),
   ],

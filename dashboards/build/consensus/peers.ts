@@ -32,10 +32,7 @@ export const peers: Row = {
       decimals: 0,
       width: 8,
       min: 0,
-      limits: limitsBy({
-        alert: 'ChainPeersFew.upstream',
-        metric: 'chain_native_upstream_validators',
-      }),
+      limits: limitsBy('ChainPeersFew.upstream', 'chain_native_upstream_validators'),
       lines: [
         { expr: 'chain_native_upstream_validators', legend: 'send blocks here' },
         { expr: 'chain_native_downstream_nodes', legend: 'get blocks from here' },
@@ -51,15 +48,9 @@ export const peers: Row = {
       width: 8,
       min: 0,
       names: ['decrypt', 'session_timeout', 'timestamp'],
-      limits: limitsBy({
-        alert: 'ChainPeersFew.noise',
-        metric: 'chain_consensus_network_errors_total',
-      }),
+      limits: limitsBy('ChainPeersFew.noise', 'chain_consensus_network_errors_total'),
       lines: [
-        {
-          expr: 'sum by (job, instance) (increase(chain_consensus_network_errors_total[5m]))',
-          legend: 'all kinds',
-        },
+        { expr: 'sum by (job, instance) (increase(chain_consensus_network_errors_total[5m]))', legend: 'all kinds' },
         { expr: 'increase(chain_consensus_network_errors_total[5m])', legend: '{{kind}}' },
         { expr: 'chain_consensus_network_error_peers', legend: 'peers' },
       ],
@@ -75,10 +66,7 @@ export const peers: Row = {
       min: 0,
       names: ['warning', 'error'],
       lines: [
-        {
-          expr: 'rate(chain_consensus_messages_total{kind=~"warning|error"}[$__rate_interval])',
-          legend: '{{kind}}',
-        },
+        { expr: 'rate(chain_consensus_messages_total{kind=~"warning|error"}[$__rate_interval])', legend: '{{kind}}' },
       ],
     }),
     graph({

@@ -33,14 +33,8 @@ export const rpc: Row = {
       width: 8,
       logarithmic: true,
       lines: METHODS.flatMap((method) => [
-        {
-          expr: quantile(0.5, `chain_rpc_request_duration_seconds{method="${method}"}`),
-          legend: `${method}, median`,
-        },
-        {
-          expr: quantile(0.99, `chain_rpc_request_duration_seconds{method="${method}"}`),
-          legend: `${method}, 99th`,
-        },
+        { expr: quantile(0.5, `chain_rpc_request_duration_seconds{method="${method}"}`), legend: `${method}, median` },
+        { expr: quantile(0.99, `chain_rpc_request_duration_seconds{method="${method}"}`), legend: `${method}, 99th` },
       ]),
     }),
     graph({

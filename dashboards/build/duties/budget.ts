@@ -41,7 +41,7 @@ const share = (window: string, alert: string): Column => ({
   expr: least(window === '1h' ? FRESH : `instance:chain_available:avg${window}`),
   unit: 'percentunit',
   decimals: 2,
-  limits: limitsBy({ alert, metric: `instance:chain_available:avg${window}` }),
+  limits: limitsBy(alert, `instance:chain_available:avg${window}`),
 })
 
 const NO_OWN_ROUNDS = { empty: 'no own rounds' }
@@ -71,11 +71,7 @@ export const budget: Row = {
         share('6h', 'ChainUptimeBudget.fast'),
         share('1d', 'ChainUptimeBudget.slow'),
         share('3d', 'ChainUptimeBudget.slow'),
-        {
-          ...ratio('Own budget left', agent('budget_remaining_ratio', 'own_rounds')),
-          limits: SPENT,
-          ...NO_OWN_ROUNDS,
-        },
+        { ...ratio('Own budget left', agent('budget_remaining_ratio', 'own_rounds')), limits: SPENT, ...NO_OWN_ROUNDS },
         { ...ratio('Own rounds', agent('uptime_ratio', 'own_rounds'), 2), ...NO_OWN_ROUNDS },
         ratio('Objective', 'chain_slo_objective_ratio'),
       ],
@@ -106,10 +102,7 @@ export const budget: Row = {
       width: 12,
       height: 7,
       max: 1,
-      limits: limitsBy({
-        alert: 'ChainUptimeBudget.fast',
-        metric: 'instance:chain_available:avg1h',
-      }),
+      limits: limitsBy('ChainUptimeBudget.fast', 'instance:chain_available:avg1h'),
       lines: [{ expr: lowest(least(FRESH)), legend: '{{instance}}' }],
     }),
   ],

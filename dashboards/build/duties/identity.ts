@@ -22,26 +22,11 @@ export const identity: readonly Placed[] = [
     width: 12,
     min: 0,
     lines: [
-      {
-        expr: 'sum(increase(chain_ledger_own_blocks_total{event="proposed"}[1h]))',
-        legend: 'blocks proposed',
-      },
-      {
-        expr: 'sum(increase(chain_ledger_own_blocks_total{event="finalized"}[1h]))',
-        legend: 'blocks finalized',
-      },
-      {
-        expr: 'sum(increase(chain_ledger_own_empty_blocks_total[1h]))',
-        legend: 'blocks without transactions',
-      },
-      {
-        expr: 'max(increase(chain_ledger_empty_blocks_total[1h]))',
-        legend: 'of all leaders, without transactions',
-      },
-      {
-        expr: 'sum(increase(chain_ledger_own_timeouts_total[1h]))',
-        legend: 'timed out',
-      },
+      { expr: 'sum(increase(chain_ledger_own_blocks_total{event="proposed"}[1h]))', legend: 'blocks proposed' },
+      { expr: 'sum(increase(chain_ledger_own_blocks_total{event="finalized"}[1h]))', legend: 'blocks finalized' },
+      { expr: 'sum(increase(chain_ledger_own_empty_blocks_total[1h]))', legend: 'blocks without transactions' },
+      { expr: 'max(increase(chain_ledger_empty_blocks_total[1h]))', legend: 'of all leaders, without transactions' },
+      { expr: 'sum(increase(chain_ledger_own_timeouts_total[1h]))', legend: 'timed out' },
     ],
   }),
   table({
@@ -54,12 +39,7 @@ export const identity: readonly Placed[] = [
     hidden: NODE_LABELS,
     sortBy: { title: 'Share', descending: true },
     columns: [
-      {
-        title: 'Share',
-        expr: 'max by (job, instance) (chain_native_stake_ratio)',
-        unit: 'percentunit',
-        decimals: 3,
-      },
+      { title: 'Share', expr: 'max by (job, instance) (chain_native_stake_ratio)', unit: 'percentunit', decimals: 3 },
     ],
   }),
   table({

@@ -23,7 +23,7 @@ const SHORTFALL = {
   alert: 'ChainLeaderTimeouts.shortfall',
   metric: 'chain_duty_shortfall_probability_ratio',
 }
-const CHANCE = limitsBy(SHORTFALL)
+const CHANCE = limitsBy(SHORTFALL.alert, SHORTFALL.metric)
 const NO_LUCK = limitsOf(SHORTFALL.alert, SHORTFALL.metric)
   .map(({ value }) => inWords(value, 'percentunit'))
   .join(', ')
@@ -42,17 +42,8 @@ export const slots: Row = {
       sortBy: { title: 'Probability', descending: false },
       columns: [
         { title: 'Blocks', expr: BLOCKS, unit: 'locale' },
-        {
-          title: 'Timed out',
-          expr: 'sum by (job, instance) (chain_duty_slots{result="timeout"})',
-          unit: 'locale',
-        },
-        {
-          title: 'Expected to lead',
-          expr: EXPECTED_ROUNDS,
-          unit: 'locale',
-          decimals: 1,
-        },
+        { title: 'Timed out', expr: 'sum by (job, instance) (chain_duty_slots{result="timeout"})', unit: 'locale' },
+        { title: 'Expected to lead', expr: EXPECTED_ROUNDS, unit: 'locale', decimals: 1 },
         {
           title: 'Luck',
           expr: `${LED} / on (job, instance) (${EXPECTED_ROUNDS} > 0)`,
@@ -83,10 +74,7 @@ export const slots: Row = {
           title: 'Timed out in a row',
           expr: 'max by (job, instance) (chain_ledger_own_consecutive_timeouts)',
           unit: 'locale',
-          limits: limitsBy({
-            alert: 'ChainLeaderTimeouts.in-a-row',
-            metric: 'chain_ledger_own_consecutive_timeouts',
-          }),
+          limits: limitsBy('ChainLeaderTimeouts.in-a-row', 'chain_ledger_own_consecutive_timeouts'),
         },
         {
           title: 'Stake',
@@ -108,10 +96,7 @@ export const slots: Row = {
       lines: [
         { expr: `sum(${BLOCKS} and on (job, instance) ${EXPECTED})`, legend: 'blocks led' },
         { expr: `sum(${EXPECTED})`, legend: 'expected' },
-        {
-          expr: `clamp_min(sum(${EXPECTED}) - 2 * sqrt(sum(${EXPECTED})), 0)`,
-          legend: 'band, lower edge',
-        },
+        { expr: `clamp_min(sum(${EXPECTED}) - 2 * sqrt(sum(${EXPECTED})), 0)`, legend: 'band, lower edge' },
         { expr: `sum(${EXPECTED}) + 2 * sqrt(sum(${EXPECTED}))`, legend: 'band, upper edge' },
       ],
     }),
@@ -127,10 +112,7 @@ export const slots: Row = {
       max: 1,
       limits: CHANCE,
       lines: [
-        {
-          expr: lowest('max by (job, instance) (chain_duty_shortfall_probability_ratio)'),
-          legend: '{{instance}}',
-        },
+        { expr: lowest('max by (job, instance) (chain_duty_shortfall_probability_ratio)'), legend: '{{instance}}' },
       ],
     }),
     graph({
@@ -143,14 +125,8 @@ export const slots: Row = {
       min: 0,
       limits: OWN_TIMEOUTS_LIMITS,
       lines: [
-        {
-          expr: 'max(chain_duty_timeout_ratio{scope="network"})',
-          legend: 'all leaders',
-        },
-        {
-          expr: highest(`(${OWN_TIMEOUTS_BY_NODE})`),
-          legend: '{{instance}}',
-        },
+        { expr: 'max(chain_duty_timeout_ratio{scope="network"})', legend: 'all leaders' },
+        { expr: highest(`(${OWN_TIMEOUTS_BY_NODE})`), legend: '{{instance}}' },
       ],
     }),
     ...identity,

@@ -15,10 +15,7 @@ export const votes: Row = {
       decimals: 1,
       width: 12,
       min: 0,
-      limits: limitsBy({
-        alert: 'ChainNotVoting',
-        metric: 'instance:chain_votes_per_round:ratio_rate2m',
-      }),
+      limits: limitsBy('ChainNotVoting', 'instance:chain_votes_per_round:ratio_rate2m'),
       lines: [
         {
           expr: lowest('min by (job, instance) (instance:chain_votes_per_round:ratio_rate2m)'),
@@ -34,10 +31,7 @@ export const votes: Row = {
       unit: 's',
       width: 12,
       min: 0,
-      limits: limitsBy({
-        alert: 'ChainNotVoting.late',
-        metric: 'chain_native_vote_delay_seconds',
-      }),
+      limits: limitsBy('ChainNotVoting.late', 'chain_native_vote_delay_seconds'),
       lines: [
         {
           // An agent of version 0.2.0 has the label `quantile`.

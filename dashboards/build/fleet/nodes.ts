@@ -35,56 +35,35 @@ export const nodes: Row = {
       columns: [
         { title: 'State', expr: RANK, unit: 'none', words: RANKS, width: 190 },
         { title: 'Oldest alert', expr: ONSET, unit: 'dateTimeFromNow', empty: 'none', width: 125 },
-        {
-          title: 'Critical',
-          expr: firing('critical'),
-          unit: 'locale',
-          words: NONE,
-          limits: anyIs('critical'),
-        },
-        {
-          title: 'Warnings',
-          expr: firing('warning'),
-          unit: 'locale',
-          words: NONE,
-          limits: anyIs('warning'),
-        },
+        { title: 'Critical', expr: firing('critical'), unit: 'locale', words: NONE, limits: anyIs('critical') },
+        { title: 'Warnings', expr: firing('warning'), unit: 'locale', words: NONE, limits: anyIs('warning') },
         { title: 'Inhibited', expr: INHIBITED, unit: 'locale', empty: 'none' },
         {
           title: 'Block age',
           expr: 'max by (job, instance) (instance:chain_block_age:seconds)',
           unit: 's',
-          limits: limitsBy({
-            alert: 'ChainBlockStalled',
-            metric: 'instance:chain_block_age:seconds',
-          }),
+          limits: limitsBy('ChainBlockStalled', 'instance:chain_block_age:seconds'),
         },
         {
           title: 'Behind',
           empty: 'unknown',
           expr: 'max by (job, instance) (instance:chain_behind:seconds)',
           unit: 's',
-          limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
+          limits: limitsBy('ChainBehind', 'instance:chain_behind:seconds'),
         },
         {
           title: 'Window',
           expr: 'min by (job, instance) (chain_blocksync_window_remaining_blocks)',
           unit: 'suffix:blocks',
           decimals: 0,
-          limits: limitsBy({
-            alert: 'ChainBlocksyncWindow',
-            metric: 'chain_blocksync_window_remaining_blocks',
-          }),
+          limits: limitsBy('ChainBlocksyncWindow', 'chain_blocksync_window_remaining_blocks'),
         },
         {
           title: 'Votes',
           expr: 'min by (job, instance) (instance:chain_votes_per_round:ratio_rate2m)',
           unit: 'percentunit',
           decimals: 1,
-          limits: limitsBy({
-            alert: 'ChainNotVoting',
-            metric: 'instance:chain_votes_per_round:ratio_rate2m',
-          }),
+          limits: limitsBy('ChainNotVoting', 'instance:chain_votes_per_round:ratio_rate2m'),
         },
         {
           title: 'Timeouts',
@@ -98,17 +77,14 @@ export const nodes: Row = {
           expr: 'max by (job, instance) (instance:chain_storage_used_ratio:max)',
           unit: 'percentunit',
           decimals: 1,
-          limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
+          limits: limitsBy('ChainStorageFull', 'instance:chain_storage_used_ratio:max'),
         },
         {
           title: 'Fresh, 1 h',
           expr: `min by (job, instance) (${FRESH})`,
           unit: 'percentunit',
           decimals: 2,
-          limits: limitsBy({
-            alert: 'ChainUptimeBudget.fast',
-            metric: 'instance:chain_available:avg1h',
-          }),
+          limits: limitsBy('ChainUptimeBudget.fast', 'instance:chain_available:avg1h'),
         },
         {
           title: 'Role',

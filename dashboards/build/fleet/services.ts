@@ -77,10 +77,7 @@ export const services: Row = {
           expr: 'max by (job, instance) (instance:chain_query_service_behind:blocks)',
           unit: 'suffix:blocks',
           decimals: 0,
-          limits: limitsBy({
-            alert: 'ChainQueryServiceBehind',
-            metric: 'instance:chain_query_service_behind:blocks',
-          }),
+          limits: limitsBy('ChainQueryServiceBehind', 'instance:chain_query_service_behind:blocks'),
         },
         {
           title: 'Newest block',
@@ -95,7 +92,7 @@ export const services: Row = {
           unit: 'percentunit',
           decimals: 1,
           empty: 'none',
-          limits: limitsBy({ alert: 'ChainQueryServiceSlow.errors', metric: REQUESTS }),
+          limits: limitsBy('ChainQueryServiceSlow.errors', REQUESTS),
         },
         {
           title: 'In time',
@@ -104,7 +101,7 @@ export const services: Row = {
             / on (job, instance) (${byNode(`increase(${DURATIONS}_count{path=~"/query.*"}[15m])`)} > 0)`,
           unit: 'percentunit',
           decimals: 1,
-          limits: limitsBy({ alert: 'ChainQueryServiceSlow', metric: `${DURATIONS}_bucket` }),
+          limits: limitsBy('ChainQueryServiceSlow', `${DURATIONS}_bucket`),
         },
         { title: 'Store', expr: 'max by (job, instance) (chain_query_service_store_bytes)', unit: 'bytes' },
       ],

@@ -85,10 +85,7 @@ export const versions: Row = {
             max by (job, instance, fork, check) (chain_fork_ready == 0)`,
           unit: 's',
           past: 'critical',
-          limits: limitsBy({
-            alert: 'ChainForkNotReady',
-            metric: 'chain_fork_activation_timestamp_seconds',
-          }),
+          limits: limitsBy('ChainForkNotReady', 'chain_fork_activation_timestamp_seconds'),
         },
       ],
     }),

@@ -1,5 +1,5 @@
 import { type Row } from '../frame.ts'
-import { limitsBy } from '../limits.ts'
+import { limitsBy, SESSIONS_LIMITS } from '../limits.ts'
 import { ABOUT_FEW, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { bars, type Bars } from '../panels/bars.ts'
 import { type Placed } from '../panels/panel.ts'
@@ -33,7 +33,7 @@ export const chainAndDuties: Row = {
       worst: 'most',
       expr: 'instance:chain_behind:seconds',
       unit: 's',
-      limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
+      limits: limitsBy('ChainBehind', 'instance:chain_behind:seconds'),
     }),
     worst({
       title: 'Oldest newest block',
@@ -42,7 +42,7 @@ export const chainAndDuties: Row = {
       worst: 'most',
       expr: 'instance:chain_block_age:seconds',
       unit: 's',
-      limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+      limits: limitsBy('ChainBlockStalled', 'instance:chain_block_age:seconds'),
     }),
     worst({
       title: 'Least of the blocksync window left',
@@ -52,10 +52,7 @@ export const chainAndDuties: Row = {
       worst: 'least',
       expr: 'chain_blocksync_window_remaining_blocks',
       unit: 'locale',
-      limits: limitsBy({
-        alert: 'ChainBlocksyncWindow',
-        metric: 'chain_blocksync_window_remaining_blocks',
-      }),
+      limits: limitsBy('ChainBlocksyncWindow', 'chain_blocksync_window_remaining_blocks'),
     }),
     worst({
       title: 'Fewest votes',
@@ -66,10 +63,7 @@ export const chainAndDuties: Row = {
       expr: 'instance:chain_votes_per_round:ratio_rate2m',
       unit: 'percentunit',
       max: 1,
-      limits: limitsBy({
-        alert: 'ChainNotVoting',
-        metric: 'instance:chain_votes_per_round:ratio_rate2m',
-      }),
+      limits: limitsBy('ChainNotVoting', 'instance:chain_votes_per_round:ratio_rate2m'),
     }),
     worst({
       title: 'Most own rounds timed out',
@@ -88,10 +82,7 @@ export const chainAndDuties: Row = {
       worst: 'least',
       expr: 'chain_native_sessions{state="transport"}',
       unit: 'locale',
-      limits: limitsBy(
-        { alert: 'ChainIsolated', metric: 'chain_native_sessions{state="transport"}' },
-        { alert: 'ChainPeersFew.sessions', metric: 'chain_native_sessions{state="transport"}' },
-      ),
+      limits: SESSIONS_LIMITS,
     }),
   ],
 }
@@ -107,7 +98,7 @@ export const space: Row = {
       expr: 'instance:chain_storage_used_ratio:max',
       unit: 'percentunit',
       max: 1,
-      limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
+      limits: limitsBy('ChainStorageFull', 'instance:chain_storage_used_ratio:max'),
     }),
     worst({
       title: 'Soonest to compact',
@@ -126,7 +117,7 @@ export const space: Row = {
       expr: 'chain_host_filesystem_available_bytes / chain_host_filesystem_size_bytes',
       unit: 'percentunit',
       max: 1,
-      limits: limitsBy({ alert: 'ChainDiskFull', metric: 'chain_host_filesystem_size_bytes' }),
+      limits: limitsBy('ChainDiskFull', 'chain_host_filesystem_size_bytes'),
     }),
   ],
 }

@@ -20,18 +20,12 @@ export const decisive: readonly Placed[] = [
     alerts: ['ChainBlockStalled'],
     unit: 's',
     logarithmic: true,
-    limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+    limits: limitsBy('ChainBlockStalled', 'instance:chain_block_age:seconds'),
     lines: [
       { expr: 'instance:chain_block_age:seconds', legend: 'newest of all' },
-      {
-        expr: 'time() - chain_ledger_block_timestamp_seconds{event="proposed"}',
-        legend: 'ledger stream',
-      },
+      { expr: 'time() - chain_ledger_block_timestamp_seconds{event="proposed"}', legend: 'ledger stream' },
       { expr: 'time() - chain_rpc_block_timestamp_seconds{tag="latest"}', legend: 'RPC latest' },
-      {
-        expr: 'time() - chain_rpc_last_advance_timestamp_seconds',
-        legend: 'since the height of the RPC grew',
-      },
+      { expr: 'time() - chain_rpc_last_advance_timestamp_seconds', legend: 'since the height of the RPC grew' },
       {
         expr: 'time() - (chain_execution_block_started_timestamp_seconds or chain_execution_block_timestamp_seconds)',
         legend: 'since execution started a block',
@@ -45,7 +39,7 @@ export const decisive: readonly Placed[] = [
       'The time that the chain takes for the blocks that the node is behind the height on which the references agree; negative if it is ahead. After each restart it must return to about 0.',
     alerts: ['ChainBehind', 'ChainBlind'],
     unit: 's',
-    limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
+    limits: limitsBy('ChainBehind', 'instance:chain_behind:seconds'),
     softMax: 40,
     lines: [{ expr: 'instance:chain_behind:seconds', legend: 'behind' }],
   }),
@@ -57,10 +51,7 @@ export const decisive: readonly Placed[] = [
     alerts: ['ChainBlocksyncWindow'],
     unit: 'locale',
     min: 0,
-    limits: limitsBy({
-      alert: 'ChainBlocksyncWindow',
-      metric: 'chain_blocksync_window_remaining_blocks',
-    }),
+    limits: limitsBy('ChainBlocksyncWindow', 'chain_blocksync_window_remaining_blocks'),
     lines: [{ expr: 'chain_blocksync_window_remaining_blocks', legend: 'blocks left' }],
   }),
 ]

@@ -102,7 +102,7 @@ const tiles: readonly Placed[] = [
     alerts: ['ChainBlockStalled', 'ChainBlind'],
     expr: 'instance:chain_block_age:seconds',
     unit: 's',
-    limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+    limits: limitsBy('ChainBlockStalled', 'instance:chain_block_age:seconds'),
     to: toPanel('node', DECISIVE.age),
   }),
   tile({
@@ -113,7 +113,7 @@ const tiles: readonly Placed[] = [
     alerts: ['ChainBehind', 'ChainBlind'],
     expr: 'instance:chain_behind:seconds',
     unit: 's',
-    limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
+    limits: limitsBy('ChainBehind', 'instance:chain_behind:seconds'),
     to: toPanel('node', DECISIVE.behind),
   }),
   tile({
@@ -124,7 +124,7 @@ const tiles: readonly Placed[] = [
     alerts: ['ChainBlocksyncWindow', 'ChainBlind'],
     expr: 'chain_blocksync_window_remaining_blocks',
     unit: 'locale',
-    limits: limitsBy({ alert: 'ChainBlocksyncWindow', metric: 'chain_blocksync_window_remaining_blocks' }),
+    limits: limitsBy('ChainBlocksyncWindow', 'chain_blocksync_window_remaining_blocks'),
     to: toPanel('node', DECISIVE.window),
   }),
   tile({
@@ -137,7 +137,7 @@ const tiles: readonly Placed[] = [
     expr: 'instance:chain_votes_per_round:ratio_rate2m',
     unit: 'percentunit',
     decimals: 1,
-    limits: limitsBy({ alert: 'ChainNotVoting', metric: 'instance:chain_votes_per_round:ratio_rate2m' }),
+    limits: limitsBy('ChainNotVoting', 'instance:chain_votes_per_round:ratio_rate2m'),
     to: toPanel('node', 'Votes for each round'),
   }),
   tile({
@@ -148,7 +148,7 @@ const tiles: readonly Placed[] = [
     expr: FRESH,
     unit: 'percentunit',
     decimals: 1,
-    limits: limitsBy({ alert: 'ChainUptimeBudget.fast', metric: 'instance:chain_available:avg1h' }),
+    limits: limitsBy('ChainUptimeBudget.fast', 'instance:chain_available:avg1h'),
     to: toPanel('duties', 'Share of time with a fresh block, one hour'),
   }),
   tile({
@@ -160,7 +160,7 @@ const tiles: readonly Placed[] = [
     expr: 'instance:chain_storage_used_ratio:max',
     unit: 'percentunit',
     decimals: 1,
-    limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
+    limits: limitsBy('ChainStorageFull', 'instance:chain_storage_used_ratio:max'),
     to: toPanel('node', 'Use of the database'),
   }),
 ]

@@ -53,12 +53,7 @@ export const identity: Row = {
       height: 9,
       keys: { fork: 'Fork', check: 'Requires' },
       columns: [
-        {
-          title: 'Node',
-          expr: 'min by (fork, check) (chain_fork_ready)',
-          unit: 'none',
-          words: READY,
-        },
+        { title: 'Node', expr: 'min by (fork, check) (chain_fork_ready)', unit: 'none', words: READY },
         {
           title: 'In',
           expr: `

@@ -35,7 +35,7 @@ export const work: Row = {
       width: 8,
       min: 0,
       max: 1,
-      limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
+      limits: limitsBy('ChainStorageFull', 'instance:chain_storage_used_ratio:max'),
       lines: [
         { expr: 'chain_execution_storage_used_ratio', legend: 'by execution' },
         { expr: 'chain_storage_used_ratio', legend: 'report, {{device}}' },
@@ -51,12 +51,9 @@ export const work: Row = {
       width: 8,
       min: 0,
       max: 1,
-      limits: limitsBy({ alert: 'ChainDiskFull', metric: 'chain_host_filesystem_size_bytes' }),
+      limits: limitsBy('ChainDiskFull', 'chain_host_filesystem_size_bytes'),
       lines: [
-        {
-          expr: 'chain_host_filesystem_available_bytes / chain_host_filesystem_size_bytes',
-          legend: '{{directory}}',
-        },
+        { expr: 'chain_host_filesystem_available_bytes / chain_host_filesystem_size_bytes', legend: '{{directory}}' },
       ],
     }),
   ],

@@ -25,10 +25,7 @@ export const answers: Row = {
       min: 0,
       names: ['200', '400', '401', '404', '429', '499', '500', '503'],
       lines: [
-        {
-          expr: 'sum by (code) (rate(chain_query_service_requests_total[$__rate_interval]))',
-          legend: '{{code}}',
-        },
+        { expr: 'sum by (code) (rate(chain_query_service_requests_total[$__rate_interval]))', legend: '{{code}}' },
       ],
     }),
     graph({
@@ -41,10 +38,7 @@ export const answers: Row = {
       width: 8,
       min: 0,
       softMax: 0.1,
-      limits: limitsBy({
-        alert: 'ChainQueryServiceSlow.errors',
-        metric: 'chain_query_service_requests_total',
-      }),
+      limits: limitsBy('ChainQueryServiceSlow.errors', 'chain_query_service_requests_total'),
       lines: [
         {
           expr: `
@@ -98,10 +92,7 @@ export const answers: Row = {
       width: 8,
       min: 0,
       max: 1,
-      limits: limitsBy({
-        alert: 'ChainQueryServiceSlow',
-        metric: 'chain_query_service_request_duration_seconds_bucket',
-      }),
+      limits: limitsBy('ChainQueryServiceSlow', 'chain_query_service_request_duration_seconds_bucket'),
       lines: [
         {
           expr: `

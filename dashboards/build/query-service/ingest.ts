@@ -57,10 +57,7 @@ export const ingest: Row = {
       decimals: 0,
       width: 8,
       min: 0,
-      limits: limitsBy({
-        alert: 'ChainQueryServiceBehind',
-        metric: 'instance:chain_query_service_behind:blocks',
-      }),
+      limits: limitsBy('ChainQueryServiceBehind', 'instance:chain_query_service_behind:blocks'),
       lines: [{ expr: 'instance:chain_query_service_behind:blocks', legend: 'behind' }],
     }),
     graph({
@@ -73,10 +70,7 @@ export const ingest: Row = {
       width: 8,
       logarithmic: true,
       lines: [
-        {
-          expr: 'time() - chain_query_service_indexed_block_timestamp_seconds',
-          legend: 'last indexed block',
-        },
+        { expr: 'time() - chain_query_service_indexed_block_timestamp_seconds', legend: 'last indexed block' },
       ],
     }),
     graph({
@@ -91,19 +85,10 @@ export const ingest: Row = {
       min: 0,
       softMax: 10,
       names: [...KINDS, 'blocks corrected', 'filters ignored'],
-      limits: limitsBy({
-        alert: 'ChainQueryServiceBehind.ingest-failing',
-        metric: 'chain_query_service_ingest_errors_total',
-      }),
+      limits: limitsBy('ChainQueryServiceBehind.ingest-failing', 'chain_query_service_ingest_errors_total'),
       lines: [
-        {
-          expr: 'round(increase(chain_query_service_ingest_errors_total[15m]))',
-          legend: '{{kind}}',
-        },
-        {
-          expr: 'round(increase(chain_query_service_blocks_corrected_total[15m]))',
-          legend: 'blocks corrected',
-        },
+        { expr: 'round(increase(chain_query_service_ingest_errors_total[15m]))', legend: '{{kind}}' },
+        { expr: 'round(increase(chain_query_service_blocks_corrected_total[15m]))', legend: 'blocks corrected' },
         { expr: 'chain_query_service_header_filters_ignored', legend: 'filters ignored' },
       ],
     }),
@@ -118,10 +103,7 @@ export const ingest: Row = {
       width: 8,
       min: 0,
       lines: [
-        {
-          expr: 'rate(chain_query_service_blocks_indexed_total[$__rate_interval])',
-          legend: 'indexed',
-        },
+        { expr: 'rate(chain_query_service_blocks_indexed_total[$__rate_interval])', legend: 'indexed' },
       ],
     }),
     graph({
@@ -134,14 +116,8 @@ export const ingest: Row = {
       width: 8,
       min: 0,
       lines: [
-        {
-          expr: 'rate(chain_query_service_logs_indexed_total[$__rate_interval])',
-          legend: 'indexed',
-        },
-        {
-          expr: 'rate(chain_query_service_logs_returned_total[$__rate_interval])',
-          legend: 'returned',
-        },
+        { expr: 'rate(chain_query_service_logs_indexed_total[$__rate_interval])', legend: 'indexed' },
+        { expr: 'rate(chain_query_service_logs_returned_total[$__rate_interval])', legend: 'returned' },
       ],
     }),
     graph({

@@ -23,7 +23,7 @@ const FIXED: ValueLabels = { 0: ['not fixed', 'good'], 1: ['fixed', 'good'] }
 /** An operator has few. */
 const VALIDATORS = 3
 
-const MARGIN = limitsBy({ alert: 'ChainStakeLow.margin', metric: 'chain_staking_margin_ratio' })
+const MARGIN = limitsBy('ChainStakeLow.margin', 'chain_staking_margin_ratio')
 
 const validators = table({
   title: 'Validators: set and stake',
@@ -43,13 +43,7 @@ const validators = table({
   sortBy: { title: 'Margin', descending: false },
   columns: [
     { title: 'Set now', expr: byNode('chain_staking_active'), unit: 'none', words: MEMBER },
-    {
-      title: 'Next epoch',
-      expr: byNode('chain_staking_active_next'),
-      unit: 'none',
-      words: MEMBER,
-      empty: 'not fixed',
-    },
+    { title: 'Next epoch', expr: byNode('chain_staking_active_next'), unit: 'none', words: MEMBER, empty: 'not fixed' },
     {
       title: 'Flag',
       expr: byNode(`
@@ -120,12 +114,7 @@ const epoch = table({
     tokens('Epoch', 'chain_staking_epoch'),
     ratio('Progress', 'chain_staking_epoch_progress_ratio'),
     tokens('Boundary block', 'chain_staking_boundary_block'),
-    {
-      title: 'In',
-      expr: byNode('chain_staking_boundary_timestamp_seconds - time()'),
-      unit: 's',
-      past: 'good',
-    },
+    { title: 'In', expr: byNode('chain_staking_boundary_timestamp_seconds - time()'), unit: 's', past: 'good' },
     { title: 'Next set', expr: byNode('chain_staking_in_epoch_delay'), unit: 'none', words: FIXED },
     {
       title: 'Next epoch in',

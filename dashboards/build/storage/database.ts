@@ -4,7 +4,7 @@ import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { figures } from '../panels/tile.ts'
 
-const USE = limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' })
+const USE = limitsBy('ChainStorageFull', 'instance:chain_storage_used_ratio:max')
 
 export const database: Row = {
   title: 'Database of the node',
@@ -19,10 +19,7 @@ export const database: Row = {
       width: 8,
       min: 0,
       max: 1,
-      limits: limitsBy({
-        alert: 'ChainStorageFull.free-chunks',
-        metric: 'instance:chain_storage_free_chunks:ratio',
-      }),
+      limits: limitsBy('ChainStorageFull.free-chunks', 'instance:chain_storage_free_chunks:ratio'),
       lines: [{ expr: 'instance:chain_storage_free_chunks:ratio', legend: 'free' }],
     }),
     graph({
@@ -49,11 +46,7 @@ export const database: Row = {
       keys: { device: 'Device' },
       columns: [
         { title: 'Used', expr: 'max by (device) (chain_storage_used_bytes)', unit: 'bytes' },
-        {
-          title: 'Capacity',
-          expr: 'max by (device) (chain_storage_capacity_bytes)',
-          unit: 'bytes',
-        },
+        { title: 'Capacity', expr: 'max by (device) (chain_storage_capacity_bytes)', unit: 'bytes' },
         {
           title: 'Share',
           expr: 'max by (device) (chain_storage_used_ratio)',
@@ -86,10 +79,7 @@ export const database: Row = {
         { expr: 'chain_storage_history_blocks{timeline="secondary"}', legend: 'secondary' },
         { expr: 'chain_storage_history_max_blocks', legend: 'limit' },
         { expr: 'chain_storage_history_earliest_block{timeline="primary"}', legend: 'earliest' },
-        {
-          expr: 'chain_execution_history_earliest_block{timeline="primary"}',
-          legend: 'earliest, by execution',
-        },
+        { expr: 'chain_execution_history_earliest_block{timeline="primary"}', legend: 'earliest, by execution' },
         { expr: 'chain_storage_auto_expire_block{timeline="primary"}', legend: 'expires below' },
       ],
     }),
@@ -102,11 +92,7 @@ export const database: Row = {
       keys: { list: 'List' },
       columns: [
         { title: 'Used', expr: 'max by (list) (chain_storage_chunks_used_bytes)', unit: 'bytes' },
-        {
-          title: 'Capacity',
-          expr: 'max by (list) (chain_storage_chunks_capacity_bytes)',
-          unit: 'bytes',
-        },
+        { title: 'Capacity', expr: 'max by (list) (chain_storage_chunks_capacity_bytes)', unit: 'bytes' },
         { title: 'Chunks', expr: 'max by (list) (chain_storage_chunks)', unit: 'locale' },
       ],
     }),

@@ -49,12 +49,7 @@ export const fitness: Row = {
       widths: { check: 340 },
       sortBy: { title: 'Applies', descending: true },
       columns: [
-        {
-          title: 'Applies',
-          expr: `max by (check) (${CHECKS})`,
-          unit: 'none',
-          words: alarm('YES', 'warning'),
-        },
+        { title: 'Applies', expr: `max by (check) (${CHECKS})`, unit: 'none', words: alarm('YES', 'warning') },
       ],
     }),
     table({
@@ -71,34 +66,22 @@ export const fitness: Row = {
           expr: describedDrive('chain_host_nvme_critical_warning'),
           unit: 'none',
           words: { 0: ['none', 'good'] },
-          limits: limitsBy({
-            alert: 'ChainDriveFailing',
-            metric: 'chain_host_nvme_critical_warning',
-            whole: true,
-          }),
+          limits: limitsBy('ChainDriveFailing', 'chain_host_nvme_critical_warning', { whole: true }),
         },
         {
           title: 'Errors, 24 h',
           expr: describedDrive('round(increase(chain_host_nvme_media_errors_total[24h]))'),
           unit: 'locale',
-          limits: limitsBy({
-            alert: 'ChainDriveFailing.errors',
-            metric: 'chain_host_nvme_media_errors_total',
-            whole: true,
-          }),
+          limits: limitsBy('ChainDriveFailing.errors', 'chain_host_nvme_media_errors_total', { whole: true }),
         },
         {
           title: 'Life used',
           expr: describedDrive('chain_host_nvme_used_ratio'),
           unit: 'percentunit',
           decimals: 0,
-          limits: limitsBy({ alert: 'ChainDriveFailing.worn', metric: 'chain_host_nvme_used_ratio' }),
+          limits: limitsBy('ChainDriveFailing.worn', 'chain_host_nvme_used_ratio'),
         },
-        {
-          title: 'Endurance lasts',
-          expr: describedDrive('chain_host_nvme_endurance_eta_seconds'),
-          unit: 's',
-        },
+        { title: 'Endurance lasts', expr: describedDrive('chain_host_nvme_endurance_eta_seconds'), unit: 's' },
         {
           title: 'Written, 24 h',
           expr: describedDrive('increase(chain_host_nvme_written_bytes_total[24h])'),
@@ -114,16 +97,8 @@ export const fitness: Row = {
       height: 8,
       keys: { directory: 'Directory' },
       columns: [
-        {
-          title: 'Free',
-          expr: 'max by (directory) (chain_host_filesystem_available_bytes)',
-          unit: 'bytes',
-        },
-        {
-          title: 'Size',
-          expr: 'max by (directory) (chain_host_filesystem_size_bytes)',
-          unit: 'bytes',
-        },
+        { title: 'Free', expr: 'max by (directory) (chain_host_filesystem_available_bytes)', unit: 'bytes' },
+        { title: 'Size', expr: 'max by (directory) (chain_host_filesystem_size_bytes)', unit: 'bytes' },
         {
           title: 'Full at this rate in',
           expr: `

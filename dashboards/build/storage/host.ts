@@ -36,10 +36,7 @@ export const host: Row = {
       names: ['cpu', 'io', 'memory', 'io, all tasks', 'memory, all tasks'],
       lines: [
         { expr: pressure('waiting', 'some'), legend: '{{resource}}' },
-        {
-          expr: pressure('stalled', 'full'),
-          legend: '{{resource}}, all tasks',
-        },
+        { expr: pressure('stalled', 'full'), legend: '{{resource}}, all tasks' },
       ],
     }),
     graph({
@@ -49,7 +46,7 @@ export const host: Row = {
       alerts: ['ChainClockDrift', 'ChainClockDrift.unsynchronised'],
       unit: 's',
       width: 8,
-      limits: limitsBy({ alert: 'ChainClockDrift', metric: 'chain_host_clock_offset_seconds' }),
+      limits: limitsBy('ChainClockDrift', 'chain_host_clock_offset_seconds'),
       lines: [{ expr: 'chain_host_clock_offset_seconds', legend: 'ahead' }],
     }),
     graph({
@@ -83,7 +80,7 @@ export const host: Row = {
       alerts: ['ChainHeat.drive'],
       unit: 'celsius',
       width: 8,
-      limits: limitsBy({ alert: 'ChainHeat.drive', metric: 'chain_host_nvme_temperature_celsius' }),
+      limits: limitsBy('ChainHeat.drive', 'chain_host_nvme_temperature_celsius'),
       lines: [{ expr: 'chain_host_nvme_temperature_celsius', legend: '{{device}}' }],
     }),
     graph({

@@ -20,11 +20,7 @@ export const security: Row = {
       texts: { state: STATES },
       onlyLabels: true,
       columns: [
-        {
-          title: 'Is',
-          expr: 'max by (key, kind, state) (chain_key_file_state == 1)',
-          unit: 'none',
-        },
+        { title: 'Is', expr: 'max by (key, kind, state) (chain_key_file_state == 1)', unit: 'none' },
       ],
     }),
     table({
@@ -35,11 +31,7 @@ export const security: Row = {
       height: 8,
       keys: { key: 'Key' },
       columns: [
-        {
-          title: 'Written',
-          expr: '1000 * max by (key) (chain_key_backup_timestamp_seconds)',
-          unit: 'dateTimeFromNow',
-        },
+        { title: 'Written', expr: '1000 * max by (key) (chain_key_backup_timestamp_seconds)', unit: 'dateTimeFromNow' },
         { title: 'Copies', expr: 'max by (key) (chain_key_backup_copies)', unit: 'locale' },
       ],
     }),
@@ -56,16 +48,9 @@ export const security: Row = {
           title: 'Triggered, ago',
           expr: 'time() - max by (timer) (chain_timer_last_trigger_timestamp_seconds)',
           unit: 's',
-          limits: limitsBy({
-            alert: 'ChainCleanup',
-            metric: 'chain_timer_last_trigger_timestamp_seconds',
-          }),
+          limits: limitsBy('ChainCleanup', 'chain_timer_last_trigger_timestamp_seconds'),
         },
-        {
-          title: 'Next in',
-          expr: 'max by (timer) (chain_timer_next_trigger_timestamp_seconds) - time()',
-          unit: 's',
-        },
+        { title: 'Next in', expr: 'max by (timer) (chain_timer_next_trigger_timestamp_seconds) - time()', unit: 's' },
       ],
     }),
     table({

@@ -60,16 +60,13 @@ export const services: Row = {
               expr: 'chain_service_open_file_descriptors / chain_service_max_file_descriptors',
               unit: 'percentunit',
               decimals: 1,
-              limits: limitsBy({
-                alert: 'ChainHostSetUp.open-files',
-                metric: 'chain_service_max_file_descriptors',
-              }),
+              limits: limitsBy('ChainHostSetUp.open-files', 'chain_service_max_file_descriptors'),
             },
             {
               title: 'Files allowed',
               expr: FILES_ALLOWED,
               unit: 'locale',
-              limits: limitsBy({ alert: 'ChainHostSetUp.open-file-limit', metric: FILES_ALLOWED }),
+              limits: limitsBy('ChainHostSetUp.open-file-limit', FILES_ALLOWED),
             },
           ] as const
         ).map((column) => ({
@@ -89,16 +86,9 @@ export const services: Row = {
       width: 6,
       min: 0,
       names: SERVICES,
-      limits: limitsBy({
-        alert: 'ChainServiceCrashed.restarts',
-        metric: 'chain_service_starts_total',
-        whole: true,
-      }),
+      limits: limitsBy('ChainServiceCrashed.restarts', 'chain_service_starts_total', { whole: true }),
       lines: [
-        {
-          expr: 'round(increase(chain_service_starts_total{service!="cruft"}[1h]))',
-          legend: '{{service}}',
-        },
+        { expr: 'round(increase(chain_service_starts_total{service!="cruft"}[1h]))', legend: '{{service}}' },
       ],
     }),
     graph({
@@ -125,10 +115,7 @@ export const services: Row = {
       min: 0,
       names: SERVICES,
       lines: [
-        {
-          expr: 'rate(chain_service_cpu_seconds_total[$__rate_interval])',
-          legend: '{{service}}',
-        },
+        { expr: 'rate(chain_service_cpu_seconds_total[$__rate_interval])', legend: '{{service}}' },
       ],
     }),
     graph({
@@ -142,10 +129,7 @@ export const services: Row = {
       min: 0,
       names: SERVICES.flatMap((service) => [`${service}: warning`, `${service}: error`]),
       lines: [
-        {
-          expr: 'rate(chain_log_lines_total[$__rate_interval])',
-          legend: '{{service}}: {{level}}',
-        },
+        { expr: 'rate(chain_log_lines_total[$__rate_interval])', legend: '{{service}}: {{level}}' },
       ],
     }),
   ],

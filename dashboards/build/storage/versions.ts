@@ -61,10 +61,7 @@ export const versions: Row = {
       lines: [
         { expr: 'chain_native_uptime_seconds', legend: 'by itself' },
         { expr: 'chain_status_uptime_seconds', legend: 'by the report' },
-        {
-          expr: 'time() - chain_service_start_timestamp_seconds{service="bft"}',
-          legend: 'by systemd',
-        },
+        { expr: 'time() - chain_service_start_timestamp_seconds{service="bft"}', legend: 'by systemd' },
         { expr: 'time() - chain_host_boot_timestamp_seconds', legend: 'of the host' },
       ],
     }),
