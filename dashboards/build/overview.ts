@@ -23,40 +23,10 @@ export const runningOf = (services = ''): string => {
 
 /** Labels that distinguish the series of one alert. */
 export const DETAILS = [
-  'why',
-  'node',
-  'watcher',
-  'alertmanager',
-  'service',
-  'pattern',
-  'finding',
-  'reading',
-  'collector',
-  'package',
-  'format',
-  'device',
-  'resource',
-  'model',
-  'reference',
-  'directory',
-  'file',
-  'fork',
-  'check',
-  'key',
-  'kind',
-  'result',
-  'event',
-  'timer',
-  'kernel',
-  'state',
-  'port',
-  'size',
-  'integration',
-  'endpoint',
-  'identity',
-  'flag',
-  'request',
-]
+  'why node watcher alertmanager service pattern finding reading collector package format device',
+  'resource model reference directory file fork check key kind result event timer kernel state port',
+  'size integration endpoint identity flag request',
+].flatMap((line) => line.split(' '))
 
 const SEVERITIES: TextLabels = { critical: 'critical', warning: 'warning', info: 'info' }
 

@@ -1,6 +1,6 @@
 import { type Row } from '../frame.ts'
 import { limitsBy, SESSIONS_LIMITS } from '../limits.ts'
-import { OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS, ABOUT_FEW } from '../own-timeouts.ts'
+import { OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS, ABOUT_FEW } from '../own-rounds.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 
