@@ -166,12 +166,6 @@ const savedSchema = z.object({
   lastAlertAt: z.record(z.string(), z.unknown()).catch({}),
 })
 
-interface SavedAlerts {
-  /** Empty if Alertmanager has ended them by itself. */
-  readonly alerts: readonly TargetAlert[]
-  readonly lastAlertAt: ReadonlyMap<string, number>
-}
-
 /** What fires, over restarts of the agent: after one it takes as long as the `for` of a rule until it fires again. */
 const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, readBootTime: ReadBootTime) => {
   const boot = await readBootTime()
@@ -179,10 +173,11 @@ const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, readBootT
   const bootNow = (): BootTime | null => boot && { id: boot.id, since: boot.since + clock.elapsed() - readAt }
 
   return {
-    read: async (): Promise<SavedAlerts> => {
+    /** Without alerts if Alertmanager has ended them by itself. */
+    read: async () => {
       const found = await checkpoint.read()
       const { data: saved } = savedSchema.safeParse(found.state === 'saved' ? found.value : undefined)
-      if (saved === undefined) return { alerts: [], lastAlertAt: new Map() }
+      if (saved === undefined) return { alerts: [], lastAlertAt: new Map<string, number>() }
       const now = clock.now()
       const since = bootNow()
       // Within one boot by the monotonic clock: the clock of the host may have been set in the meantime.

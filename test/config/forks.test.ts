@@ -35,13 +35,7 @@ const complaint = (...lines: readonly string[]): string => {
 describe('the forks that come with the agent', () => {
   test('the first network, to the minute', () => {
     expect(read(null).forks.get('143')).toEqual([
-      {
-        name: 'mip-8',
-        kind: 'fork',
-        activationAt: 1_788_359_400_000,
-        minimumVersion: '0.16.1',
-        timeline: 'page',
-      },
+      { name: 'mip-8', kind: 'fork', activationAt: 1_788_359_400_000, minimumVersion: '0.16.1', timeline: 'page' },
     ])
   })
   test('its test network, to the minute', () => {
