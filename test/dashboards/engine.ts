@@ -156,72 +156,39 @@ const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly string
     const waits = { pending: seconds(pending), kept: seconds(kept), step: stretch.step }
     for (const { labels: own, points } of joined(await api.range(expr, stretch))) {
       const series = { ...own, ...labels, alertname: alert }
-      text.push(...render('ALERTS_FOR_STATE', series, onsetsOf(points, waits)))
-      for (const [state, times] of Object.entries(statesOf(points, waits))) {
-        const all = { ...series, alertstate: state }
-        text.push(
-          ...render(
-            'ALERTS',
-            all,
-            times.map((at) => [at, 1] as const),
-          ),
-        )
+      const states = statesOf(points, waits)
+      const onsets = states.map(({ at, onset }) => [at, onset] as const)
+      text.push(...render('ALERTS_FOR_STATE', series, onsets))
+      for (const alertstate of ['pending', 'firing']) {
+        const times = states.filter(({ state }) => state === alertstate).map(({ at }) => [at, 1] as const)
+        text.push(...render('ALERTS', { ...series, alertstate }, times))
       }
     }
   }
   return [...text, END]
 }
 
-interface Waits {
-  readonly pending: number
-  readonly kept: number
-  readonly step: number
-}
-
-/** When an alert was pending and when it fired, from the times at which its expression was true. */
-const statesOf = (points: Answered['points'], { pending, kept, step }: Waits) => {
-  const states: { pending: number[]; firing: number[] } = { pending: [], firing: [] }
-  let since: number | null = null
-  let last: number | null = null
+/** While an alert is pending or fires: its state and its onset, from the times at which its expression was true. */
+const statesOf = (
+  points: Answered['points'],
+  { pending, kept, step }: Readonly<Record<'pending' | 'kept' | 'step', number>>,
+) => {
+  const states: { readonly at: number; readonly state: string; readonly onset: number }[] = []
+  let [onset, last, isFiring] = [Number.NaN, Number.NEGATIVE_INFINITY, false]
   const keep = (until: number): void => {
-    if (last === null || since === null || last - since < pending) return
-    for (let at = last + step; at < until && at <= last + kept; at += step) states.firing.push(at)
+    if (!isFiring) return
+    for (let at = last + step; at < until && at <= last + kept; at += step) states.push({ at, state: 'firing', onset })
   }
   for (const [at] of points) {
-    const isSame = last !== null && (at - last <= step || isKept(at, { since, last, pending, kept }))
     keep(at)
-    if (!isSame) since = at
-    since ??= at
-    states[at - since >= pending ? 'firing' : 'pending'].push(at)
+    if (at - last > Math.max(step, isFiring ? kept : 0)) onset = at
+    isFiring = at - onset >= pending
+    states.push({ at, state: isFiring ? 'firing' : 'pending', onset })
     last = at
   }
   keep(Number.POSITIVE_INFINITY)
   return states
 }
-
-/** While an alert is pending or fires, the time of its onset, as Prometheus records it. */
-const onsetsOf = (points: Answered['points'], waits: Waits): readonly (readonly [at: number, onset: number])[] => {
-  const { pending, firing } = statesOf(points, waits)
-  let onset = 0
-  let last = Number.NEGATIVE_INFINITY
-  return [...pending, ...firing]
-    .toSorted((a, b) => a - b)
-    .map((at) => {
-      if (at - last > waits.step) onset = at
-      last = at
-      return [at, onset]
-    })
-}
-
-interface Held {
-  readonly since: number | null
-  readonly last: number
-  readonly pending: number
-  readonly kept: number
-}
-
-const isKept = (at: number, { since, last, pending, kept }: Held): boolean =>
-  since !== null && last - since >= pending && at - last <= kept
 
 const END = '# EOF\n'
 
