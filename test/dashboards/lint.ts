@@ -32,28 +32,21 @@ const RUNBOOK_PAGES = 'https://chain-agent.example/runbooks/'
 /** The parts of a dashboard that links refer to. */
 const landmarkSchema = z.object({
   uid: z.string(),
-  tags: z.array(z.string()),
   templating: z.object({ list: z.array(z.object({ name: z.string() })) }),
   panels: z.array(z.looseObject({ id: z.number(), panels: z.array(z.object({ id: z.number() })).optional() })),
 })
 type Landmark = z.output<typeof landmarkSchema>
 
 /** Links must refer to existing dashboards and runbooks. */
-const lintLinks = (name: string, dashboard: Dashboard, all: readonly Landmark[]): readonly Finding[] => [
-  ...dashboard.links
-    .filter(
-      ({ type, tags = [] }) =>
-        type === 'dashboards' && !all.some((other) => tags.every((tag) => other.tags.includes(tag))),
-    )
-    .map(({ title }) => finding('link', name, `link "${title}" finds no dashboard by its tags`)),
-  ...dashboard.panels
+const lintLinks = (name: string, dashboard: Dashboard, all: readonly Landmark[]): readonly Finding[] =>
+  dashboard.panels
     .flatMap((panel) => (panel.type === 'row' ? [panel, ...panel.panels] : [panel]))
     .flatMap((panel) => urlsIn(panel).map((url) => ({ where: `${name}, panel "${panel.title ?? ''}"`, url })))
     .concat(urlsIn(dashboard.links).map((url) => ({ where: name, url })))
-    .flatMap(({ where, url }) =>
-      [faultOf(url, all)].flatMap((what) => (what === null ? [] : [finding('link', where, `link ${url} ${what}`)])),
-    ),
-]
+    .flatMap(({ where, url }) => {
+      const what = faultOf(url, all)
+      return what === null ? [] : [finding('link', where, `link ${url} ${what}`)]
+    })
 
 /** URLs of links and in Markdown; for a row without those of its panels. */
 const urlsIn = (value: unknown, key = ''): readonly string[] => {
