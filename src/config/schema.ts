@@ -116,14 +116,8 @@ export const schema = z.strictObject({
 })
 
 /** What the profile watcher enables; it disables the other collectors, unless the configuration enables one. */
-export const WATCHER_COLLECTORS: readonly string[] = [
-  'reference',
-  'staking',
-  'watched',
-  'maintenance',
-  'heartbeat',
-  'alertmanagers',
-]
+export const WATCHER_COLLECTORS: readonly string[] =
+  'reference staking watched maintenance heartbeat alertmanagers'.split(' ')
 
 /** The configuration as the agent uses it: durations in milliseconds, everything present. */
 export type Config = z.output<typeof schema>

@@ -25,14 +25,8 @@ const NORMAL = [
   'proposal_created',
   'remote_timeout',
 ]
-const FAULTS = [
-  'local_timeout',
-  'execution_lagging',
-  'bad_state_root',
-  'base_fee_error',
-  'statesync_target_set',
-  'statesync_triggered',
-]
+const FAULTS =
+  'local_timeout execution_lagging bad_state_root base_fee_error statesync_target_set statesync_triggered'.split(' ')
 const BLOCKSYNC = [
   'blocksync_requested',
   'blocksync_timeout',

@@ -132,20 +132,10 @@ export const peers: Row = {
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber']
 /** As in the definition of the metrics. */
 const TRAFFIC_METHODS = [
-  'eth_blockNumber',
-  'eth_call',
-  'eth_estimateGas',
-  'eth_getBalance',
-  'eth_getBlockByNumber',
-  'eth_getLogs',
-  'eth_getTransactionByHash',
-  'eth_getTransactionCount',
-  'eth_getTransactionReceipt',
-  'eth_sendRawTransaction',
-  'eth_sendRawTransactionSync',
-  'trace',
-  'other',
-]
+  'eth_blockNumber eth_call eth_estimateGas eth_getBalance eth_getBlockByNumber eth_getLogs',
+  'eth_getTransactionByHash eth_getTransactionCount eth_getTransactionReceipt eth_sendRawTransaction',
+  'eth_sendRawTransactionSync trace other',
+].flatMap((line) => line.split(' '))
 const REASONS = ['refused', 'timeout', 'http', 'jsonrpc', 'invalid']
 
 export const rpc: Row = {
