@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { stringify } from 'yaml'
-import { describeFileError, SourceError } from '../../core/errors.ts'
-import { packageFile } from '../../core/package.ts'
+import { SourceError } from '../../core/errors.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ActionContext, unlessInterrupted, UsageError, writeAll } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
@@ -16,7 +14,7 @@ import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../hea
 import type { RuleFile } from '../../health/rules/rule.ts'
 import { alertProblem, readLimits, type WrittenLimits } from '../../health/settings.ts'
 import { SEVERITY_TONES } from '../replay/firings.ts'
-import { writeFiles } from '../shared/write-files.ts'
+import { readShipped, writeFiles } from '../shared/write-files.ts'
 import { count, duration, figure, utc } from '../../core/format.ts'
 import type { Tone } from '../../domain/health.ts'
 import { type Style, wrap } from '../../terminal/style.ts'
@@ -83,7 +81,7 @@ const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): P
   const { job = RENDER_DEFAULTS.job, labels: targetLabels = RENDER_DEFAULTS.targetLabels } = options
   const { health, prefix } = loadFor(io, options.config).config
   const files = ruleFiles(tuningOf(health, options))
-  const template = await readTemplate()
+  const template = await readShipped('alerts/chain.tmpl', 'the template of the messages')
   const links = { ...RENDER_DEFAULTS, ...(prefix !== 'auto' && { prefix }), runbooks, dashboards, job, targetLabels }
   const labels = Object.fromEntries(resourceLabel.map((text) => splitAt(text, '=')))
   const render = (file: RuleFile, name: string): string =>
@@ -105,19 +103,6 @@ const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): P
     await writeFiles(io, output, { ending, texts })
   }
   exit(0)
-}
-
-/** The template of the messages, for Alertmanager. */
-const readTemplate = async (): Promise<string> => {
-  try {
-    return await readFile(packageFile('alerts/chain.tmpl'), 'utf8')
-  } catch (error) {
-    throw new SourceError({
-      doing: 'find the template of the messages',
-      happened: describeFileError(error).happened,
-      advice: 'install the package again: alerts is part of it',
-    })
-  }
 }
 
 /** A ConfigMap that an Alertmanager of the Prometheus Operator mounts: `configMaps` of its resource. */
