@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { ParseError, SourceError, asError } from '../../core/errors.ts'
+import { asError } from '../../core/errors.ts'
 import { hour, second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { preflight } from '../check/preflight.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type ActionContext, sourceContext, type SourceContext } from '../../terminal/io.ts'
+import { type ActionContext, sourceContext, type SourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { createStyle, pairs, wrap, type Style } from '../../terminal/style.ts'
-import { readFromNode, readSnapshot } from '../shared/read-snapshot.ts'
+import { readSnapshot } from '../shared/read-snapshot.ts'
 import { type RedactionKind, redactDocument, type RedactionCount, redactLog } from '../../core/redaction/redact-log.ts'
 import { figure, size, joinList } from '../../core/format.ts'
 import { sanitize, redact } from '../../core/redaction/redact.ts'
@@ -50,9 +50,9 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
   if (!options.list) await checkNewFile(fileAt(clock.now()))
-  const snapshot = await snapshotOf(io, options, config)
   const progress = createProgress(io)
   try {
+    const { snapshot } = await readSnapshot(io, options)
     progress.show('Checking the host')
     const setUp = await preflight({ config, snapshot, ...source })
     const members = await gatherBundle({
@@ -90,16 +90,6 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
     exit(1)
   } finally {
     progress.end()
-  }
-}
-
-/** Reads from the agent, or from the node if no agent answers. */
-const snapshotOf = async (io: Io, options: Options, config: Config): Promise<NodeSnapshot> => {
-  try {
-    return (await readSnapshot(io, options)).snapshot
-  } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return readFromNode(io, config)
-    throw error
   }
 }
 

@@ -18,8 +18,7 @@ import { oneLine } from '../../health/sections/fact.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { forksAhead } from '../../health/summary.ts'
 import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
-import { createHttpClient } from '../../sources/http.ts'
-import { alertLabels, authoritiesOf } from '../shared/alert-request.ts'
+import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { type Incident, lastedText } from '../replay/firings.ts'
 
 interface ReportCommandOptions extends ConfigOptions, OutputOptions {
@@ -190,7 +189,7 @@ const REQUEST_MS = 10 * second
 const sendReport = async (io: Io, config: Config, annotations: Digest): Promise<Readonly<Record<string, string>>> => {
   const own = await alertLabels(config, { alertname: 'ChainReport', severity: 'info' })
   const labels = { ...own, digest: 'true' }
-  const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
+  const ask = await clientOf(io, config)
   const sent = config.alertmanagers.urls.map(async (url): Promise<readonly [string, string]> => {
     const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
     return [endpoint.name, await deliveryState(endpoint.send([{ labels, annotations }], io.signal), isAcceptedAlert)]

@@ -5,8 +5,7 @@ import { type ActionContext, unlessInterrupted, UsageError, writeAll } from '../
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { day, second } from '../../core/units.ts'
-import { createHttpClient } from '../../sources/http.ts'
-import { authoritiesOf } from '../shared/alert-request.ts'
+import { clientOf } from '../shared/alert-request.ts'
 import { estimateFirings, type Estimate, type RuleEstimate, createPrometheusApi } from './estimate.ts'
 import type { Config } from '../../config/schema.ts'
 import { ruleFiles, type Tuning } from '../../health/rules/index.ts'
@@ -57,9 +56,8 @@ const estimateRules = async ({ io, exit, options }: ActionContext<RulesOptions>,
   const to = io.clock.now()
   const progress = createProgress(io)
   const estimate = await unlessInterrupted(io, exit, async () => {
-    const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
     return estimateFirings({
-      api: createPrometheusApi(ask, url, io.signal),
+      api: createPrometheusApi(await clientOf(io, config), url, io.signal),
       files,
       from: to - (options.days ?? DEFAULT_DAYS) * day,
       to,
