@@ -174,10 +174,10 @@ const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, readBootT
 
   return {
     /** Without alerts if Alertmanager has ended them by itself. */
-    read: async () => {
+    read: async (): Promise<{ alerts: readonly TargetAlert[]; lastAlertAt: ReadonlyMap<string, number> }> => {
       const found = await checkpoint.read()
       const { data: saved } = savedSchema.safeParse(found.state === 'saved' ? found.value : undefined)
-      if (saved === undefined) return { alerts: [], lastAlertAt: new Map<string, number>() }
+      if (saved === undefined) return { alerts: [], lastAlertAt: new Map() }
       const now = clock.now()
       const since = bootNow()
       // Within one boot by the monotonic clock: the clock of the host may have been set in the meantime.

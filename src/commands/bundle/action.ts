@@ -308,8 +308,9 @@ export const gatherBundle = async (options: BundleSources): Promise<Members> => 
         return jsonOf(options.logsSince === null ? incident : { ...incident, journals })
       })
     }
-    const since = options.logsSince
-    for (const [label, unit] of since === null ? [] : units) {
+    const { logsSince: since } = options
+    if (since === null) return members
+    for (const [label, unit] of units) {
       const newest = async (count: RedactionCount): Promise<Redacting> => {
         const { lines } = await readLogText({ exec, clock, signal }, { unit, since, ...LOG_LIMITS }, count)
         if (lines.length === 0) throw new Error(`the journal has no line of ${unit}`)
