@@ -1,6 +1,7 @@
 import { type Row, frame } from '../frame.ts'
 import { anyIs, limitsBy } from '../limits.ts'
-import { NODE_LABELS, toPanel, TO_NODE_FROM_TABLE } from '../links.ts'
+import { LINKED_NODE } from '../columns.ts'
+import { NODE_LABELS, toPanel } from '../links.ts'
 import { INHIBITED, whileScraped } from '../node-state.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
@@ -12,7 +13,6 @@ import { alertList } from '../overview.ts'
 
 const AGENTS = 'Agents'
 const MISSING = 'Collectors without a reading'
-const NODES = { keys: { instance: 'Node' }, hidden: NODE_LABELS, links: { instance: TO_NODE_FROM_TABLE } }
 
 const WITHOUT_READING = 'chain_agent_collector_up == 0'
 const HEARTBEAT = 'time() - chain_agent_heartbeat_last_success_timestamp_seconds'
@@ -111,7 +111,7 @@ const glance: Row = {
       height: 9,
       keys: { instance: 'Node', collector: 'Collector' },
       hidden: NODE_LABELS,
-      links: NODES.links,
+      links: LINKED_NODE.links,
       columns: [
         {
           title: 'Is',
@@ -134,7 +134,7 @@ const glance: Row = {
       ],
     }),
     table({
-      ...NODES,
+      ...LINKED_NODE,
       title: AGENTS,
       about:
         'Each agent: whether it answers, its uptime, what it uses, how long its scrape takes, whether the last load of the configuration succeeded and when, whether it can save its state, the health that it reports, and the time since its last heartbeat. If the health differs from the alerts of Prometheus, see whether both have the same rules.',

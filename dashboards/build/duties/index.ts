@@ -188,8 +188,7 @@ const identity: readonly Placed[] = [
     alerts: ['ChainLeftActiveSet'],
     width: 12,
     height: heightOf(6),
-    keys: { instance: 'Node' },
-    hidden: NODE_LABELS,
+    ...NODE,
     sortBy: { title: 'Share', descending: true },
     columns: [
       { title: 'Share', expr: 'max by (job, instance) (chain_native_stake_ratio)', unit: 'percentunit', decimals: 3 },
@@ -244,8 +243,7 @@ const slots: Row = {
       alerts: ['ChainLeaderTimeouts.shortfall', 'ChainLeaderTimeouts', 'ChainBlind'],
       width: 24,
       height: heightOf(3),
-      keys: { instance: 'Node' },
-      hidden: NODE_LABELS,
+      ...NODE,
       sortBy: { title: 'Probability', descending: false },
       columns: [
         { title: 'Blocks', expr: BLOCKS, unit: 'locale' },

@@ -1,5 +1,6 @@
 import { anyIs, limitsBy } from '../limits.ts'
-import { toPanel, NODE_LABELS, TO_NODE_FROM_TABLE, uidOf } from '../links.ts'
+import { LINKED_NODE, NODE } from '../columns.ts'
+import { toPanel, TO_NODE_FROM_TABLE, uidOf } from '../links.ts'
 import { graph } from '../panels/graph.ts'
 import type { Placed } from '../panels/panel.ts'
 import { tile } from '../panels/tile.ts'
@@ -150,9 +151,7 @@ const nodes: Row = {
       alerts: ['ChainAgentDown', 'ChainBlockStalled', 'ChainBehind'],
       width: 24,
       height: heightOf(9),
-      keys: { instance: 'Node' },
-      hidden: NODE_LABELS,
-      links: { instance: TO_NODE_FROM_TABLE },
+      ...LINKED_NODE,
       sortBy: { title: 'State', descending: true },
       columns: [
         { title: 'State', expr: RANK, unit: 'none', words: RANKS, width: 190 },
@@ -257,9 +256,7 @@ const services: Row = {
       alerts: ['ChainAgentDown', 'ChainAgentAbsent', 'ChainAgentAbsent.node'],
       empty: 'none',
       width: 8,
-      keys: { instance: 'Node' },
-      hidden: NODE_LABELS,
-      links: { instance: TO_NODE_FROM_TABLE },
+      ...LINKED_NODE,
       columns: [
         { title: 'State', expr: `(${STATE}) >= 8`, unit: 'none', words: STATES },
         {
@@ -283,8 +280,7 @@ const services: Row = {
       ],
       empty: 'none',
       width: 16,
-      keys: { instance: 'Node' },
-      hidden: NODE_LABELS,
+      ...NODE,
       links: { instance: TO_QUERY_SERVICE },
       sortBy: { title: 'Phase', descending: true },
       columns: [
