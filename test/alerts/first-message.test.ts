@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { amtool, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
@@ -21,19 +21,15 @@ describe('the page about the first message', () => {
     onTestFinished(telegram.close)
     const page = await readFile(PAGE, 'utf8')
     const [, written = ''] = /alertmanager\.yml <<END\n([^]*?)\nEND\n/.exec(page) ?? []
-    const config = join(directory, 'alertmanager.yml')
-    await writeFile(
-      config,
-      written
-        .replace('/etc/prometheus/chain.tmpl', join(ALERTS, 'chain.tmpl'))
-        .replace("bot_token: '$TOKEN'", `bot_token: '1:abc'\n        api_url: ${telegram.url}`)
-        .replace('chat_id: $CHAT', 'chat_id: 42')
-        .replace('group_wait: 10s', 'group_wait: 2s'),
-    )
-    const checked = await run(await amtool(), ['check-config', config])
-    expect(checked.code, checked.stdout + checked.stderr).toBe(0)
-    const { address, stop } = await startAlertmanager(config, join(directory, 'data'))
+    const config = written
+      .replace('/etc/prometheus/chain.tmpl', join(ALERTS, 'chain.tmpl'))
+      .replace("bot_token: '$TOKEN'", `bot_token: '1:abc'\n        api_url: ${telegram.url}`)
+      .replace('chat_id: $CHAT', 'chat_id: 42')
+      .replace('group_wait: 10s', 'group_wait: 2s')
+    const { address, stop } = await startAlertmanager(directory, config)
     onTestFinished(async () => stop())
+    const checked = await run(await amtool(), ['check-config', join(directory, 'alertmanager.yml')])
+    expect(checked.code, checked.stdout + checked.stderr).toBe(0)
 
     const argv = ['alert', 'test', '--alertmanager', `http://${address}`, '--set', 'alertmanagers.instance=node-a']
     const sent = await cli(argv)

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { startAlertmanager } from '../support/alertmanager.ts'
 import { eventually } from '../support/eventually.ts'
@@ -65,7 +65,7 @@ const ALWAYS = { times: [{ start_time: '00:00', end_time: '24:00' }] }
 const NEVER = { years: ['1970'] }
 
 /** The committed configuration with every wait set to 1 s and every receiver replaced by the webhook. */
-const hastened = async (url: string, { isNight = false }: ListenerOptions): Promise<string> => {
+const hastened = async (url: string, { isNight = false }: ListenerOptions) => {
   const { receivers, route, time_intervals: intervals, ...rest } = await readConfig()
   const hasten = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(hasten)
@@ -77,14 +77,14 @@ const hastened = async (url: string, { isNight = false }: ListenerOptions): Prom
       ]),
     )
   }
-  return stringify({
+  return {
     ...rest,
     time_intervals: intervals.map(({ name }) => ({ name, time_intervals: [isNight ? ALWAYS : NEVER] })),
     route: hasten(route),
     receivers: receivers.map(({ name }) =>
       name === 'none' ? { name } : { name, webhook_configs: [{ url, send_resolved: true }] },
     ),
-  })
+  }
 }
 
 export interface Listeners {
@@ -100,19 +100,11 @@ export const startListeners = async (options: ListenerOptions = {}): Promise<Lis
   const webhook = await receiving()
   const messages = (): readonly Message[] => webhook.bodies.map((body) => messageSchema.parse(JSON.parse(body)))
   const directory = await mkdtemp(join(tmpdir(), 'chain-alertmanager-'))
-  const file = join(directory, 'alertmanager.yml')
-  await writeFile(file, await hastened(webhook.url, options))
-  const manager = await startAlertmanager(file, join(directory, 'data'))
-  const api = `http://${manager.address}/api/v2/alerts`
-
-  const post: Listeners['post'] = async (...alerts) => {
-    const body = JSON.stringify(alerts.map((labels) => ({ labels, annotations: {} })))
-    const headers = { 'content-type': 'application/json' }
-    const { status } = await fetch(api, { method: 'POST', headers, body })
-    if (status !== 200) throw new Error(`${status}\n${manager.output()}`)
-  }
+  const manager = await startAlertmanager(directory, await hastened(webhook.url, options))
+  const post: Listeners['post'] = async (...alerts) =>
+    manager.post(alerts.map((labels) => ({ labels, annotations: {} })))
   const open = async (alerts: readonly Labels[]): Promise<readonly Labels[]> => {
-    const standing = standingSchema.parse(await (await fetch(api)).json())
+    const standing = standingSchema.parse(await manager.alerts())
     const suppressed = standing.filter(({ status }) => status.state === 'suppressed')
     const done = [...suppressed, ...messages().flatMap(({ alerts: told }) => told)]
     return alerts.filter((posted) => !done.some(({ labels }) => isSame(labels, posted)))

@@ -1,10 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { stringify } from 'yaml'
 import { z } from 'zod'
 import { second } from '../../src/core/units.ts'
 import type { RecoveryAction } from '../../src/domain/health.ts'
@@ -253,7 +252,7 @@ const listen = async () => {
 }
 
 /** The receiver with every integration, as it is shipped, but for its addresses and secrets. */
-const configFor = async ({ url, smarthost }: { readonly url: string; readonly smarthost: string }): Promise<string> => {
+const configFor = async ({ url, smarthost }: Readonly<Record<'url' | 'smarthost', string>>) => {
   const { receivers } = await readConfig()
   const examples = receivers.find(({ name }) => name === 'examples')
   const only = z.tuple([z.looseObject({})])
@@ -265,7 +264,7 @@ const configFor = async ({ url, smarthost }: { readonly url: string; readonly sm
   const [ntfy, webhook] = z
     .tuple([z.looseObject({ url: z.string() }), z.looseObject({})])
     .parse(examples?.['webhook_configs'])
-  return stringify({
+  return {
     templates: [join(ALERTS, 'chain.tmpl')],
     route: { receiver: 'examples', group_by: ['instance'], group_wait: '1s', group_interval: '1s' },
     receivers: [
@@ -282,7 +281,7 @@ const configFor = async ({ url, smarthost }: { readonly url: string; readonly sm
         ],
       },
     ],
-  })
+  }
 }
 
 /**
@@ -305,21 +304,13 @@ const textsOfAll = (received: readonly Received[], alerts: readonly Posted[]): r
 
 const messagesOf = async (version: AlertmanagerVersion, directory: string): Promise<ReadonlyMap<string, string>> => {
   const sink = await listen()
-  await mkdir(directory, { recursive: true })
-  const file = join(directory, 'alertmanager.yml')
-  await writeFile(file, await configFor(sink))
-  const manager = await startAlertmanager(file, join(directory, 'data'), version)
+  const manager = await startAlertmanager(directory, await configFor(sink), { version })
   try {
     const arrived = new Map<string, string>()
     for (const [name, steps] of Object.entries(CASES)) {
       for (const alerts of steps) {
         sink.received.length = 0
-        const { status } = await fetch(`http://${manager.address}/api/v2/alerts`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(alerts),
-        })
-        expect(status).toBe(200)
+        await manager.post(alerts)
         const texts = await eventually(
           () => textsOfAll(sink.received, alerts),
           (found) => found.length === INTEGRATIONS.length,

@@ -1,7 +1,4 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect } from 'vitest'
-import { stringify } from 'yaml'
 import { z } from 'zod'
 import { ALERTMANAGERS, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
@@ -52,9 +49,7 @@ for (const version of ALERTMANAGERS) {
           hook('with the end', true),
         ],
       }
-      const file = join(directory, 'alertmanager.yml')
-      await writeFile(file, stringify(config))
-      const { address, stop } = await startAlertmanager(file, join(directory, 'data'), version)
+      const { address, stop } = await startAlertmanager(directory, config, { version })
       onTestFinished(async () => stop())
 
       const host = await openHost({ scenario: 'service-crash', second: 300 })
