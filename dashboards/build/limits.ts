@@ -70,11 +70,7 @@ export const anyIs = (meaning: 'critical' | 'warning'): Limits =>
   ])
 
 /** For limits that no alert has, but that follow from the definition of the value. */
-export const ownLimits = (steps: readonly Step[]): Limits => ({
-  steps,
-  lines: steps,
-  words: () => '',
-})
+export const ownLimits = (steps: readonly Step[]): Limits => ({ steps, lines: steps, words: () => '' })
 
 /** A step includes its value, but `> 0` does not include 0. */
 const stepOf = ({ bad, inclusive, value }: Limit, whole: boolean): number => {

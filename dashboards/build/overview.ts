@@ -9,11 +9,7 @@ import { OR_NO_NODE } from './promql.ts'
 import { RUNBOOK_LINK } from './rules.ts'
 import { fact, type TextLabels, UP, type ValueLabels } from './value-labels.ts'
 
-export const RUNS_OR_IDLE: ValueLabels = {
-  0: ['DOWN', 'critical'],
-  1: ['runs', 'good'],
-  2: ['idle', 'unknown'],
-}
+export const RUNS_OR_IDLE: ValueLabels = { 0: ['DOWN', 'critical'], 1: ['runs', 'good'], 2: ['idle', 'unknown'] }
 /** 2 is a unit that does not run and does not need to, such as the clean-up between its runs. */
 export const runningOf = (services = ''): string => {
   const [active, expected] = ['chain_service_active', 'chain_service_expected'].map((metric) => metric + services)

@@ -76,8 +76,6 @@ export const heartbeat = {
   }),
   metrics: {
     chain_agent_heartbeat_last_success_timestamp_seconds: gauge('Time at which a heartbeat was last accepted.'),
-    chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', {
-      result: ['accepted', 'failed'],
-    }),
+    chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', { result: ['accepted', 'failed'] }),
   },
 } as const

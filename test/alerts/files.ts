@@ -21,11 +21,7 @@ const ruleSchema = z.strictObject({
 })
 const rulesSchema = z.strictObject({
   groups: z.array(
-    z.strictObject({
-      name: z.string(),
-      interval: z.string().optional(),
-      rules: z.array(ruleSchema),
-    }),
+    z.strictObject({ name: z.string(), interval: z.string().optional(), rules: z.array(ruleSchema) }),
   ),
 })
 const duration = z.union([z.string(), z.number()]).transform((value) => parseDuration(String(value)) ?? 0)

@@ -147,10 +147,7 @@ describe("the operator's own file", () => {
 
 test('an error in it is a ConfigError', () => {
   const load = (path: string) => () =>
-    readConfig(undefined, {
-      env: {},
-      flags: [{ path: 'version.forksFile', value: path, typed: '--set' }],
-    })
+    readConfig(undefined, { env: {}, flags: [{ path: 'version.forksFile', value: path, typed: '--set' }] })
   expect(load(write('143: 7'))).toThrow(/own\.yaml:1: 143: expected a list of forks/)
   expect(load(join(directory, 'none.yaml'))).toThrow(
     /none\.yaml: the file with forks cannot be read: there is no such file/,

@@ -53,10 +53,7 @@ describe('limits of panels', () => {
     expect(() => limitsOf('ChainGone', 'up')).toThrow('no rule in alerts/ gives the alert ChainGone')
     expect(() => limitsOf('ChainBehind', 'chain_rpc_up')).toThrow('with no number')
     expect(() =>
-      combinedLimits(BEHIND, {
-        alert: 'ChainBlocksyncWindow',
-        metric: 'chain_blocksync_window_remaining_blocks',
-      }),
+      combinedLimits(BEHIND, { alert: 'ChainBlocksyncWindow', metric: 'chain_blocksync_window_remaining_blocks' }),
     ).toThrow('do not agree')
   })
 

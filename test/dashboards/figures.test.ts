@@ -248,10 +248,7 @@ describe('nodes of the same name in two clusters', () => {
 
   test('are two lines of a graph that compares two metrics', async () => {
     const rounds = { dashboard: 'consensus', panel: 'Rounds by source, relative to the ledger stream', instance: 'a' }
-    await expectFigure(rounds, { past }, {
-      '{instance="a",cluster="north"}': 7,
-      '{instance="a",cluster="south"}': 9,
-    })
+    await expectFigure(rounds, { past }, { '{instance="a",cluster="north"}': 7, '{instance="a",cluster="south"}': 9 })
   })
 
   test('are one if their cluster is selected', async () => {

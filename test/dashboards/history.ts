@@ -72,13 +72,7 @@ const createTarget = (
   const full = createRecorder(common)
   const fineFrom = now - hours * HOUR
   const from = Math.min(fineFrom, now - days * 24 * HOUR)
-  for (const moment of nodeStates(profile, {
-    now,
-    from,
-    fineFrom,
-    to: now + aheadHours * HOUR,
-    step,
-  })) {
+  for (const moment of nodeStates(profile, { now, from, fineFrom, to: now + aheadHours * HOUR, step })) {
     const { at, elapsed, isScraped, starts } = moment
     if (at < fineFrom) {
       week.move({ at, elapsed, isWritten: isScraped })

@@ -63,10 +63,7 @@ describe('the dashboards against a real Prometheus with a past', () => {
       if (!panel || !target) throw new Error(`${title} is gone`)
       const { expr, span, step } = sent(scene, panel, target)
       const all = await engine.range(expr, { ...span, step })
-      const one = await engine.range(expr.replace(/(topk|bottomk)\(10,/, '$1(1,'), {
-        ...span,
-        step,
-      })
+      const one = await engine.range(expr.replace(/(topk|bottomk)\(10,/, '$1(1,'), { ...span, step })
       expect(all.length).toBeGreaterThan(1)
       expect(one).toHaveLength(1)
       expect(all).toContainEqual(one[0])

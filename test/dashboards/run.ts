@@ -88,9 +88,7 @@ const ask = async (
 ): Promise<{ readonly series: readonly Answered[] } | { readonly refused: Finding }> => {
   const [left] = unresolved(expr)
   if (left !== undefined)
-    return {
-      refused: finding('query', where, `the variable ${left} is not defined; expected one that is`),
-    }
+    return { refused: finding('query', where, `the variable ${left} is not defined; expected one that is`) }
   try {
     return { series: await query() }
   } catch (error) {
@@ -132,10 +130,7 @@ const checkAnswer = ({ type }: Pick<Panel, 'type'>, { target, series }: Answer):
   const names = known.map((one) => legendOf(target, one))
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (lacking.length === 0 && twice !== undefined)
-    found.push({
-      rule: 'legend',
-      what: `${known.length} series, and several are called "${twice}"`,
-    })
+    found.push({ rule: 'legend', what: `${known.length} series, and several are called "${twice}"` })
   if (type === 'timeseries' && known.length > MOST_SERIES)
     found.push({ rule: 'many', what: `${known.length} lines; expected ${MOST_SERIES} at most` })
   return found

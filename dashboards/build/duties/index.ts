@@ -225,10 +225,7 @@ const EXPECTED = `(
 const BLOCKS = 'sum by (job, instance) (chain_duty_slots{result="block"})'
 const LED = 'sum by (job, instance) (chain_duty_slots)'
 
-const SHORTFALL = {
-  alert: 'ChainLeaderTimeouts.shortfall',
-  metric: 'chain_duty_shortfall_probability_ratio',
-}
+const SHORTFALL = { alert: 'ChainLeaderTimeouts.shortfall', metric: 'chain_duty_shortfall_probability_ratio' }
 const CHANCE = limitsBy(SHORTFALL.alert, SHORTFALL.metric)
 const NO_LUCK = limitsOf(SHORTFALL.alert, SHORTFALL.metric)
   .map(({ value }) => inWords(value, 'percentunit'))

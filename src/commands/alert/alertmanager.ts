@@ -91,10 +91,7 @@ const statusSchema = z.object({
 })
 const configSchema = z.object({ route: routeSchema, receivers: z.array(z.looseObject({ name: z.string() })) })
 const groupsSchema = z.array(
-  z.object({
-    receiver: z.object({ name: z.string() }),
-    alerts: z.array(z.object({ labels: labelsSchema })),
-  }),
+  z.object({ receiver: z.object({ name: z.string() }), alerts: z.array(z.object({ labels: labelsSchema })) }),
 )
 const alertsSchema = z.array(
   z.object({

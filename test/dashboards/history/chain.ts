@@ -163,9 +163,7 @@ export const recordConsensus = (to: Recorder, moment: NodeState): void => {
 
 const recordLog = (to: Recorder, moment: NodeState): void => {
   for (const kind of NETWORK_ERROR_KINDS)
-    to.total('chain_consensus_network_errors_total', kind === 'session_timeout' ? 0.004 : 0, {
-      kind,
-    })
+    to.total('chain_consensus_network_errors_total', kind === 'session_timeout' ? 0.004 : 0, { kind })
   if (!moment.consensusRuns) return
   to.gauge('chain_consensus_network_error_peers', 1)
   if (moment.follows) {
@@ -262,9 +260,7 @@ const recordEvents = (to: Recorder, moment: NodeState): void => {
 const recordDuty = (to: Recorder, moment: NodeState): void => {
   const { profile, ownTimeoutShare, statesync } = moment
   if (statesync !== null) return
-  to.gauge('chain_duty_timeout_ratio', TIMEOUT_SHARE * (1 + 0.1 * moment.noise(14)), {
-    scope: 'network',
-  })
+  to.gauge('chain_duty_timeout_ratio', TIMEOUT_SHARE * (1 + 0.1 * moment.noise(14)), { scope: 'network' })
   to.gauge('chain_duty_identity_active', moment.consensusRuns, {
     identity: `02${(profile.keyOf ?? profile.name).replaceAll(/\W/g, '')}`,
     boot: profile.name,
@@ -273,9 +269,7 @@ const recordDuty = (to: Recorder, moment: NodeState): void => {
   const expected = stakeOf(moment) * DUTY_SECONDS * BLOCKS_PER_SECOND * (1 + TIMEOUT_SHARE)
   const timeouts = Math.round(expected * ownTimeoutShare)
   to.gauge('chain_duty_expected_slots', expected)
-  to.gauge('chain_duty_slots', Math.round(expected * (1 + 0.02 * moment.noise(15))) - timeouts, {
-    result: 'block',
-  })
+  to.gauge('chain_duty_slots', Math.round(expected * (1 + 0.02 * moment.noise(15))) - timeouts, { result: 'block' })
   to.gauge('chain_duty_slots', timeouts, { result: 'timeout' })
   to.gauge('chain_duty_timeout_ratio', ownTimeoutShare, { scope: 'own' })
   to.gauge('chain_duty_shortfall_probability_ratio', ownTimeoutShare > 0.2 ? 0.0004 : 0.5 + 0.3 * moment.noise(16))
@@ -415,10 +409,7 @@ const recordUptime = (to: Recorder, { profile }: NodeState): void => {
   const down = profile.happenings
     .filter(({ what }) => DOWN.includes(what))
     .reduce((hours, { from, to: until }) => hours + from - Math.max(until, 0), 0)
-  const uptime = {
-    fresh_block: 1 - down / WEEK_HOURS,
-    own_rounds: profile.name === LEAVES.name ? 0.976 : 0.991,
-  }
+  const uptime = { fresh_block: 1 - down / WEEK_HOURS, own_rounds: profile.name === LEAVES.name ? 0.976 : 0.991 }
   to.gauge('chain_slo_objective_ratio', OBJECTIVE)
   to.gauge('chain_slo_known_ratio', 0.998)
   for (const criterion of CRITERIA) {

@@ -70,9 +70,7 @@ const recordDisks = (to: Recorder, moment: NodeState): void => {
     const free = Math.round(250 * GIB * (1 - storage * 0.8))
     to.gauge('chain_host_filesystem_available_bytes', free, { directory })
   }
-  to.gauge('chain_host_file_modified_timestamp_seconds', at - (at % DAY) - 20 * DAY, {
-    file: 'node',
-  })
+  to.gauge('chain_host_file_modified_timestamp_seconds', at - (at % DAY) - 20 * DAY, { file: 'node' })
   for (const [file, every] of [
     ['forkpoint', 30],
     ['validators', 7200],
@@ -335,10 +333,7 @@ const recordDatabase = (to: Recorder, moment: NodeState): void => {
 
 const recordTimelines = (to: Recorder, { own, consensusRuns }: NodeState): void => {
   for (const timeline of TIMELINES) {
-    to.gauge('chain_storage_timeline_info', 1, {
-      timeline,
-      kind: timeline === 'primary' ? 'chain' : 'page',
-    })
+    to.gauge('chain_storage_timeline_info', 1, { timeline, kind: timeline === 'primary' ? 'chain' : 'page' })
   }
   for (const [depth, state] of BLOCK_STATES.entries())
     to.gauge('chain_storage_latest_block', own - (consensusRuns ? depth : 0), { state })

@@ -93,15 +93,9 @@ const lintCalls = (text: string, original: string): readonly Fault[] => {
         found.push({ rule: 'rate', what: `${metric} is a gauge; expected no ${over} of it` })
       const window = /^\s*\[([^\]:]+)/.exec(original.slice(node.to))?.[1] ?? ''
       if ((over === 'rate' || over === 'irate') && !/^\$\{?__(?:rate_interval|range)\}?$/.test(window))
-        found.push({
-          rule: 'rate',
-          what: `the ${over} of ${metric} is over ${window}; expected $__rate_interval`,
-        })
+        found.push({ rule: 'rate', what: `the ${over} of ${metric} is over ${window}; expected $__rate_interval` })
       if (metric.endsWith('_bucket') && !keepsBuckets(node, text))
-        found.push({
-          rule: 'rate',
-          what: `${metric} is summed without le; expected it among the groupings`,
-        })
+        found.push({ rule: 'rate', what: `${metric} is summed without le; expected it among the groupings` })
     },
   })
   return found
@@ -138,10 +132,7 @@ const lintChoices = (text: string): readonly Fault[] => {
       const [choose] = /^(?:topk|bottomk)\b/.exec(text.slice(from, to)) ?? []
       if (name !== 'AggregateExpr' || choose === undefined) return
       if (!/@ (?:start|end) ?\(\)\)+$/.test(text.slice(from, to)))
-        found.push({
-          rule: 'many',
-          what: `its ${choose} chooses again at each step; expected @ end()`,
-        })
+        found.push({ rule: 'many', what: `its ${choose} chooses again at each step; expected @ end()` })
     },
   })
   return found
@@ -252,10 +243,7 @@ const knownToday = (name: string): Known | undefined => {
   const whole = definitions.get(base)
   if (whole?.type === 'histogram') {
     const le = [...(whole.buckets ?? []), '+Inf'].map(String)
-    return {
-      labels: { ...whole.labels, ...(suffix === 'bucket' ? { le } : {}) },
-      isCounter: true,
-    }
+    return { labels: { ...whole.labels, ...(suffix === 'bucket' ? { le } : {}) }, isCounter: true }
   }
   if (OF_PROCESS.test(name)) return { labels: { version: 'open' }, isCounter: false }
   if (CPU.test(name)) return { labels: {}, isCounter: true }
