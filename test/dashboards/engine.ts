@@ -1,12 +1,7 @@
-import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { prometheus, promtool } from '../support/prometheus.ts'
-import { freePort } from '../support/free-port.ts'
-import { must, startServer } from '../support/programs.ts'
+import { importSamples, servePrometheus } from '../support/prometheus.ts'
 import { type Api, createApi, type Answered, type Span } from './api.ts'
 import { history } from './history.ts'
 import { parseDuration } from '../../src/core/units.ts'
@@ -24,10 +19,8 @@ export interface Engine extends Api {
 const HOUR = 3600
 const WEEK = 7 * 24 * HOUR
 
-/** A block may be as long as the whole history: promtool reads the text once for each block. */
-const LONGEST_BLOCK = '486h'
 /** The history has no staleness markers: a series that ended disappears after the lookback delta. */
-const LOOK_BACK = '90s'
+const FLAGS = ['--storage.tsdb.retention.time=60d', '--query.lookback-delta=90s']
 
 /** Takes some 15 s. `now` is in seconds since the epoch, a multiple of a minute. */
 export const startEngine = async (now = thisMinute()): Promise<Engine> => {
@@ -35,17 +28,17 @@ export const startEngine = async (now = thisMinute()): Promise<Engine> => {
   const fine = { from: now - 6 * HOUR, to: now + HOUR / 2, step: 30 }
   const week = { from: now - WEEK, to: fine.from - 60, step: 60 }
   try {
-    await importInto(directory, history({ now }))
-    for (const rules of levelsOfRecording()) {
+    await importSamples(directory, history({ now }))
+    for (const level of levelsOfRecording()) {
       const server = await serve(directory)
-      const text = await recordedHistory(server.api, rules, { week, fine })
+      const text = await recordedHistory(server.api, level, { week, fine })
       await server.stop()
-      await importInto(directory, text)
+      await importSamples(directory, text)
     }
     const server = await serve(directory)
     const text = await alertHistory(server.api, fine)
     await server.stop()
-    await importInto(directory, text)
+    await importSamples(directory, text)
     const last = await serve(directory)
     return {
       ...last.api,
@@ -64,34 +57,10 @@ export const startEngine = async (now = thisMinute()): Promise<Engine> => {
 
 const thisMinute = (): number => Math.floor(Date.now() / 60_000) * 60
 
-const importInto = async (directory: string, text: Iterable<string>): Promise<void> => {
-  const file = join(directory, 'history.om')
-  await pipeline(Readable.from(text), createWriteStream(file))
-  await must(await promtool(), [
-    'tsdb',
-    'create-blocks-from',
-    `--max-block-duration=${LONGEST_BLOCK}`,
-    'openmetrics',
-    '--quiet',
-    file,
-    join(directory, 'data'),
-  ])
-  await rm(file)
-}
-
 const serve = async (directory: string) => {
-  const address = `127.0.0.1:${await freePort()}`
-  await writeFile(join(directory, 'prometheus.yml'), '{}\n')
+  const { address, stop } = await servePrometheus(directory, {}, FLAGS)
   const origin = `http://${address}`
-  const server = await startServer(`${origin}/-/ready`, await prometheus(), [
-    `--config.file=${join(directory, 'prometheus.yml')}`,
-    `--storage.tsdb.path=${join(directory, 'data')}`,
-    '--storage.tsdb.retention.time=60d',
-    `--query.lookback-delta=${LOOK_BACK}`,
-    `--web.listen-address=${address}`,
-    '--log.level=warn',
-  ])
-  return { origin, api: createApi(origin), stop: () => server.stop() }
+  return { origin, api: createApi(origin), stop }
 }
 
 type Stretch = Span & { readonly step: number }
