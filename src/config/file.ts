@@ -54,7 +54,11 @@ type Problem = Document['errors'][number]
 
 /** Messages for frequent mistakes of operators; those of the library are for programmers. */
 const problemOf = (document: Document, problem: Problem, lineAt: (offset: number) => number): string => {
-  const { code, message, pos: [offset] } = problem
+  const {
+    code,
+    message,
+    pos: [offset],
+  } = problem
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here: remove the line `---`, and keep each key once'
   const duplicate = code === 'DUPLICATE_KEY' ? duplicateAt(document, offset) : undefined
   if (!duplicate) return `not YAML: ${message}`

@@ -211,7 +211,7 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(await hear([on('ChainAgentDown', 'critical', { component: 'agent' })])).toEqual([])
   })
 
-  it.each<InhibitionCase>([
+  it.for<InhibitionCase>([
     [
       'does not inhibit a critical alert by a warning whose critical level would explain it',
       ['ChainBlockStalled', 'warning'],
@@ -285,7 +285,7 @@ describe('a real Alertmanager with the committed configuration', () => {
       ],
       ['chat ChainQueryServiceDown.incomplete'],
     ],
-  ])('%s', async (_name, source, others, heard) => {
+  ])('%s', async ([, source, others, heard]) => {
     await listeners.post(on(...source))
     const told = await hear([source, ...others].map((one) => on(...one)))
     expect(told).toEqual(heard.map((one) => `${one} ${instance}`))

@@ -91,9 +91,7 @@ export const FAULTS = faultsOf({
       ask('rate(chain_ledger_finality_seconds_bucket{SCOPE, le="7"}[$__rate_interval])'),
     ],
   ],
-  many: [
-    ['its topk chooses again at each step; expected @ end()', ask('topk(10, chain_blocks_per_second{SCOPE})')],
-  ],
+  many: [['its topk chooses again at each step; expected @ end()', ask('topk(10, chain_blocks_per_second{SCOPE})')]],
   rate: [
     ['chain_execution_gas_total is a counter; expected its rate or increase', ask('chain_execution_gas_total{SCOPE}')],
     [
@@ -129,10 +127,7 @@ export const FAULTS = faultsOf({
     ],
   ],
   legend: [
-    [
-      'its legend calculates lastNotNull',
-      change((panel) => (panel.options = { legend: { calcs: ['lastNotNull'] } })),
-    ],
+    ['its legend calculates lastNotNull', change((panel) => (panel.options = { legend: { calcs: ['lastNotNull'] } }))],
   ],
   words: [
     ['its description is missing or too short', change((panel) => delete panel.description)],
@@ -144,7 +139,9 @@ export const FAULTS = faultsOf({
   link: [
     [
       'leads to a runbook that there is not',
-      change((panel) => (panel.description = panel.description?.replaceAll('ChainBlockStalled', 'ChainBlockStaled') ?? '')),
+      change(
+        (panel) => (panel.description = panel.description?.replaceAll('ChainBlockStalled', 'ChainBlockStaled') ?? ''),
+      ),
     ],
     ['leads to the dashboard "chain-nodes", which there is not', linkTo('/d/chain-nodes?var-instance=a')],
     ['sets the variable "node", which the dashboard "chain-node" has not', linkTo('/d/chain-node?var-node=a')],
@@ -200,9 +197,7 @@ export const ANSWER_FAULTS = faultsOf({
       }),
     ],
   ],
-  many: [
-    ['lines; expected 50 at most', ask('chain_log_pattern_total{SCOPE}', '{{service}} {{pattern}}')],
-  ],
+  many: [['lines; expected 50 at most', ask('chain_log_pattern_total{SCOPE}', '{{service}} {{pattern}}')]],
   style: [
     [
       'its line "safe" has no colour',

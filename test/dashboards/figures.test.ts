@@ -155,10 +155,14 @@ describe('the list of alerts', () => {
         [`ALERTS{instance="a",${down},service="${service}",alertstate="firing"}`, '1x9'],
       ]),
     )
-    await expectFigure(list, { past }, {
-      [`={${down},detail="bft"}`]: 60_000,
-      [`={${down},detail="execution"}`]: 120_000,
-    })
+    await expectFigure(
+      list,
+      { past },
+      {
+        [`={${down},detail="bft"}`]: 60_000,
+        [`={${down},detail="execution"}`]: 120_000,
+      },
+    )
   })
 
   test('has no alert that is pending', async () => {
@@ -204,11 +208,15 @@ describe('a node with a critical alert', () => {
   }
 
   test('is above all nodes without one', async () => {
-    await expectFigure({ dashboard: 'fleet', panel: 'Every node' }, { past }, {
-      '{instance="a"}': 11,
-      '{instance="b"}': 1,
-      '{instance="c"}': 9,
-    })
+    await expectFigure(
+      { dashboard: 'fleet', panel: 'Every node' },
+      { past },
+      {
+        '{instance="a"}': 11,
+        '{instance="b"}': 1,
+        '{instance="c"}': 9,
+      },
+    )
   })
 
   test.each([
@@ -240,10 +248,14 @@ describe('nodes of the same name in two clusters', () => {
   }
 
   test('are two rows', async () => {
-    await expectFigure({ dashboard: 'fleet', panel: 'Every node' }, { past }, {
-      '{instance="a",cluster="north"}': 1,
-      '{instance="a",cluster="south"}': 8,
-    })
+    await expectFigure(
+      { dashboard: 'fleet', panel: 'Every node' },
+      { past },
+      {
+        '{instance="a",cluster="north"}': 1,
+        '{instance="a",cluster="south"}': 8,
+      },
+    )
   })
 
   test('are two lines of a graph that compares two metrics', async () => {

@@ -109,7 +109,9 @@ describe('the install steps of docs/how-to', () => {
     it('sends its report to Alertmanager with the rights of the agent, and does so each Monday', async () => {
       const units = ['chain-agent-report.service', 'chain-agent-report.timer']
       await node.deploy(...units)
-      const receiver = ['URLS=[http://127.0.0.1:9093]', 'INSTANCE=node-a'].map((word) => `CHAIN_AGENT_ALERTMANAGERS_${word}`)
+      const receiver = ['URLS=[http://127.0.0.1:9093]', 'INSTANCE=node-a'].map(
+        (word) => `CHAIN_AGENT_ALERTMANAGERS_${word}`,
+      )
       await node.writeUnit(
         'chain-agent-report.service.d/receiver.conf',
         `[Service]\nEnvironment=${receiver.join(' ')}\n`,

@@ -152,9 +152,7 @@ const consensus: Row = {
       width: 8,
       min: 0,
       names: KINDS,
-      lines: [
-        { expr: 'chain_consensus_window_messages{kind!~"warning|error"}', legend: '{{kind}}' },
-      ],
+      lines: [{ expr: 'chain_consensus_window_messages{kind!~"warning|error"}', legend: '{{kind}}' }],
     }),
     graph({
       title: 'Own rounds of six hours',
@@ -213,9 +211,7 @@ const execution: Row = {
       min: 0,
       stacked: true,
       names: ['sender_recovery', 'execution', 'commit'],
-      lines: [
-        { expr: meanBy('chain_execution_phase_duration_seconds', 'phase'), legend: '{{phase}}' },
-      ],
+      lines: [{ expr: meanBy('chain_execution_phase_duration_seconds', 'phase'), legend: '{{phase}}' }],
     }),
     graph({
       title: 'Time to write the state of a block',
@@ -264,9 +260,7 @@ const execution: Row = {
       decimals: 1,
       width: 8,
       min: 0,
-      lines: [
-        { expr: 'instance:chain_execution_retried:ratio10m', legend: 'executed again' },
-      ],
+      lines: [{ expr: 'instance:chain_execution_retried:ratio10m', legend: 'executed again' }],
     }),
   ],
 }

@@ -11,7 +11,13 @@ import { FRESH, FRESH_WITHIN } from '../node-state.ts'
 import type { ValueLabels } from '../value-labels.ts'
 import { NODE_LABELS } from '../links.ts'
 import type { Placed } from '../panels/panel.ts'
-import { EXPECTED_ROUNDS_NOTE, EXPECTED_ROUNDS, ABOUT_FEW, OWN_TIMEOUTS_BY_NODE, OWN_TIMEOUTS_LIMITS } from '../own-rounds.ts'
+import {
+  EXPECTED_ROUNDS_NOTE,
+  EXPECTED_ROUNDS,
+  ABOUT_FEW,
+  OWN_TIMEOUTS_BY_NODE,
+  OWN_TIMEOUTS_LIMITS,
+} from '../own-rounds.ts'
 import { alertList } from '../overview.ts'
 
 const [objective] = limitsOf('ChainUptimeBudget.slow', 'instance:chain_available:avg3d')

@@ -73,9 +73,7 @@ const ingest: Row = {
       unit: 's',
       width: 8,
       logarithmic: true,
-      lines: [
-        { expr: 'time() - chain_query_service_indexed_block_timestamp_seconds', legend: 'last indexed block' },
-      ],
+      lines: [{ expr: 'time() - chain_query_service_indexed_block_timestamp_seconds', legend: 'last indexed block' }],
     }),
     graph({
       title: 'Failed steps of the ingest',
@@ -106,9 +104,7 @@ const ingest: Row = {
       decimals: 2,
       width: 8,
       min: 0,
-      lines: [
-        { expr: 'rate(chain_query_service_blocks_indexed_total[$__rate_interval])', legend: 'indexed' },
-      ],
+      lines: [{ expr: 'rate(chain_query_service_blocks_indexed_total[$__rate_interval])', legend: 'indexed' }],
     }),
     graph({
       title: 'Logs indexed and returned',

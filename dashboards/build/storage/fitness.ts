@@ -49,9 +49,7 @@ export const fitness: Row = {
       keys: { check: 'Check' },
       widths: { check: 340 },
       sortBy: { title: 'Applies', descending: true },
-      columns: [
-        { title: 'Applies', expr: `max by (check) (${CHECKS})`, unit: 'none', words: alarm('YES', 'warning') },
-      ],
+      columns: [{ title: 'Applies', expr: `max by (check) (${CHECKS})`, unit: 'none', words: alarm('YES', 'warning') }],
     }),
     table({
       title: 'Drives',
@@ -131,9 +129,7 @@ export const security: Row = {
       keys: { key: 'Key', kind: 'File', state: 'State' },
       texts: { state: STATES },
       onlyLabels: true,
-      columns: [
-        { title: 'Is', expr: 'max by (key, kind, state) (chain_key_file_state == 1)', unit: 'none' },
-      ],
+      columns: [{ title: 'Is', expr: 'max by (key, kind, state) (chain_key_file_state == 1)', unit: 'none' }],
     }),
     table({
       title: 'Backups of keys',

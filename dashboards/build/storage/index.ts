@@ -270,9 +270,7 @@ const services: Row = {
       min: 0,
       names: SERVICES,
       limits: limitsBy('ChainServiceCrashed.restarts', 'chain_service_starts_total', { whole: true }),
-      lines: [
-        { expr: 'round(increase(chain_service_starts_total{service!="cruft"}[1h]))', legend: '{{service}}' },
-      ],
+      lines: [{ expr: 'round(increase(chain_service_starts_total{service!="cruft"}[1h]))', legend: '{{service}}' }],
     }),
     graph({
       title: 'Memory of the services',
@@ -297,9 +295,7 @@ const services: Row = {
       width: 6,
       min: 0,
       names: SERVICES,
-      lines: [
-        { expr: 'rate(chain_service_cpu_seconds_total[$__rate_interval])', legend: '{{service}}' },
-      ],
+      lines: [{ expr: 'rate(chain_service_cpu_seconds_total[$__rate_interval])', legend: '{{service}}' }],
     }),
     graph({
       title: 'Warnings and errors in the logs',
@@ -311,9 +307,7 @@ const services: Row = {
       width: 6,
       min: 0,
       names: SERVICES.flatMap((service) => [`${service}: warning`, `${service}: error`]),
-      lines: [
-        { expr: 'rate(chain_log_lines_total[$__rate_interval])', legend: '{{service}}: {{level}}' },
-      ],
+      lines: [{ expr: 'rate(chain_log_lines_total[$__rate_interval])', legend: '{{service}}: {{level}}' }],
     }),
   ],
 }

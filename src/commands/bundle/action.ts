@@ -78,9 +78,7 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
       const bytes = size(await writeBundle(file, members, clock))
       const written = `${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`
       const advice = wrap(`Review it before you send it: tar -xzf ${file}`, style)
-      io.stdout.write(
-        linesText([style.paint('strong', `Wrote ${file}`), ...wrap(written, style), ...more, ...advice]),
-      )
+      io.stdout.write(linesText([style.paint('strong', `Wrote ${file}`), ...wrap(written, style), ...more, ...advice]))
     }
     exit(0)
   } catch (error) {

@@ -30,9 +30,7 @@ interface RoundRange {
  * A row of the ledger: an event of the stream, skipped rounds without a timeout event, or rounds that are not in the
  * log. `isOwn` is null if the key of the node is unknown.
  */
-export type LedgerRow =
-  | ((ProposedBlock | FinalizedBlock | Timeout) & { readonly isOwn: boolean | null })
-  | RoundRange
+export type LedgerRow = ((ProposedBlock | FinalizedBlock | Timeout) & { readonly isOwn: boolean | null }) | RoundRange
 
 /** More events than the program repeats when it starts. */
 const MAX_REMEMBERED = 512
