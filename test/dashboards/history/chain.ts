@@ -146,7 +146,7 @@ const recordLag = (to: Recorder, moment: NodeState): void => {
 }
 
 /** Current and target block of statesync; null if it is not active. */
-export const statesyncBlocks = ({
+const statesyncBlocks = ({
   height,
   statesync,
 }: NodeState): { readonly reached: number; readonly target: number } | null =>
@@ -292,7 +292,7 @@ const COMMISSION = 0.1
 /** A delegator leaves the second validator: its stake falls below the threshold, and it leaves the set. */
 const LEAVES = { name: 'validator-2', tokens: 250_000, hours: 0.7 } as const
 
-export const stakeOf = ({ profile }: NodeState): number => (profile.isValidator ? SHARE : 0)
+const stakeOf = ({ profile }: NodeState): number => (profile.isValidator ? SHARE : 0)
 
 const boundariesAt = (height: number): number => Math.floor((height + SHIFT) / EPOCH_BLOCKS)
 
