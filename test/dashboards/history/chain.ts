@@ -146,7 +146,7 @@ const recordLag = (to: Recorder, moment: NodeState): void => {
 }
 
 /** Current and target block of statesync; null if it is not active. */
-const statesyncBlocks = ({
+export const statesyncBlocks = ({
   height,
   statesync,
 }: NodeState): { readonly reached: number; readonly target: number } | null =>
