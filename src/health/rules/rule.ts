@@ -136,8 +136,11 @@ export interface RuleFile {
 /** What the rows of a file have in common, unless a row has its own. */
 type RowDefaults = Pick<AlertCondition, 'component' | 'dashboard'>
 
-/** A row of a file: critical if it has `page`, otherwise a warning unless it has another severity. */
-type WrittenRow = Omit<AlertCondition, keyof RowDefaults> &
+/**
+ * A row of a file, whose `alert` is its address: critical if it has `page`, otherwise a warning unless it has another
+ * severity.
+ */
+type WrittenRow = Omit<AlertCondition, keyof RowDefaults | 'why'> &
   Partial<RowDefaults> &
   (
     | (Omit<PageLevel, 'severity'> & { readonly severity?: never })
@@ -176,8 +179,8 @@ export const ruleFile = (
 export const alertRows = (defaults: RowDefaults, rows: readonly WrittenRow[]): readonly AlertRow[] =>
   rows.map((row): AlertRow =>
     row.page === undefined
-      ? { ...defaults, severity: 'warning', ...row }
-      : { ...defaults, ...row, severity: 'critical' },
+      ? { ...defaults, severity: 'warning', ...row, ...splitAddress(row.alert) }
+      : { ...defaults, ...row, severity: 'critical', ...splitAddress(row.alert) },
   )
 
 /** The alerts of these files. */

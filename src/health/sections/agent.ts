@@ -1,5 +1,5 @@
 import { badUnless, fact, iso, noticeIf, relativeTime, timeFact } from './fact.ts'
-import { type Section, summary, type View, whyUnknown } from './section.ts'
+import { group, type Section, summary, type View, whyUnknown } from './section.ts'
 import { collectorsOf, maintenanceWindow } from '../facts.ts'
 import { NO_WINDOW_IN_FAULT } from '../diagnosis.ts'
 import { notificationsOf, type Receiver } from '../notifications.ts'
@@ -10,36 +10,32 @@ export const agent: Section = {
   name: 'agent',
   aliases: ['collectors'],
   groups: [
-    {
-      collector: null,
-      source: 'the agent',
-      facts: (view) => {
-        const { version, prefix, origin, collectors } = view.snapshot
-        return [
-          fact('runs', origin === 'agent', { tone: (runs) => noticeIf(!runs) }),
-          fact('version', version),
-          fact('prefix', prefix),
-          ...collectors.map((status) => {
-            const { name, enabled, up, lastSuccessAt, error } = status
-            const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
-            return fact(
-              ['collectors', name],
-              { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null },
-              {
-                label: name,
-                text: () =>
-                  state === 'bad'
-                    ? (whyUnknown(status) ?? 'no fresh reading')
-                    : state === 'ok' && lastSuccessAt !== null
-                      ? `ok, ${relativeTime(lastSuccessAt, view.at)}`
-                      : state,
-                tone: () => (state === 'bad' ? 'bad' : state === 'off' ? 'quiet' : undefined),
-              },
-            )
-          }),
-        ]
-      },
-    },
+    group(null, 'the agent', (view) => {
+      const { version, prefix, origin, collectors } = view.snapshot
+      return [
+        fact('runs', origin === 'agent', { tone: (runs) => noticeIf(!runs) }),
+        fact('version', version),
+        fact('prefix', prefix),
+        ...collectors.map((status) => {
+          const { name, enabled, up, lastSuccessAt, error } = status
+          const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
+          return fact(
+            ['collectors', name],
+            { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null },
+            {
+              label: name,
+              text: () =>
+                state === 'bad'
+                  ? (whyUnknown(status) ?? 'no fresh reading')
+                  : state === 'ok' && lastSuccessAt !== null
+                    ? `ok, ${relativeTime(lastSuccessAt, view.at)}`
+                    : state,
+              tone: () => (state === 'bad' ? 'bad' : state === 'off' ? 'quiet' : undefined),
+            },
+          )
+        }),
+      ]
+    }),
   ],
   summary: (view) => {
     const { text: works, failing } = collectorsOf(view.snapshot)
@@ -59,19 +55,15 @@ export const notifications: Section = {
   name: 'alerts',
   aliases: ['notifications', 'alertmanagers'],
   groups: [
-    {
-      collector: null,
-      source: 'the collectors alertmanagers and heartbeat',
-      facts: ({ snapshot }) => {
-        const { alertmanagers, heartbeat, text, next } = notificationsOf(snapshot)
-        return [
-          fact('summary', text),
-          ...alertmanagers.map((one) => receiverFact(['alertmanagers', one.name], one)),
-          ...(heartbeat ? [receiverFact('heartbeat', heartbeat)] : []),
-          ...(next === null ? [] : [fact('next', next)]),
-        ]
-      },
-    },
+    group(null, 'the collectors alertmanagers and heartbeat', ({ snapshot }) => {
+      const { alertmanagers, heartbeat, text, next } = notificationsOf(snapshot)
+      return [
+        fact('summary', text),
+        ...alertmanagers.map((one) => receiverFact(['alertmanagers', one.name], one)),
+        ...(heartbeat ? [receiverFact('heartbeat', heartbeat)] : []),
+        ...(next === null ? [] : [fact('next', next)]),
+      ]
+    }),
   ],
   summary: ({ snapshot }) => {
     const { text, tone } = notificationsOf(snapshot)
@@ -85,23 +77,19 @@ const isKnown = (view: View): boolean => view.hasReading('maintenance')
 export const maintenance: Section = {
   name: 'maintenance',
   groups: [
-    {
-      collector: 'maintenance',
-      source: 'the operator',
-      facts: (view) => {
-        const found = maintenanceWindow(view.snapshot)
-        return [
-          fact('announced', isKnown(view) ? found !== undefined : null),
-          ...(found
-            ? [
-                fact('reason', found.reason),
-                timeFact('until', found.until, { now: view.at }),
-                fact('note', view.readings.maintenance?.note, { absent: 'none' }),
-              ]
-            : []),
-        ]
-      },
-    },
+    group('maintenance', 'the operator', (view) => {
+      const found = maintenanceWindow(view.snapshot)
+      return [
+        fact('announced', isKnown(view) ? found !== undefined : null),
+        ...(found
+          ? [
+              fact('reason', found.reason),
+              timeFact('until', found.until, { now: view.at }),
+              fact('note', view.readings.maintenance?.note, { absent: 'none' }),
+            ]
+          : []),
+      ]
+    }),
   ],
   summary: (view) => {
     const found = maintenanceWindow(view.snapshot)
@@ -126,26 +114,22 @@ export const restart: Section = {
   name: 'restart',
   isOfNode: true,
   groups: [
-    {
-      collector: null,
-      source: 'the other sections',
-      facts: ({ restart: planned, at }) => [
-        fact('safe', planned?.isSafe, { unknownReason: NO_WINDOW_IN_FAULT }),
-        ...(planned?.checks ?? []).map(({ name, state, summary: why }) =>
-          fact(
-            ['checks', name],
-            { state, summary: why },
-            {
-              label: name,
-              text: () => (state === 'unknown' ? `unknown: ${why}` : why),
-              tone: () => RESTART_TONES[state],
-            },
-          ),
+    group(null, 'the other sections', ({ restart: planned, at }) => [
+      fact('safe', planned?.isSafe, { unknownReason: NO_WINDOW_IN_FAULT }),
+      ...(planned?.checks ?? []).map(({ name, state, summary: why }) =>
+        fact(
+          ['checks', name],
+          { state, summary: why },
+          {
+            label: name,
+            text: () => (state === 'unknown' ? `unknown: ${why}` : why),
+            tone: () => RESTART_TONES[state],
+          },
         ),
-        ...(planned === null ? [] : [ownRoundsFact(planned.ownRounds)]),
-        ...(planned?.isSafe === false ? [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })] : []),
-      ],
-    },
+      ),
+      ...(planned === null ? [] : [ownRoundsFact(planned.ownRounds)]),
+      ...(planned?.isSafe === false ? [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })] : []),
+    ]),
   ],
   summary: (view) => summary(view.restart?.summary ?? NO_WINDOW_IN_FAULT),
 }

@@ -2,7 +2,7 @@ import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { fact, type Fact, factsFor, relativeTime } from './fact.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, summary, type View } from './section.ts'
 import { limitOf } from '../rules/index.ts'
 
 /** Why the log has no current value; undefined if it should have one. */
@@ -15,33 +15,29 @@ const staleReason = (lastEntryAt: number | null, view: View): string | undefined
 export const execution: Section = {
   name: 'execution',
   groups: [
-    {
-      collector: 'execution',
-      source: 'its log',
-      facts: (view) => {
-        const reading = view.readings.execution
-        const { value, time } = factsFor(view.at, staleReason(reading?.lastEntryAt ?? null, view))
-        return [
-          value('blockNumber', reading?.block?.number, { label: 'executed block', text: figure }),
-          time('blockTime', reading?.block?.at, { label: 'its time' }),
-          value('finalizedBlockNumber', reading?.finalized, { label: 'finalized block', text: figure }),
-          value('residentBytes', reading?.residentBytes, { label: 'memory', text: size }),
-          value(['database', 'usedRatio'], reading?.usedRatio, { label: 'database used', text: share }),
-          value(['database', 'chunks'], reading?.chunks, {
-            label: 'chunks',
-            text: (lists) =>
-              Object.entries(lists)
-                .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
-                .join(', '),
-          }),
-          value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
-            label: 'history from block',
-            text: figure,
-          }),
-          time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
-        ]
-      },
-    },
+    group('execution', 'its log', (view) => {
+      const reading = view.readings.execution
+      const { value, time } = factsFor(view.at, staleReason(reading?.lastEntryAt ?? null, view))
+      return [
+        value('blockNumber', reading?.block?.number, { label: 'executed block', text: figure }),
+        time('blockTime', reading?.block?.at, { label: 'its time' }),
+        value('finalizedBlockNumber', reading?.finalized, { label: 'finalized block', text: figure }),
+        value('residentBytes', reading?.residentBytes, { label: 'memory', text: size }),
+        value(['database', 'usedRatio'], reading?.usedRatio, { label: 'database used', text: share }),
+        value(['database', 'chunks'], reading?.chunks, {
+          label: 'chunks',
+          text: (lists) =>
+            Object.entries(lists)
+              .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
+              .join(', '),
+        }),
+        value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
+          label: 'history from block',
+          text: figure,
+        }),
+        time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
+      ]
+    }),
   ],
   summary: (view) => {
     const { block, residentBytes = null } = view.readings.execution ?? {}
@@ -61,37 +57,29 @@ export const storage: Section = {
   name: 'storage',
   aliases: ['database', 'mpt'],
   groups: [
-    {
-      collector: 'storage',
-      source: 'the storage tool',
-      facts: (view) => [
-        ...deviceFacts(view),
-        ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
-        ...timelineFacts('primary', view),
-        ...timelineFacts('secondary', view),
-        fact('historyMaxBlocks', view.readings.storage?.historyMaxBlocks, {
-          label: 'history limit',
-          text: (blocks) => count(blocks, 'block'),
-        }),
-        ...latestFacts(view),
-        fact(['compaction', 'thresholdRatio'], view.readings.storage && NODE_FACTS.compactionStart.value, {
-          label: 'compaction threshold',
-          text: share,
-        }),
-        ...completeness(view),
-      ],
-    },
-    {
-      collector: 'derived',
-      source: 'its growth rate',
-      facts: ({ known }) => [
-        fact(['compaction', 'inSeconds'], known.value('chain_storage_compaction_eta_seconds'), {
-          label: 'compaction in',
-          text: (seconds) => duration(seconds * 1000),
-          unknownReason: 'not measured yet, or not growing',
-        }),
-      ],
-    },
+    group('storage', 'the storage tool', (view) => [
+      ...deviceFacts(view),
+      ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
+      ...timelineFacts('primary', view),
+      ...timelineFacts('secondary', view),
+      fact('historyMaxBlocks', view.readings.storage?.historyMaxBlocks, {
+        label: 'history limit',
+        text: (blocks) => count(blocks, 'block'),
+      }),
+      ...latestFacts(view),
+      fact(['compaction', 'thresholdRatio'], view.readings.storage && NODE_FACTS.compactionStart.value, {
+        label: 'compaction threshold',
+        text: share,
+      }),
+      ...completeness(view),
+    ]),
+    group('derived', 'its growth rate', ({ known }) => [
+      fact(['compaction', 'inSeconds'], known.value('chain_storage_compaction_eta_seconds'), {
+        label: 'compaction in',
+        text: (seconds) => duration(seconds * 1000),
+        unknownReason: 'not measured yet, or not growing',
+      }),
+    ]),
   ],
   summary: (view) => {
     const { devices = [], timelines } = view.readings.storage ?? {}

@@ -4,7 +4,7 @@ import { driveFault } from '../../domain/drives.ts'
 import { clockOf, filesystemsOf, portsOf } from '../facts.ts'
 import { limitOf } from '../rules/index.ts'
 import { type Fact, fact, iso, timeFact, timeWithAge } from './fact.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 
 /** Why an aspect is unknown. */
@@ -21,19 +21,15 @@ const milliseconds = (seconds: number): string => `${seconds > 0 ? '+' : ''}${(s
 export const host: Section = {
   name: 'host',
   groups: [
-    {
-      collector: 'host',
-      source: 'the host',
-      facts: (view) => [
-        ...kernelFacts(view),
-        ...memoryFacts(view),
-        ...clockFacts(view),
-        portFact(view),
-        ...spaceFacts(view),
-        ...driveFacts(view),
-        ...unreadAspects(view),
-      ],
-    },
+    group('host', 'the host', (view) => [
+      ...kernelFacts(view),
+      ...memoryFacts(view),
+      ...clockFacts(view),
+      portFact(view),
+      ...spaceFacts(view),
+      ...driveFacts(view),
+      ...unreadAspects(view),
+    ]),
   ],
   summary: (view) => {
     const { known } = view
@@ -227,31 +223,27 @@ const MAX_NAMED = 2
 export const keys: Section = {
   name: 'keys',
   groups: [
-    {
-      collector: 'keys',
-      source: 'the key files',
-      facts: (view) => {
-        const files = view.readings.keys ?? []
-        if (files.length === 0) return [fact('files', null)]
-        return files.map((file) => {
-          const { key, kind, state, why, writtenAt, copies } = file
-          return fact(
-            [kind ?? '', key ?? ''],
-            { state, why, writtenAt: iso(writtenAt), copies },
-            {
-              label: nameOf(file),
-              text: () =>
-                joined([
-                  `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
-                  writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
-                  copies === null || copies === 0 ? null : `${copies} earlier`,
-                ]) ?? '',
-              tone: () => toneOf(file),
-            },
-          )
-        })
-      },
-    },
+    group('keys', 'the key files', (view) => {
+      const files = view.readings.keys ?? []
+      if (files.length === 0) return [fact('files', null)]
+      return files.map((file) => {
+        const { key, kind, state, why, writtenAt, copies } = file
+        return fact(
+          [kind ?? '', key ?? ''],
+          { state, why, writtenAt: iso(writtenAt), copies },
+          {
+            label: nameOf(file),
+            text: () =>
+              joined([
+                `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
+                writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
+                copies === null || copies === 0 ? null : `${copies} earlier`,
+              ]) ?? '',
+            tone: () => toneOf(file),
+          },
+        )
+      })
+    }),
   ],
   summary: (view) => {
     const files = view.readings.keys ?? []

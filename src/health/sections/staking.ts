@@ -2,7 +2,7 @@ import { figure, tokens, share } from '../../core/format.ts'
 import type { Readings } from '../../collectors/index.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
 import { fact, type Fact, factsFor, noticeIf, timeFact } from './fact.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, summary, type View } from './section.ts'
 
 const VIEWS = [
   ['execution', 'now'],
@@ -130,12 +130,8 @@ export const staking: Section = {
   aliases: ['epoch', 'validator'],
   isOnPageOnly: true,
   groups: [
-    {
-      collector: 'staking',
-      source: 'the staking precompile',
-      facts: (view) => [...epochFacts(view), ...validatorFacts(view)],
-    },
-    { collector: 'schedule', source: 'the leader schedule', facts: (view) => [nextOwnRound(view)] },
+    group('staking', 'the staking precompile', (view) => [...epochFacts(view), ...validatorFacts(view)]),
+    group('schedule', 'the leader schedule', (view) => [nextOwnRound(view)]),
   ],
   summary: ({ readings: { staking: reading }, at, snapshot }) => {
     const { epoch = null, validator = null, isRegistered = null } = reading ?? {}
