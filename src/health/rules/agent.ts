@@ -244,12 +244,10 @@ or on () vector(1)`,
   },
 ])
 
-const MONITORING_FAILING = {
-  advice: [
-    'Read the log of the part: `journalctl -u prometheus -u prometheus-alertmanager --since -30min`.',
-    'Check the configuration: `promtool check config /etc/prometheus/prometheus.yml`, `amtool check-config`.',
-  ],
-} as const
+const MONITORING_ADVICE = [
+  'Read the log of the part: `journalctl -u prometheus -u prometheus-alertmanager --since -30min`.',
+  'Check the configuration: `promtool check config /etc/prometheus/prometheus.yml`, `amtool check-config`.',
+]
 
 const META = {
   name: 'meta',
@@ -261,7 +259,7 @@ const META = {
 
 export const meta = ruleFile(META, [
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: 'A rule that fails is evaluated to nothing: its alert cannot fire.',
     alert: 'ChainMonitoringFailing.rules',
     summary: 'Prometheus cannot evaluate some of its rules',
@@ -271,7 +269,7 @@ export const meta = ruleFile(META, [
       'Prometheus {{ $labels.instance }} failed to evaluate rules {{ $value | printf "%.0f" }} times in five minutes: their alerts cannot fire.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: 'A configuration that was rejected takes effect at the next restart: Prometheus does not start then.',
     alert: 'ChainMonitoringFailing.configuration',
     summary: '{{ $labels.job }} rejected its configuration, and uses the previous one',
@@ -283,7 +281,7 @@ alertmanager_config_last_reload_successful{job="alertmanager"} == 0`,
       '{{ $labels.job }} {{ $labels.instance }} rejected its configuration at the last reload five minutes ago or more: it uses the previous one, and does not start again with the new one.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     alert: 'ChainMonitoringFailing.no-alertmanager',
     summary: 'Prometheus delivers no alerts to an Alertmanager',
     for: '5m',
@@ -294,7 +292,7 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'Prometheus {{ $labels.instance }} has not delivered alerts to an Alertmanager for five minutes: none is configured, or none accepts them.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     alert: 'ChainMonitoringFailing.notifications',
     summary: 'Alertmanager cannot send notifications by {{ $labels.integration }}',
     for: '5m',
@@ -305,7 +303,7 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'Alertmanager {{ $labels.instance }} failed to send notifications by {{ $labels.integration }} within ten minutes. Alerts may not reach anyone by that channel.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: 'A head block that cannot be compacted, or a log that is corrupt: samples are lost at the next restart.',
     alert: 'ChainMonitoringFailing.storage',
     summary: 'Prometheus cannot write its database',
@@ -319,7 +317,7 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'Prometheus {{ $labels.instance }} failed to write or compact its database within three hours: its disk is full or failing.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     alert: 'ChainMonitoringFailing.agent-to-alertmanager',
     summary: 'the agent delivers no alerts to Alertmanager {{ $labels.alertmanager }}',
     for: '5m',
@@ -328,7 +326,7 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'The agent on {{ $labels.instance }} has not delivered alerts to Alertmanager {{ $labels.alertmanager }} for five minutes. If Prometheus does not send them either, no notification arrives.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: "Prometheus itself is scraped by itself: if it is down, only the dead man's switch can report it.",
     alert: 'ChainMonitoringFailing.alertmanager-down',
     summary: 'Alertmanager cannot be scraped',

@@ -14,11 +14,9 @@ const unknownReading = (reading: string, series: string): RecordingRow => ({
   unless on (instance, job, cluster) ${series}`,
 })
 
-const MEMORY_LOW = {
-  advice: [
-    'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
-  ],
-} as const
+const MEMORY_ADVICE = [
+  'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
+]
 
 const HEADER = {
   name: 'host',
@@ -152,7 +150,7 @@ chain_service_max_file_descriptors > ${limit}`,
       'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
   },
   {
-    ...MEMORY_LOW,
+    advice: MEMORY_ADVICE,
     comment:
       'Before the kernel kills a process. It is what programs can still get: huge pages are in use, the cache of files is not. No page: if a program of the node is killed, ChainServiceDown pages.',
     alert: 'ChainMemoryLow.available',
@@ -164,7 +162,7 @@ chain_service_max_file_descriptors > ${limit}`,
       `Only {{ $value | humanizePercentage }} of the memory of {{ $labels.instance }} is available, and less than ${percent(limit)} has been for five minutes. Without memory the kernel kills the largest process, which is usually a part of the node.`,
   },
   {
-    ...MEMORY_LOW,
+    advice: MEMORY_ADVICE,
     alert: 'ChainMemoryLow.pressure',
     summary: 'the programs of the host wait for memory',
     for: '5m',

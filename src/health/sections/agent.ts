@@ -19,20 +19,17 @@ export const agent: Section = {
         ...collectors.map((status) => {
           const { name, enabled, up, lastSuccessAt, error } = status
           const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
-          return fact(
-            ['collectors', name],
-            { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null },
-            {
-              label: name,
-              text: () =>
-                state === 'bad'
-                  ? (whyUnknown(status) ?? 'no fresh reading')
-                  : state === 'ok' && lastSuccessAt !== null
-                    ? `ok, ${relativeTime(lastSuccessAt, view.at)}`
-                    : state,
-              tone: () => (state === 'bad' ? 'bad' : state === 'off' ? 'quiet' : undefined),
-            },
-          )
+          const value = { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null }
+          return fact(['collectors', name], value, {
+            label: name,
+            text: () =>
+              state === 'bad'
+                ? (whyUnknown(status) ?? 'no fresh reading')
+                : state === 'ok' && lastSuccessAt !== null
+                  ? `ok, ${relativeTime(lastSuccessAt, view.at)}`
+                  : state,
+            tone: () => (state === 'bad' ? 'bad' : state === 'off' ? 'quiet' : undefined),
+          })
         }),
       ]
     }),

@@ -103,19 +103,16 @@ const deviceFacts = (view: View): readonly Fact[] => {
   return devices.map((device) => {
     const { path, capacityBytes, usedBytes, usedRatio } = device
     const name = path || 'a deleted file'
-    return fact(
-      ['devices', name],
-      { capacityBytes, usedBytes, usedRatio },
-      {
-        label: name,
-        text: () =>
-          joined([
-            `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
-            `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
-          ]) ?? '',
-        tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
-      },
-    )
+    const value = { capacityBytes, usedBytes, usedRatio }
+    return fact(['devices', name], value, {
+      label: name,
+      text: () =>
+        joined([
+          `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
+          `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
+        ]) ?? '',
+      tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
+    })
   })
 }
 
@@ -123,20 +120,17 @@ const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
   const list = view.readings.storage?.lists[name]
   if (!list) return fact(['lists', name], null, { label: `${name} list` })
   const { chunks, capacityBytes, usedBytes } = list
-  return fact(
-    ['lists', name],
-    { chunks, capacityBytes, usedBytes },
-    {
-      label: `${name} list`,
-      text: () =>
-        joined([
-          chunks === null ? 'unknown' : count(chunks, 'chunk'),
-          capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
-          usedBytes === null ? null : `used ${size(usedBytes)}`,
-        ]) ?? '',
-      tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
-    },
-  )
+  const value = { chunks, capacityBytes, usedBytes }
+  return fact(['lists', name], value, {
+    label: `${name} list`,
+    text: () =>
+      joined([
+        chunks === null ? 'unknown' : count(chunks, 'chunk'),
+        capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
+        usedBytes === null ? null : `used ${size(usedBytes)}`,
+      ]) ?? '',
+    tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
+  })
 }
 
 const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {

@@ -150,20 +150,17 @@ const unreadAspects = (view: View): readonly Fact[] =>
 const spaceFacts = ({ known, at }: View): readonly Fact[] => [
   ...filesystemsOf(known).map(({ directory, sizeBytes, availableBytes: free, freeRatio: left }) => {
     const used = known.value('chain_host_directory_bytes', { directory })
-    return fact(
-      ['directories', directory],
-      { sizeBytes, availableBytes: free ?? null, directoryBytes: used ?? null },
-      {
-        label: `space of ${directory}`,
-        text: () =>
-          joined([
-            free === undefined ? 'unknown' : `${size(free)} free of ${size(sizeBytes)}`,
-            left === undefined ? null : share(left),
-            used === undefined ? null : `files ${size(used)}`,
-          ]) ?? '',
-        tone: () => (left !== undefined && left < limitOf('ChainDiskFull', 'critical') ? 'bad' : undefined),
-      },
-    )
+    const value = { sizeBytes, availableBytes: free ?? null, directoryBytes: used ?? null }
+    return fact(['directories', directory], value, {
+      label: `space of ${directory}`,
+      text: () =>
+        joined([
+          free === undefined ? 'unknown' : `${size(free)} free of ${size(sizeBytes)}`,
+          left === undefined ? null : share(left),
+          used === undefined ? null : `files ${size(used)}`,
+        ]) ?? '',
+      tone: () => (left !== undefined && left < limitOf('ChainDiskFull', 'critical') ? 'bad' : undefined),
+    })
   }),
   ...known.series('chain_host_file_modified_timestamp_seconds').map(({ labels, value }) =>
     timeFact(['files', labels['file'] ?? '', 'writtenAt'], Math.round(value * 1000), {
@@ -228,20 +225,17 @@ export const keys: Section = {
       if (files.length === 0) return [fact('files', null)]
       return files.map((file) => {
         const { key, kind, state, why, writtenAt, copies } = file
-        return fact(
-          [kind ?? '', key ?? ''],
-          { state, why, writtenAt: iso(writtenAt), copies },
-          {
-            label: nameOf(file),
-            text: () =>
-              joined([
-                `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
-                writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
-                copies === null || copies === 0 ? null : `${copies} earlier`,
-              ]) ?? '',
-            tone: () => toneOf(file),
-          },
-        )
+        const value = { state, why, writtenAt: iso(writtenAt), copies }
+        return fact([kind ?? '', key ?? ''], value, {
+          label: nameOf(file),
+          text: () =>
+            joined([
+              `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
+              writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
+              copies === null || copies === 0 ? null : `${copies} earlier`,
+            ]) ?? '',
+          tone: () => toneOf(file),
+        })
       })
     }),
   ],

@@ -186,24 +186,21 @@ const timeUntil = ({ fork }: Readiness, view: View): string =>
 
 const forkFact = (readiness: Readiness, view: View): Fact => {
   const { name, kind, activationAt, minimumVersion } = readiness.fork
-  return fact(
-    ['forks', name ?? ''],
-    {
-      kind,
-      activationAt: iso(activationAt),
-      minimumVersion,
-      ready: isReady(readiness),
-      checks: Object.fromEntries(readiness.checks.map(({ check, ready }) => [check ?? '', ready])),
-    },
-    {
-      label: `${kind ?? 'fork'} ${name ?? ''}`,
-      text: () =>
-        joined([
-          inWords(readiness),
-          activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
-          minimumVersion === null ? null : `needs ${minimumVersion}`,
-        ]) ?? '',
-      tone: () => toneOf(readiness),
-    },
-  )
+  const value = {
+    kind,
+    activationAt: iso(activationAt),
+    minimumVersion,
+    ready: isReady(readiness),
+    checks: Object.fromEntries(readiness.checks.map(({ check, ready }) => [check ?? '', ready])),
+  }
+  return fact(['forks', name ?? ''], value, {
+    label: `${kind ?? 'fork'} ${name ?? ''}`,
+    text: () =>
+      joined([
+        inWords(readiness),
+        activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
+        minimumVersion === null ? null : `needs ${minimumVersion}`,
+      ]) ?? '',
+    tone: () => toneOf(readiness),
+  })
 }
