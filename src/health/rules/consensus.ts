@@ -1,5 +1,5 @@
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
-import { type AlertRow, NETWORK_HALTED, NODE_DOWN, RPC_DOWN, ruleFile } from './rule.ts'
+import { type AlertRow, NETWORK_HALTED, NODE_DOWN, RPC_DOWN, ruleFile, STALLED_ADVICE } from './rule.ts'
 
 /** The findings of the consensus log that no other alert reports from the journal, as alternatives of an expression. */
 const reported = (address: string): string =>
@@ -54,10 +54,7 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
         ],
       },
     ],
-    advice: [
-      'Analyse the consensus log: `chain-agent monlog`.',
-      'See how to recover, and how much time is left: `chain-agent recover`.',
-    ],
+    advice: STALLED_ADVICE,
     expr: (limit) => `instance:chain_block_age:seconds > ${limit}
   unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
   unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
@@ -142,10 +139,7 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
     for: '1m',
     keepFiringFor: '3m',
     explainedBy: [NODE_DOWN, NETWORK_HALTED, { alerts: ['ChainFinalityStalled', 'ChainStateDiverged'] }],
-    advice: [
-      'Analyse the consensus log: `chain-agent monlog`.',
-      'See how to recover, and how much time is left: `chain-agent recover`.',
-    ],
+    advice: STALLED_ADVICE,
     expr: `rate(chain_native_events_total{event="local_timeout"}[2m]) > 0
   and on (instance, job, cluster) (changes(chain_native_events_total{event="committed_block"}[2m]) == 0)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,

@@ -1,10 +1,17 @@
 import { TIMESTAMP_TOLERANCE_MS } from '../../domain/node-facts.ts'
-import { hasIncreased, percent, period, NODE_DOWN, type RecordingRow, ruleFile } from './rule.ts'
+import { hasIncreased, percent, period, NODE_DOWN, type RecordingRow, ruleFile, STALLED_ADVICE } from './rule.ts'
 
-const BLIND_ADVICE = [
-  'See what the agent cannot read: `chain-agent status host`.',
-  'Grant the permissions described in docs/how-to/host.md.',
-]
+const BLIND = {
+  alert: 'ChainBlind.host',
+  for: '30m',
+  pending: 'nothing',
+  advice: [
+    'See what the agent cannot read: `chain-agent status host`.',
+    'Grant the permissions described in docs/how-to/host.md.',
+  ],
+  description:
+    'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
+} as const
 
 /** A recording for a missing reading of a host whose agent works. */
 const unknownReading = (reading: string, series: string): RecordingRow => ({
@@ -63,10 +70,7 @@ export const host = ruleFile(HEADER, [
     limit: 3600,
     for: '5m',
     explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
-    advice: [
-      'Analyse the consensus log: `chain-agent monlog`.',
-      'See how to recover, and how much time is left: `chain-agent recover`.',
-    ],
+    advice: STALLED_ADVICE,
     expr: (limit) => `time() - chain_host_boot_timestamp_seconds < ${limit}
   unless on (instance, job, cluster) (instance:chain_block_age:seconds <= 30)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
@@ -300,28 +304,18 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
       'node.toml of {{ $labels.instance }} has been newer than the running consensus for an hour: the next start uses other settings.',
   },
   {
+    ...BLIND,
     comment: 'If the agent works and a reading is missing, none of the rules above can fire.',
-    alert: 'ChainBlind.host',
-    for: '30m',
-    pending: 'nothing',
-    advice: BLIND_ADVICE,
     expr: 'instance:chain_host_reading:unknown{reading=~"clock|kernel|ports|limits"} == 1',
     summary: 'a required host reading is missing: {{ $labels.reading }}',
-    description:
-      'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
   },
   {
+    ...BLIND,
     comment:
       'These need an additional drop-in or unit (docs/how-to/host.md), which an operator may have decided against.',
-    alert: 'ChainBlind.host',
     severity: 'info',
-    for: '30m',
-    pending: 'nothing',
-    advice: BLIND_ADVICE,
     expr: 'instance:chain_host_reading:unknown{reading=~"space|forkpoint|drive health"} == 1',
     summary: 'an optional host reading is missing: {{ $labels.reading }}',
-    description:
-      'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
   },
   {
     comment:

@@ -48,6 +48,12 @@ export const RPC_DOWN = ['ChainRpcDown', 'ChainRpcDown.most-requests-fail'] as c
 /** No node of the network has a new block: restarting one does not help. */
 export const NETWORK_HALTED: Cause = { alerts: ['ChainNetworkHalted'], scope: 'fleet' }
 
+/** Of a node that runs and has no new block. */
+export const STALLED_ADVICE = [
+  'Analyse the consensus log: `chain-agent monlog`.',
+  'See how to recover, and how much time is left: `chain-agent recover`.',
+]
+
 /** One condition on the samples of the agent that is a problem, at one severity or at two. */
 export type AlertRow = AlertCondition & (PageLevel | WarningLevel)
 
