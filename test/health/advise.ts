@@ -6,6 +6,22 @@ import { adviseRecovery } from '../../src/health/recovery.ts'
 export const AT = Date.parse('2026-05-02T03:00:00Z')
 export const NOW = AT / 1000
 
+/** A critical finding whose alert fires. */
+export const FINDING: RuleFinding = {
+  alert: 'ChainIsolated',
+  severity: 'critical',
+  component: 'consensus',
+  state: 'firing',
+  countsAs: 'critical',
+  since: 0,
+  for: 0,
+  summary: '',
+  description: '',
+  advice: [],
+  explainedBy: [],
+  labels: {},
+}
+
 interface Node {
   /** Labels of services that do not run. */
   readonly down?: readonly string[]
