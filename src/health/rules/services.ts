@@ -150,10 +150,7 @@ or on (instance, job, cluster, service) (
     page: 'The program has exited or is about to, and does not recover by itself.',
     expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]) > 0`,
   },
-  {
-    ...LOG_TROUBLE,
-    expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]) > 0`,
-  },
+  { ...LOG_TROUBLE, expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]) > 0` },
   {
     ...LOG_TROUBLE,
     alert: 'ChainLogTrouble.others',

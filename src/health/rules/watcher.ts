@@ -1,11 +1,7 @@
 import { period, ruleFile } from './rule.ts'
 
 /** Three heartbeats were missed: one is due every minute. After a start of the watcher, the next one comes within a minute. */
-const SILENT = {
-  limit: 120,
-  for: '75s',
-  summary: 'no heartbeats from {{ $labels.node }}',
-} as const
+const SILENT = { limit: 120, for: '75s', summary: 'no heartbeats from {{ $labels.node }}' } as const
 
 const SEEN = 'Seen from {{ $labels.watcher }}, not by the agent of the node.'
 

@@ -125,9 +125,7 @@ export const statesync: Section = {
           text: (percentage) => share(percentage / 100),
         }),
         fact('progress', progressBlock, { text: figure }),
-        fact('target', targetBlock, {
-          text: (target) => (target === 0n ? '0 (no statesync needed)' : figure(target)),
-        }),
+        fact('target', targetBlock, { text: (target) => (target === 0n ? '0 (no statesync needed)' : figure(target)) }),
       ]
     }),
     group('consensus', 'its log', (view) => [
@@ -141,11 +139,7 @@ export const statesync: Section = {
       const { etaSeconds, lastProgressAt } = derivedFrom(view)
       const none = isActive(view) === false ? { absent: 'none: not active' } : {}
       return [
-        fact('etaSeconds', etaSeconds, {
-          label: 'remaining',
-          text: (seconds) => duration(seconds * 1000),
-          ...none,
-        }),
+        fact('etaSeconds', etaSeconds, { label: 'remaining', text: (seconds) => duration(seconds * 1000), ...none }),
         timeFact('lastProgressAt', lastProgressAt, { label: 'last progress', now: view.at, ...none }),
       ]
     }),

@@ -211,10 +211,7 @@ const unitFacts = (service: string, view: View): readonly Fact[] => {
       text: (bytes) => size(Number(bytes)),
       ...absentIf(isKnownInactive),
     }),
-    fact('cpuSeconds', found?.cpuSeconds, {
-      label: 'CPU time',
-      text: (seconds) => duration(Number(seconds) * 1000),
-    }),
+    fact('cpuSeconds', found?.cpuSeconds, { label: 'CPU time', text: (seconds) => duration(Number(seconds) * 1000) }),
     fact('tasks', found?.tasks, { text: figure, ...absentIf(isKnownInactive) }),
   ]
 }

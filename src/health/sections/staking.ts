@@ -84,11 +84,7 @@ const validatorFacts = ({ readings: { staking: reading }, at }: View): readonly 
     value(['pending', 'all'], validator?.pending.all, { label: 'change at the boundary', ...inTokens }),
     value(['unclaimed', 'own'], validator?.unclaimed.own, { label: 'own unclaimed rewards', ...inTokens }),
     value(['unclaimed', 'all'], validator?.unclaimed.all, { label: 'unclaimed in the pool', ...inTokens }),
-    fact('threshold', validator?.threshold, {
-      label: 'threshold of the set',
-      ...inTokens,
-      unknownReason: whyNoSet,
-    }),
+    fact('threshold', validator?.threshold, { label: 'threshold of the set', ...inTokens, unknownReason: whyNoSet }),
     fact('margin', validator?.margin, {
       label: 'margin to the threshold',
       text: share,
