@@ -1,5 +1,6 @@
+import { figure } from '../../core/format.ts'
 import { badUnless, fact, iso, noticeIf, relativeTime, timeFact } from './fact.ts'
-import { group, type Section, summary, type View, whyUnknown } from './section.ts'
+import { group, joined, type Section, summary, type View, whyUnknown } from './section.ts'
 import { collectorsOf, maintenanceWindow } from '../facts.ts'
 import { NO_WINDOW_IN_FAULT } from '../diagnosis.ts'
 import { notificationsOf, type Receiver } from '../notifications.ts'
@@ -76,15 +77,13 @@ export const maintenance: Section = {
   groups: [
     group('maintenance', 'the operator', (view) => {
       const found = maintenanceWindow(view.snapshot)
+      const announced = fact('announced', isKnown(view) ? found !== undefined : null)
+      if (!found) return [announced]
       return [
-        fact('announced', isKnown(view) ? found !== undefined : null),
-        ...(found
-          ? [
-              fact('reason', found.reason),
-              timeFact('until', found.until, { now: view.at }),
-              fact('note', view.readings.maintenance?.note, { absent: 'none' }),
-            ]
-          : []),
+        announced,
+        fact('reason', found.reason),
+        timeFact('until', found.until, { now: view.at }),
+        fact('note', view.readings.maintenance?.note, { absent: 'none' }),
       ]
     }),
   ],
@@ -129,4 +128,36 @@ export const restart: Section = {
     ]),
   ],
   summary: (view) => summary(view.restart?.summary ?? NO_WINDOW_IN_FAULT),
+}
+
+/** Another node, as its agent reports it to this one. */
+export const watched: Section = {
+  name: 'watched',
+  groups: [
+    group('watched', 'the heartbeats of its agent, and its port', (view) => {
+      const reading = view.readings.watched
+      const heartbeat = reading?.heartbeat
+      const none = reading?.receivedAt === null ? { unknownReason: 'no heartbeat was received' } : {}
+      return [
+        fact('node', reading?.node),
+        timeFact('receivedAt', reading?.receivedAt, { label: 'last heartbeat', now: view.at, ...none }),
+        fact('health', heartbeat?.health, none),
+        fact('causes', heartbeat?.causes, {
+          text: (causes) => (causes.length === 0 ? 'none' : causes.join('; ')),
+          ...none,
+        }),
+        fact('maintenance', heartbeat?.maintenance, { absent: heartbeat ? 'none' : undefined }),
+        fact('height', heartbeat?.height, { text: figure }),
+        fact('blockDifference', heartbeat?.blockDifference, { label: 'behind the network', text: figure }),
+        fact('port', reading?.port, { label: 'public port' }),
+      ]
+    }),
+  ],
+  summary: (view) => {
+    const { node = null, receivedAt = null, heartbeat, port = null } = view.readings.watched ?? {}
+    if (node === null) return null
+    const age = receivedAt === null ? 'no heartbeat yet' : `heartbeat ${relativeTime(receivedAt, view.at)}`
+    const tone = heartbeat?.health === 'critical' || port === 'silent' ? 'bad' : undefined
+    return summary(joined([`${node}: ${heartbeat?.health ?? 'unknown'}`, age, port && `port ${port}`]), tone)
+  },
 }

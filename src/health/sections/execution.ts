@@ -71,7 +71,7 @@ export const storage: Section = {
         label: 'compaction threshold',
         text: share,
       }),
-      ...completeness(view),
+      completeness(view),
     ]),
     group('derived', 'its growth rate', ({ known }) => [
       fact(['compaction', 'inSeconds'], known.value('chain_storage_compaction_eta_seconds'), {
@@ -171,16 +171,13 @@ const latestFacts = (view: View): readonly Fact[] => {
 }
 
 /** Shows details only if the report is incomplete. */
-const completeness = (view: View): readonly Fact[] => {
+const completeness = (view: View): Fact => {
   const { complete, unknownLines = null } = view.readings.storage ?? {}
-  return complete === false || (unknownLines ?? 0) > 0
-    ? [
-        fact('complete', complete, {
-          label: 'the report',
-          text: (isComplete) =>
-            `${isComplete ? 'complete' : 'incomplete'}, ${count(unknownLines ?? 0, 'line')} not parsed`,
-          tone: () => 'notice',
-        }),
-      ]
-    : [fact('complete', complete, { label: 'report is complete' })]
+  const unparsed = unknownLines ?? 0
+  if (complete !== false && unparsed === 0) return fact('complete', complete, { label: 'report is complete' })
+  return fact('complete', complete, {
+    label: 'the report',
+    text: (isComplete) => `${isComplete ? 'complete' : 'incomplete'}, ${count(unparsed, 'line')} not parsed`,
+    tone: () => 'notice',
+  })
 }
