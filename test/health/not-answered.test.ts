@@ -48,8 +48,7 @@ const ROWS: readonly Row[] = [
   ['everything, for 65 s after it was healthy', ALL, NO_ANSWER, { ...NOTHING, references: NO_REFERENCE }, true],
 ]
 
-test.each(ROWS)('%s: nothing is stated that no source has answered', async (...row) => {
-  const [, silent, first, facts, agent = false] = row
+test.for(ROWS)('%s: nothing is stated that no source has answered', async ([, silent, first, facts, agent = false]) => {
   const unanswered = new Set(agent ? [] : silent)
   const host = await openHost({ scenario: 'healthy', second: 130, agent, silent: unanswered })
   if (agent) {
