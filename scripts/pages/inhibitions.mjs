@@ -107,7 +107,6 @@ const mergedBy = (all, keyOf, merge) => {
 
 const union = (one, other) => [...new Set([...one, ...other])].toSorted()
 
-const matcher = (label, values) =>
-  values.length === 1 ? `${label}="${values[0]}"` : `${label}=~"${values.join('|')}"`
+const matcher = (label, values) => (values.length === 1 ? `${label}="${values[0]}"` : `${label}=~"${values.join('|')}"`)
 
 const list = (matchers) => `[${matchers.map((one) => `'${one}'`).join(', ')}]`

@@ -24,9 +24,9 @@ export interface Fact {
 
 /** The facts behind a health verdict, good or bad, with the nearest deadlines first. A watcher has few of them. */
 export const summarize = (input: SummaryInput): readonly Fact[] =>
-  Object.entries(FACTS).map(([label, valueOf]) => ({ label, value: valueOf(input) })).filter(
-    ({ value }) => value !== null || !isWatcher(input.known),
-  )
+  Object.entries(FACTS)
+    .map(([label, valueOf]) => ({ label, value: valueOf(input) }))
+    .filter(({ value }) => value !== null || !isWatcher(input.known))
 
 type SummaryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'outbound'>
 

@@ -48,7 +48,12 @@ test('in the delay the expected end is the time of the boundary block', () => {
 test.each([
   [3600, 5400, false, 'ends in about 1 h; the next one starts in 1 h 30 min at the latest'],
   [-500, 2000, true, 'has ended; the next one starts in 33 min 20 s at the latest'],
-  [-500, 2000, false, 'has ended, by the time since the newest block; the next one starts in 33 min 20 s at the latest'],
+  [
+    -500,
+    2000,
+    false,
+    'has ended, by the time since the newest block; the next one starts in 33 min 20 s at the latest',
+  ],
   [-2000, -1, true, 'has ended, and how far the next one is, is not known'],
 ] as const)('as text: %i and %i s, in the delay %s', (expected, latest, isInDelay, text) => {
   const end = { epoch: 678, expectedAt: AT + expected * 1000, latestAt: AT + latest * 1000, isInDelay, basis: '' }
