@@ -105,7 +105,7 @@ const mergedBy = (all, keyOf, merge) => {
   return [...found.values()]
 }
 
-const union = (one, other) => [...new Set([...one, ...other])].toSorted()
+const union = (one, other) => [...new Set([...one, ...other])].toSorted((a, b) => (a < b ? -1 : 1))
 
 const matcher = (label, values) => (values.length === 1 ? `${label}="${values[0]}"` : `${label}=~"${values.join('|')}"`)
 

@@ -55,7 +55,7 @@ test.each([
     'has ended, by the time since the newest block; the next one starts in 33 min 20 s at the latest',
   ],
   [-2000, -1, true, 'has ended, and how far the next one is, is not known'],
-] as const)('as text: %i and %i s, in the delay %s', (expected, latest, isInDelay, text) => {
+] as const)('as text: %i and %i s, in the delay %s', (...[expected, latest, isInDelay, text]) => {
   const end = { epoch: 678, expectedAt: AT + expected * 1000, latestAt: AT + latest * 1000, isInDelay, basis: '' }
   expect(epochEndText(end, AT)).toBe(`epoch 678 ${text}`)
 })
