@@ -84,13 +84,10 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
   }
 }
 
-interface HeightRequest {
-  readonly queryError: ErrorFactory
-  readonly counters: Counters
-  readonly signal: AbortSignal
-}
-
-const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): Promise<number> => {
+const requestHeight = async (
+  sendRequest: SendRequest,
+  request: Omit<Parameters<SendRequest>[0], 'path' | 'body'>,
+): Promise<number> => {
   const { queryError } = request
   const response = await sendRequest({ ...request, path: 'height', body: null })
   if (typeof response === 'string') throw queryError('protocol', 'the response is too large for a height')

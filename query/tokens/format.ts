@@ -1,11 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
-const ADDRESS = /^0x[\da-f]{40}$/i
-
-/** An address of 20 bytes in lower case, with 0x; undefined if the text is not an address. */
-export const parseAddress = (text: string): string | undefined => (ADDRESS.test(text) ? text.toLowerCase() : undefined)
-
 /** EIP-55: the case of each letter encodes a bit of the hash of the lower-case address. */
 export const toChecksumAddress = (address: string): string => {
   const digits = address.slice(2).toLowerCase()

@@ -86,9 +86,11 @@ export interface Ledger {
 
 export interface LedgerOptions {
   readonly standard: Standard
+  /** In lower case. */
   readonly contract: string
   /** False if the query begins after the creation of the contract. */
   readonly fullHistory: boolean
+  /** Of this standard. */
   readonly profile?: Profile | null
 }
 

@@ -71,7 +71,7 @@ export const rebuild = async (
   const url = servers.get(dialect)?.url ?? ''
   const client = createQueryClient({ url, apiKey: API_KEY, clock: systemClock })
   const fullHistory = fromBlock === 0
-  const ledger = createLedger({ standard, contract: contract.address, fullHistory })
+  const ledger = createLedger({ standard, contract: contract.address.toLowerCase(), fullHistory })
   const query = {
     addresses: [contract.address.toLowerCase()],
     topics: [topicsOf(standard, null)],

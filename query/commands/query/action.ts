@@ -16,7 +16,7 @@ import { createProgress } from '../../../src/terminal/progress.ts'
 import { createProgressLine, createRetryReporter, exitWithError, notesOfRun } from './report.ts'
 import { LEDGER_FIELDS } from '../../tokens/signatures.ts'
 import { createRowRenderer, filterFieldsOf, type RenderedPage, type RowFormat } from './rows.ts'
-import { openService, serviceOf, type ServiceOptions, type Topics } from './service.ts'
+import { openService, type ServiceOptions, type Topics } from './service.ts'
 import { z } from 'zod'
 import { readTextSync } from '../../../src/core/files.ts'
 import type { Clock } from '../../../src/core/clock.ts'
@@ -75,7 +75,7 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
   const progressLine = createProgressLine(io.clock)
   const reportRetry = createRetryReporter(io, options.url)
   try {
-    const client = await openService(serviceOf(options), {
+    const client = await openService(options, {
       ...io,
       onRetry: (retry) => {
         progress.end()
@@ -121,7 +121,7 @@ const printHeight = async ({ io, exit, options, command }: CommandContext<QueryO
   if (address.length + topic.length > 0 || [fields, fromBlock, toBlock, query, output, resume].some(isSet))
     command.error('error: --height fetches no logs: it cannot be combined with a filter, a block range or --output')
   try {
-    const client = await openService(serviceOf(options), { ...io, onRetry: createRetryReporter(io, options.url) })
+    const client = await openService(options, { ...io, onRetry: createRetryReporter(io, options.url) })
     const interrupted = (): void => {
       exit(130)
     }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
-import { StoreError } from '../../store/errors.ts'
+import { emptyStore, prunedBlocks, StoreError } from '../../store/errors.ts'
 import type { BlockHeader, BytesEncoding, LogPage, LogStore, Selection } from '../../store/store.ts'
 import type { Heights } from './heights.ts'
 import type { QueryLimits } from './limits.ts'
@@ -125,10 +125,8 @@ const read = async (selection: Selection, { store }: QueryOptions, signal: Abort
 /** A query without filters matches no log: every block is covered, as if none had a matching log. */
 const readEmpty = async ({ from, to, fields }: Selection, store: LogStore): Promise<LogPage> => {
   const range = await store.range()
-  if (range === null) {
-    throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
-  }
-  if (from < range.first) throw pruned(from, range.first)
+  if (range === null) throw emptyStore()
+  if (from < range.first) throw prunedBlocks(range.first)
   return {
     count: 0,
     blocks: [],
@@ -164,8 +162,5 @@ const missingHeaders = async (from: number, store: LogStore): Promise<Error> => 
   const first = (await store.range())?.first ?? null
   return first === null || first <= from
     ? new Error(`the store has logs of block ${from} without its header`)
-    : pruned(from, first)
+    : prunedBlocks(first)
 }
-
-const pruned = (from: number, first: number): StoreError =>
-  new StoreError('pruned', { doing: `read blocks from ${from} on`, happened: `the first block is ${first}` }, first)

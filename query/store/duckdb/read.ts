@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../src/core/clock.ts'
-import { StoreError } from '../errors.ts'
+import { abortedRead, emptyStore, prunedBlocks, StoreError } from '../errors.ts'
 import {
   type BytesEncoding,
   encodedBytes,
@@ -36,10 +36,9 @@ interface Reader {
 export const readLogs = async (reader: Reader, selection: Selection): Promise<LogPage> => {
   const contents = await readContents(reader.connection)
   const { from, filters, fields } = selection
-  if (contents === null) throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
+  if (contents === null) throw emptyStore()
   const { first, last, lastHash } = contents
-  if (from < first)
-    throw new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
+  if (from < first) throw prunedBlocks(first)
   const range: StoreRange = { first, last, lastHash }
   const to = Math.min(selection.to, last, from + LONGEST_PAGE)
   const layout = createLayout(fields, from)
@@ -128,7 +127,7 @@ const readSlice = async (
 ): Promise<boolean> => {
   const result = isSmall ? await connection.run(sql) : await connection.stream(sql)
   for (;;) {
-    if (signal.aborted) throw new StoreError('aborted', { doing: 'read logs', happened: 'the read was aborted' })
+    if (signal.aborted) throw abortedRead()
     const chunk = await result.fetchChunk()
     if (chunk === null || chunk.rowCount === 0) return true
     if (!page.take(chunk)) return false

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { formatUnits, parseAddress, toChecksumAddress } from '../../../query/tokens/format.ts'
+import { formatUnits, toChecksumAddress } from '../../../query/tokens/format.ts'
 
 test.each([
   // From the text of EIP-55.
@@ -39,11 +39,4 @@ test('formatting is exact', () => {
     }),
     { seed: 9 },
   )
-})
-
-test('an address is 20 bytes of hex', () => {
-  expect(parseAddress(`0x${'aB'.repeat(20)}`)).toBe(`0x${'ab'.repeat(20)}`)
-  for (const text of ['', '0x', `0x${'ab'.repeat(19)}`, `0x${'ag'.repeat(20)}`, 'ab'.repeat(20)]) {
-    expect(parseAddress(text)).toBeUndefined()
-  }
 })
