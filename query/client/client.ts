@@ -36,8 +36,8 @@ const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
 /** A client of one query service, or of an RPC with `eth_queryLogs`. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
-  const { url, apiKey, header, clock } = options
-  const endpoint = createEndpoint({ url, apiKey, header })
+  const { clock } = options
+  const endpoint = createEndpoint(options)
   const sendRequest = createSendRequest({
     transport: createServiceTransport(
       createTransport({

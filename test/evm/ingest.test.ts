@@ -89,7 +89,7 @@ describe('the ingest from a real node', () => {
       store,
       scope: { addresses: [], topics: [] },
       fromBlock: 0,
-      retention: 'unbounded',
+      retention: { blocks: null, bytes: null },
       clock: systemClock,
       pollEvery: 50,
       behindAfter: null,

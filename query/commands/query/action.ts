@@ -253,16 +253,8 @@ interface FetchLogsOptions {
   readonly onProgress: (progress: Progress) => void
 }
 
-interface FetchedLogs {
-  readonly run: RunResult
-  /** The number of logs, including earlier runs that were resumed. */
-  readonly logs: number
-  /** The same of those that were left out, because the query did not request them. */
-  readonly unrequested: number
-}
-
-/** Fetches the logs page by page. Throws the errors of the client, and a SourceError for the file. */
-const fetchLogs = async (options: FetchLogsOptions): Promise<FetchedLogs> => {
+/** Fetches the logs page by page; counts those of earlier runs that were resumed, too. Throws the errors of the client, and a SourceError for the file. */
+const fetchLogs = async (options: FetchLogsOptions) => {
   const { output } = options
   if (!('file' in output)) return fetchToStream(options, output)
   await checkWritable(output.file)
@@ -301,7 +293,7 @@ const printedBlocksReplaced = new QueryError('protocol', {
 const fetchToFile = async (
   options: FetchLogsOptions,
   { file, resume }: { readonly file: string; readonly resume: boolean },
-): Promise<FetchedLogs> => {
+) => {
   const { client, url, clock, signal, head, render, onProgress } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
   const height = await client.height(signal)

@@ -150,7 +150,7 @@ export const createService = (dependencies: ServiceDependencies) => {
           state: ingestState(),
           held: held(),
           size: measured.size,
-          limitBytes: plan.retention === 'unbounded' ? null : (plan.retention.bytes ?? null),
+          limitBytes: plan.retention.bytes,
           streams: state.phase === 'starting' ? 0 : state.api.streams(),
         },
         clock.now(),

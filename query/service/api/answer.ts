@@ -4,7 +4,7 @@ import { emptyStore, prunedBlocks, StoreError } from '../../store/errors.ts'
 import type { BlockHeader, BytesEncoding, LogPage, LogStore, Selection } from '../../store/store.ts'
 import type { Heights } from './heights.ts'
 import type { QueryLimits } from './limits.ts'
-import type { ParsedQuery, TransactionField } from './parse-query.ts'
+import type { BlockField, ParsedQuery, TransactionField } from './parse-query.ts'
 
 export interface QueryOptions {
   readonly store: LogStore
@@ -82,6 +82,14 @@ export const LOG_FIELD_OF: Readonly<Record<TransactionField, LogField>> = {
   block_number: 'block_number',
   hash: 'transaction_hash',
   transaction_index: 'transaction_index',
+}
+
+/** A hash or a quantity as hex digits. */
+export const BLOCK_VALUES: Readonly<Record<BlockField, (block: BlockHeader) => number | string>> = {
+  number: ({ number }) => number,
+  hash: ({ hash }) => hash,
+  parent_hash: ({ parentHash }) => parentHash,
+  timestamp: ({ timestamp }) => `0x${timestamp.toString(16)}`,
 }
 
 const selectionOf = (query: ParsedQuery, { limits, encoding, valueShare }: QueryOptions): Selection => {

@@ -11,7 +11,7 @@ import {
   type StoreContents,
   verifyNewest,
 } from './contents.ts'
-import { type ClickHouseOptions, LEDGER, LOCAL_LOGS, logsTable, openServers, STATE } from './open.ts'
+import { type ClickHouseOptions, LEDGER, LOCAL_LOGS, logsTable, openServers, STATE, writeState } from './open.ts'
 import { headsOf, readLogs } from './read.ts'
 import { LEDGER_COLUMNS, ledgerRows, LOG_COLUMNS, logRows } from './row-binary.ts'
 import type { Servers } from './servers.ts'
@@ -77,7 +77,7 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     if (floor <= before.first) return
     isCertain = false
     // Blocks before the floor are no longer visible to reads.
-    await writeState(servers, `floor\t${floor}\t\n`)
+    await writeState(servers, `floor\t${floor}\t`)
     await currentContents()
     await dropBelow(servers, { floor, partition: settings.partition })
   }
@@ -125,7 +125,7 @@ const bytesOnDisk = async (servers: Servers): Promise<number> => {
  */
 const claimEpoch = async (servers: Servers): Promise<number> => {
   const epoch = (await readLargest(servers, 'epoch')) + 1 + Math.floor(Math.random() * 1_000_000)
-  await writeState(servers, `epoch\t${epoch}\t\n`)
+  await writeState(servers, `epoch\t${epoch}\t`)
   return epoch
 }
 
@@ -167,10 +167,6 @@ const contentsWith = (contents: StoreContents | null, blocks: readonly Block[], 
     density,
   }
 }
-
-/** One insert of one row is atomic. */
-const writeState = async (servers: Servers, row: string): Promise<void> =>
-  servers.insertEverywhere(`INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`, row)
 
 /** Drops the partitions that are completely before the floor; the rest is dropped with a later floor. */
 const dropBelow = async (

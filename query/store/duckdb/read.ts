@@ -214,7 +214,9 @@ const createLogQuery = (filters: readonly Filter[]): LogQuery => {
   // A log has at most four topics.
   const possible = filters.filter(({ topics }) => (topics[4]?.length ?? 0) === 0)
   const usesMasks = isManyTables(possible)
-  const { joins, condition } = usesMasks ? createMaskCondition(possible) : createComparison(possible)
+  const { joins, condition } = usesMasks
+    ? createMaskCondition(possible)
+    : { joins: '', condition: createComparison(possible) }
   // The engine joins a long list as a table, which loses the order of rows.
   const isUnordered = hasTable(possible)
   return {
@@ -236,12 +238,8 @@ const isManyTables = (filters: readonly Filter[]): boolean => {
   )
 }
 
-const createComparison = (filters: readonly Filter[]) => {
+const createComparison = (filters: readonly Filter[]): string => {
   const alternatives = filters.map(alternativeOf)
-  return { joins: '', condition: conditionOf(filters, alternatives) }
-}
-
-const conditionOf = (filters: readonly Filter[], alternatives: readonly string[]): string => {
   if (alternatives.length === 0) return 'false'
   if (alternatives.includes('')) return 'true'
   const any = `(${alternatives.join(' OR ')})`

@@ -67,7 +67,7 @@ export const ingestUntil = async (
     rpcUrl: node.url,
     scope: ANY,
     fromBlock: 0,
-    retention: 'unbounded',
+    retention: { blocks: null, bytes: null },
     clock: {
       ...clock,
       sleep: async (ms, signal) => {
