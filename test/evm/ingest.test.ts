@@ -95,10 +95,7 @@ describe('the ingest from a real node', () => {
       behindAfter: null,
     })
     const running = ingest.run(stop.signal)
-    await eventually(
-      () => ingest.state(),
-      ({ phase }) => phase === 'tail',
-    )
+    await eventually(() => ingest.state().phase, 'tail')
     await churn(6)
     const height = await chain.height()
     const state = await eventually(

@@ -137,11 +137,7 @@ describe('blocks that no reorg can replace', () => {
       signal,
     })
     // Block 0, the late block 1, and eight pages that fill 64 MiB; then the requests that were running with those.
-    await eventually(
-      () => requested.length,
-      (count) => count >= 10,
-      { every: 1 },
-    )
+    await eventually(() => requested.length >= 10, Boolean, { every: 1 })
     for (let turn = 0; turn < 50; turn += 1) await setImmediate()
     expect(requested.length).toBeLessThanOrEqual(10 + 3)
     expect(delivered).toEqual([0])

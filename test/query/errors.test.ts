@@ -86,11 +86,7 @@ describe('errors that are retried', () => {
     const clock = jumpingClock()
     const server = await serve({ faults: inTurn({ kind: 'hang' }) })
     const running = fetchAll(server.url, { clock })
-    await eventually(
-      () => queriesTo(server),
-      (count) => count === 1,
-      { every: 5 },
-    )
+    await eventually(() => queriesTo(server), 1, { every: 5 })
     clock.expire()
     const fetched = await running
     expect(fetched.result).toMatchObject({ complete: true, stats: { retries: 1, logs: 30 } })
@@ -281,20 +277,6 @@ describe('an invalid response is requested once more, then it is an error', () =
 })
 
 describe('too large', () => {
-  it('a response larger than the limit: the range is halved, down to one block', async ({ serve }) => {
-    const { url, seen } = await serve()
-    const fetched = await fetchAll(url, { client: { maxBodyBytes: 100 } })
-    expect(kindOf(fetched.error)).toBe('fatal')
-    // 31, 15, 7, 3 and 1 blocks from block 0 on. Block 0 has no log, so its response is below the limit.
-    const spans = seen.slice(1, 6).map(({ from, to }) => [from, (to ?? 0) - from])
-    expect(spans).toEqual([
-      [0, 31],
-      [0, 15],
-      [0, 7],
-      [0, 3],
-      [0, 1],
-    ])
-  })
   it('the limit applies to the decompressed size', async ({ serve }) => {
     const logs = steadyLogs(1, 1, { data: `0x${'00'.repeat(200_000)}` })
     for (const packing of ['gzip', 'br'] as const) {

@@ -139,11 +139,7 @@ describe('a budget', () => {
     const clock = jumpingClock()
     const client = createQueryClient({ url, apiKey: null, clock })
     const refused = client.height(signal)
-    await eventually(
-      () => clock.waits.length,
-      (waits) => waits === 1,
-      { every: 1 },
-    )
+    await eventually(() => clock.waits.length, 1, { every: 1 })
     await client.height(signal)
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000)
     await refused
@@ -165,11 +161,7 @@ describe('no response', () => {
     const server = await serve({ faults: large })
     const running = fetchAll(server.url, { clock })
     for (const times of [1, 2, 3, 4]) {
-      await eventually(
-        () => queriesTo(server),
-        (count) => count >= times,
-        { every: 1 },
-      )
+      await eventually(() => queriesTo(server) >= times, Boolean, { every: 1 })
       clock.expire()
     }
     const { result, logs } = await running

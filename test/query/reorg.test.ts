@@ -37,16 +37,11 @@ describe('edge case 39: a reorg between pages', () => {
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     // Pages from 0, 6, 11, 16: 8 is in the second. The first stays.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 6, 11, 16, 21, 16, 11, 6, 11, 16, 21, 26])
+    // Three pages back are one reorg, with a wait before each.
     expect(fetched.result?.stats).toMatchObject({ reorgs: 1, pages: 6 })
+    expect(fetched.clock.waits).toHaveLength(3)
+    expect(Math.min(...fetched.clock.waits)).toBeGreaterThanOrEqual(50)
     expect(fetched.resets()).toBe(0)
-  })
-  it('edge case 39: twice', async ({ serve }) => {
-    const server = await serve()
-    const { url, chain } = server
-    server.faults = (one) => reorgBefore(chain, 2, [15, 30])(one) ?? reorgBefore(chain, 4, [12, 30])(one)
-    const fetched = await fetchAll(url)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
-    expect(fetched.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })
   })
   it('edge case 39: of delivered blocks: the query restarts', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
@@ -147,20 +142,6 @@ describe('edge case 39: pages that may be of two chains', () => {
     expect(old.result?.stats.unguarded).toBe(1)
     expect((await fetchAll(url, { from: 11 })).result?.stats.unguarded).toBe(0)
     expect((await fetchAll(url, { from: 901 })).result?.stats.unguarded).toBe(1)
-  })
-})
-
-describe('edge case 39: one reorg', () => {
-  it('edge case 39: is counted once, however many pages it replaces', async ({ serve }) => {
-    const server = await serve({ logs: steadyLogs(1, 180) })
-    const { url, chain } = server
-    server.faults = reorgBefore(chain, 15, [20, 180])
-    const { result, logs, clock } = await fetchAll(url)
-    expect(result).toMatchObject({ complete: true, stats: { reorgs: 1 } })
-    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
-    // Thirteen pages back, with a wait before each.
-    expect(clock.waits.length).toBe(14)
-    expect(Math.min(...clock.waits)).toBeGreaterThanOrEqual(50)
   })
 })
 

@@ -129,18 +129,6 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     expect(await walked(store(), selection)).toMatchObject({ blocks: expected.blocks, columns: columnsOf(expected) })
   })
 
-  it('ends a page after the block that reaches a limit, and not before', async () => {
-    const chain = randomChain({ seed: 21, from: 0, blocks: 60, logs: 9 })
-    await store().append(chain)
-    for (const maxLogs of [1, 5, 9, 30]) {
-      const naive = memoryStore()
-      await naive.append(chain)
-      const expected = await naive.read({ ...WHOLE, maxLogs }, never())
-      const found = await store().read({ ...WHOLE, maxLogs }, never())
-      expect({ count: found.count, next: found.next }).toEqual({ count: expected.count, next: expected.next })
-    }
-  })
-
   it('covers at least one block whatever the limits', async () => {
     const chain = randomChain({ seed: 22, from: 0, blocks: 20, logs: 200 })
     await store().append(chain)

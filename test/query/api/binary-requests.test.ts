@@ -77,16 +77,6 @@ describe('a packed request', () => {
       for (const segments of [2, 3, 7]) expect(read(request(FULL), { segments, far })).toEqual(FULL_READ)
   })
 
-  it('of 5,000 addresses is read', () => {
-    const addresses = Array.from({ length: 5000 }, (_, index) => contract(index))
-    const part = request({ logs: structs(included(filter(list(...addresses.map(bytes))))) })
-    for (const segments of [1, 4])
-      expect(read(part, { segments, far: 'single' })).toEqual({
-        ...READ,
-        logs: [{ include: { ...NO_FILTER, address: addresses }, exclude: null }],
-      })
-  })
-
   it('without optional parts, and of a client with shorter structs, has defaults', () => {
     const nothing = { ...READ, to_block: null, logs: [], field_selection: { ...FIELDS_READ, log: [] } }
     expect(read(request({ range: struct([10n], [null]), logs: null, fields: null }))).toEqual(nothing)
