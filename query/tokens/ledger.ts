@@ -2,7 +2,6 @@ import { type Page } from '../client/types.ts'
 import { AmountState } from './amount-state.ts'
 import {
   invalidPage,
-  type Ledger,
   type LedgerOptions,
   type LedgerResult,
   sizeOf,
@@ -15,10 +14,10 @@ import { type EventName, eventsOf } from './signatures.ts'
 import { SnapshotReader, SnapshotWriter, type TokenState } from './state.ts'
 import { tokenLogs } from './decode.ts'
 
-/** Computes the holders of the tokens of one contract from its events. */
-export const createLedger = (options: LedgerOptions): Ledger => new TokenLedger(options)
+export const createLedger = (options: LedgerOptions): Ledger => new Ledger(options)
 
-class TokenLedger implements Ledger {
+/** Computes the holders of the tokens of one contract from its events. */
+export class Ledger {
   readonly #options: LedgerOptions
   readonly #events: ReadonlyMap<string, EventName>
   #state: TokenState
@@ -32,6 +31,10 @@ class TokenLedger implements Ledger {
     this.#state = this.#emptyState()
   }
 
+  /**
+   * Call with pages in block order, without a gap; blocks that were applied before are not applied again. Throws
+   * QueryError('protocol') for an invalid page, of which nothing is applied.
+   */
   applyPage(page: Page): void {
     const next = this.#next ?? page.from
     if (page.from > next) throw invalidPage(`the blocks from ${next} to ${page.from - 1} are missing`)
@@ -49,6 +52,7 @@ class TokenLedger implements Ledger {
     this.#next = Math.max(next, page.next)
   }
 
+  /** Throws StandardError if all logs are of another standard. */
   result(): LedgerResult {
     const { standard, fullHistory } = this.#options
     const stats = new StatCounter()
@@ -84,6 +88,7 @@ class TokenLedger implements Ledger {
     return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0) || mayIndexId
   }
 
+  /** The complete state, for `restore`. */
   snapshot(): Uint8Array {
     const writer = new SnapshotWriter(this.#title())
     writer.optional(this.#next ?? null)
@@ -92,6 +97,7 @@ class TokenLedger implements Ledger {
     return writer.end()
   }
 
+  /** Throws ParseError for a snapshot that is damaged or of another ledger. */
   restore(bytes: Uint8Array): void {
     const reader = new SnapshotReader(bytes, this.#title())
     const next = reader.optional()

@@ -97,14 +97,6 @@ describe('edge case 39: a reorg between pages', () => {
 })
 
 describe('not a reorg', () => {
-  it('a service without hashes', async ({ serve }) => {
-    for (const options of [{ guard: false }, { dialect: 'spec' }] as const) {
-      const { url, chain } = await serve(options)
-      const fetched = await fetchAll(url)
-      expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
-      expect(fetched.pages.map(({ last }) => last)).toEqual([null, null, null])
-    }
-  })
   it('a hash of the head instead of the page', async ({ serve }) => {
     const ofTheHead = (hash: string): Fault =>
       alter((answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }))

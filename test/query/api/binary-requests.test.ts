@@ -1,8 +1,21 @@
 import { describe, expect } from 'vitest'
 import { readBinaryRequest } from '../../../query/service/api/binary/request.ts'
 import { contract, word } from '../../support/store-cases.ts'
-import { bytes, layOut, list, messageOf, type Part, struct, structs } from './binary-message.ts'
-import { askPacked, filter, FULL, included, NO_ZEROS, request } from './binary-query.ts'
+import {
+  askPacked,
+  bytes,
+  filter,
+  FULL,
+  included,
+  layOut,
+  list,
+  messageOf,
+  NO_ZEROS,
+  type Part,
+  request,
+  struct,
+  structs,
+} from './binary-message.ts'
 import { it } from './fixtures.ts'
 
 const LIMITS = { bytes: 2 ** 20, values: 80_000 }

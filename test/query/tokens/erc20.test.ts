@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLedger } from '../../../query/tokens/ledger.ts'
 import { StandardError } from '../../../query/tokens/types.ts'
-import { toChecksumAddress } from '../../../query/tokens/format.ts'
+import { toChecksumAddress } from '../../../query/tokens/signatures.ts'
 import {
   balancesOf,
   CONTRACT,
