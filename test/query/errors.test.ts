@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import {
   fetchAll,
+  fetchWhole,
   it as queryTest,
   positionsIn,
   positionsOf,
@@ -25,10 +26,7 @@ const kindOf = (error: unknown): string =>
 const expectingRecovery =
   (serve: Serve) =>
   async (...faults: readonly (Fault | undefined)[]) => {
-    const { url, chain } = await serve({ faults: inTurn(...faults) })
-    const fetched = await fetchAll(url)
-    expect(fetched.error).toBeUndefined()
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    const fetched = await fetchWhole(await serve({ faults: inTurn(...faults) }))
     expect(fetched.result).toMatchObject({ complete: true, through: 30, target: 30 })
     return fetched
   }
@@ -218,11 +216,10 @@ describe('the reason of the service is shown', () => {
       [429, `too many requests of ${KEY}`],
     ] as const) {
       const fault: Fault = { kind: 'reply', status, headers: { 'retry-after': '3' }, body: JSON.stringify({ error }) }
-      const { url, chain } = await serve({ faults: inTurn(fault) })
+      const server = await serve({ faults: inTurn(fault) })
       const retries: Retry[] = []
       const client = { apiKey: KEY, onRetry: (retry: Retry) => retries.push(retry) }
-      const fetched = await fetchAll(url, { client })
-      expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+      const fetched = await fetchWhole(server, { client })
       expect(fetched.clock.waits[0]).toBeGreaterThanOrEqual(3000)
       expect(retries).toMatchObject([{ waitMs: 3000, reported: error.replace(KEY, '(redacted)'), attempt: null }])
     }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { describeFileError, errorCode, excerpt, SourceError } from '../../../src/core/errors.ts'
-import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../client/types.ts'
+import type { LogQuery, Page, Progress, QueryClient } from '../../client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import {
   type CommandContext,

@@ -4,11 +4,9 @@ import { contract, word } from '../../support/store-cases.ts'
 import {
   askPacked,
   bytes,
-  filter,
   FULL,
   included,
   layOut,
-  list,
   messageOf,
   NO_ZEROS,
   type Part,
