@@ -27,11 +27,7 @@ export interface Endpoint {
 }
 
 /** Throws a ConfigError for an invalid address or header, and a QueryError('auth') for an invalid key. Sends nothing. */
-export const createEndpoint = ({
-  url,
-  apiKey,
-  header,
-}: Pick<ClientOptions, 'url' | 'apiKey' | 'header'>): Endpoint => {
+export const createEndpoint = ({ url, apiKey, header }: Pick<ClientOptions, 'url' | 'apiKey' | 'header'>): Endpoint => {
   const checked = checkUrl(url)
   return {
     url: checked,

@@ -29,7 +29,7 @@ const logSchema = z
 const serve = async (chain: Chain, dialect: Dialect): Promise<QueryServer> => {
   const logs = z.array(logSchema).parse(await chain.ask('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }]))
   const options = { dialect, apiKey: API_KEY, pageLogs: 700, logs, height: await chain.height() }
-  return startQueryServer({ ...options, ...(dialect === 'hosted' && { packing: 'gzip' }) })
+  return startQueryServer({ ...options, ...(dialect === 'hosted' && { packing: 'gzip' as const }) })
 }
 
 describe('balances from the logs of real contracts', () => {
@@ -50,18 +50,20 @@ describe('balances from the logs of real contracts', () => {
   })
 
   /** By the command. */
-  const rebuild = (standard: Standard, contract: Deployed, words: readonly string[], dialect: Dialect = 'hosted') =>
-    balancesCommand(
-      ['--url', servers.get(dialect)?.url ?? '', '--standard', standard, '--token', contract.address, ...words],
-      API_KEY,
-    )
+  const rebuild = (standard: Standard, { address }: Deployed, words: readonly string[] = []) =>
+    balancesCommand(['--url', urlOf('hosted'), '--standard', standard, '--token', address, ...words], API_KEY)
+  const urlOf = (dialect: Dialect): string => servers.get(dialect)?.url ?? ''
   const verifying = (): readonly string[] => ['--verify', '20', '--rpc', node.url]
 
   /** In both dialects of the service. */
   const expectTruth = async (standard: Standard, contract: Deployed, truth: Balances) => {
     expect(truth.size).toBeGreaterThan(100)
     for (const dialect of DIALECTS) {
-      const { code, output, balances, stderr } = await rebuild(standard, contract, verifying(), dialect)
+      const { code, output, balances, stderr } = await rebuild(standard, contract, [
+        ...verifying(),
+        '--url',
+        urlOf(dialect),
+      ])
       expect(balances).toEqual(truth)
       expect(stderr).toBe('Verified: 20 of 20 match the contract.')
       expect({ code, ...output }).toMatchObject({
@@ -81,7 +83,7 @@ describe('balances from the logs of real contracts', () => {
     const { coin } = history
     await expectTruth('erc20', coin, await coinsOf(chain, { contract: coin, holders: holdersOf(chain, coin) }))
     const [supply] = await chain.read([{ to: coin, method: 'totalSupply()', args: [] }])
-    expect((await rebuild('erc20', coin, [])).output.supply).toBe(String(supply))
+    expect((await rebuild('erc20', coin)).output.supply).toBe(String(supply))
   })
 
   it('match ownerOf: ERC-721', async () => {

@@ -53,7 +53,10 @@ export const reread = async (io: Io, exit: (code: ExitCode) => void, command: Re
   const progress = createProgress(io)
   const started = clock.elapsed()
   // An existing store only: without a chain id none is created.
-  const store = await createOpenStore(config.serveQuery, clock)({ chainId: null, scope }).catch((error: unknown) => {
+  const store = await createOpenStore(
+    config.serveQuery,
+    clock,
+  )({ chainId: null, scope }).catch((error: unknown) => {
     throw error instanceof StoreError && error.kind === 'empty' ? noStore(range) : error
   })
   const say = (line: string): void => {

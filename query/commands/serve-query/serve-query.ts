@@ -21,7 +21,15 @@ import { readChainId } from '../../service/ingest/headers.ts'
 import { createIngest, type Ingest } from '../../service/ingest/ingest.ts'
 import { QUERY_PATHS, serviceMetrics } from '../../service/metrics.ts'
 import type { LogStore, StoreRange, StoreSize } from '../../store/store.ts'
-import { checkStore, createOpenStore, describePlan, type OpenStore, openStore, planOf, type StoragePlan } from './open-store.ts'
+import {
+  checkStore,
+  createOpenStore,
+  describePlan,
+  type OpenStore,
+  openStore,
+  planOf,
+  type StoragePlan,
+} from './open-store.ts'
 import { renderServicePage } from './page.ts'
 import {
   createBackfillEstimate,
@@ -277,7 +285,6 @@ const MEASURE_EVERY_MS = 15 * second
 /** Ingest, store and API of one query service; the listeners use it. */
 const createService = (dependencies: ServiceDependencies) => {
   const { config, plan, recorder, clock, log } = dependencies
-  const { rpc, serveQuery } = config
   const observer = createRequestMetrics(recorder)
   const estimate = createBackfillEstimate(clock)
   const unavailable = { starting: respond(STARTING, observer, clock), stopped: respond(STOPPED, observer, clock) }
@@ -296,14 +303,14 @@ const createService = (dependencies: ServiceDependencies) => {
 
   const start = async (store: LogStore): Promise<Running> => {
     const ingest = createIngest({
-      rpcUrl: rpc.url,
+      rpcUrl: config.rpc.url,
       store,
       clock,
       scope: plan.scope,
-      fromBlock: serveQuery.fromBlock,
+      fromBlock: config.serveQuery.fromBlock,
       retention: plan.retention,
-      behindAfter: serveQuery.behindAfter,
-      nodeShare: serveQuery.nodeShare,
+      behindAfter: config.serveQuery.behindAfter,
+      nodeShare: config.serveQuery.nodeShare,
       notice: (text) => log.info(text),
       warn: (text) => log.warn(text),
     })
@@ -311,7 +318,7 @@ const createService = (dependencies: ServiceDependencies) => {
       store,
       scope: plan.scope,
       height: () => held()?.last ?? null,
-      dialect: serveQuery.dialect,
+      dialect: config.serveQuery.dialect,
       access: settings.access,
       clock,
       observer,
@@ -391,7 +398,7 @@ const createService = (dependencies: ServiceDependencies) => {
     },
     /** Runs until the signal aborts. Throws if it cannot start. */
     run: async (signal: AbortSignal): Promise<void> => {
-      const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: rpc.url, clock }, stop)
+      const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: config.rpc.url, clock }, stop)
       const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
       if (!opened) return
       const running = await start(opened.store).catch(async (error: unknown) => {

@@ -10,17 +10,18 @@ import { ask, it } from './fixtures.ts'
 
 describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (dialect) => {
   it('receives every log once and in order, over many pages', async ({ serve }) => {
-    const chain = randomChain({ seed: 1000, from: 3, blocks: 400 })
+    const chain = randomChain({ seed: 1000, from: 0, blocks: 400 })
     const query = { addresses: [], topics: [[word(1), word(2)]] }
     const key = 'a-key-of-this-test'
     const api = await serve({ dialect, blocks: chain, limits: { pageLogs: 7 }, keys: [new Secret(key)] })
-    const { result, logs } = await fetchAll(api.url, { client: { apiKey: key }, query })
+    const { result, logs, error } = await fetchAll(api.url, { client: { apiKey: key }, query })
+    expect(error).toBeUndefined()
     const expected = chain.flatMap((block) =>
       block.logs.filter((log) => keeps(query, log)).map((log) => `${block.number}/${log.logIndex} ${log.data}`),
     )
     expect(expected.length).toBeGreaterThan(100)
     expect(positionsOf(logs())).toEqual(expected)
-    expect(result).toMatchObject({ complete: true, through: 402, target: 402, stats: { retries: 0, reorgs: 0 } })
+    expect(result).toMatchObject({ complete: true, through: 399, target: 399, stats: { retries: 0, reorgs: 0 } })
     // Only the hosted dialect has hashes, with which the client checks that pages are linked.
     expect(result?.stats.unguarded === 0).toBe(dialect === 'hosted')
     expect(api.complaints).toEqual([])

@@ -213,7 +213,8 @@ test.each(['spec', 'hosted'] as const)(
     Error.stackTraceLimit = 0
     const courses: Course[] = []
     const chains = Math.ceil(BODIES / 2 / BODIES_A_CHAIN)
-    for (let each = 0; each < chains; each += 1) courses.push(...(await fuzzChain(dialect, SEED * 1_000_000 + 2 * each)))
+    for (let each = 0; each < chains; each += 1)
+      courses.push(...(await fuzzChain(dialect, SEED * 1_000_000 + 2 * each)))
     Error.stackTraceLimit = before
     // Guards against a run that tests nothing.
     const share = (of: (course: Course) => boolean): number => courses.filter(of).length / courses.length

@@ -28,7 +28,7 @@ const resultOfLogs = (...logs: readonly WireLog[]): ListedResult =>
 
 describe('standard transfers', () => {
   const dead = '0x000000000000000000000000000000000000dead'
-  test.each<[string, readonly WireLog[], Readonly<Record<string, bigint>>, bigint]>([
+  test.for<[string, readonly WireLog[], Readonly<Record<string, bigint>>, bigint]>([
     ['edge case 01: a mint raises the balance of the recipient', [transfer(ZERO, ANN, 100)], { [ANN]: 100n }, 100n],
     [
       'edge case 02: a burn lowers the balance of the sender',
@@ -60,7 +60,7 @@ describe('standard transfers', () => {
       { [CONTRACT]: 3n, [dead]: 1n },
       4n,
     ],
-  ])('%s, and the supply follows', (_title, logs, balances, supply) => {
+  ])('%s, and the supply follows', ([, logs, balances, supply]) => {
     const result = resultOfLogs(...logs)
     expect(balancesOf(result)).toEqual(balances)
     expect(result).toMatchObject({ supply, nonConserving: false, stats: { applied: logs.length, fastPages: 1 } })
@@ -91,13 +91,12 @@ describe('standard transfers', () => {
     other.restore(new Uint8Array(words.buffer))
     expect(() => other.result()).toThrow(/add up to 305419896, but 305419897 were minted/)
   })
-
 })
 
 describe('unusual data', () => {
   const dirty = `0x${'f'.repeat(24)}${BOB.slice(2)}`
   const logged = (topics: readonly string[], data: string): WireLog => logOf(TOPIC.transfer, topics, data)
-  test.each<[string, readonly WireLog[], Readonly<Record<string, bigint>>, Readonly<Record<string, number>>]>([
+  test.for<[string, readonly WireLog[], Readonly<Record<string, bigint>>, Readonly<Record<string, number>>]>([
     ['edge case 06: no data is malformed, not 0', [logged([ZERO, BOB], '')], {}, { malformed: 1 }],
     ['edge case 07: data of 31 bytes is not padded', [logged([ZERO, BOB], '00'.repeat(31))], {}, { malformed: 1 }],
     ['edge case 07: data of one byte is not padded', [logged([ZERO, BOB], '05')], {}, { malformed: 1 }],
@@ -131,7 +130,7 @@ describe('unusual data', () => {
       { [ANN]: 3n, [BOB]: 2n },
       { dirtyTopic: 1 },
     ],
-  ])('%s', (_title, logs, balances, odd) => {
+  ])('%s', ([, logs, balances, odd]) => {
     const result = resultOfLogs(...logs)
     expect(balancesOf(result)).toEqual(balances)
     expect(oddities(result)).toEqual(odd)

@@ -173,7 +173,6 @@ describe('a rejected page changes nothing', () => {
     ledger.applyPage(pageOf(good, { from: 0, next: 10 }))
     expect(() => ledger.applyPage(pageOf([], { from: 11, next: 20 }))).toThrow(/10 to 10 are missing/)
   })
-
 })
 
 describe('the fast path', () => {
