@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseSystemdTime, parseUnits, settingsOf } from '../../src/parsers/systemctl.ts'
+import { parseUnits, settingsOf } from '../../src/parsers/systemctl.ts'
 
 const nothing = {
   unit: null,
@@ -111,19 +111,6 @@ test('a timer', () => {
 })
 
 test.each([
-  ['Sun 2026-03-01 10:00:00 UTC', Date.UTC(2026, 2, 1, 10)],
-  ['Sun 2026-03-01 10:00:00.123456 UTC', Date.UTC(2026, 2, 1, 10, 0, 0, 123)],
-  ['@1772359200', 1_772_359_200_000],
-  ['', null],
-  ['n/a', null],
-  ['@0', null],
-  ['0', null],
-  ['Sun 2026-03-01 11:00:00 CET', null], // three zones share that name
-])('time %j', (text, expected) => {
-  expect(parseSystemdTime(text)).toBe(expected)
-})
-
-test.each([
   ['nothing', ''],
   ['words', 'Failed to connect to bus\n'],
   ['no state', 'Id=a.service\n'],
@@ -147,6 +134,7 @@ test.each([
   ['three continue it', 'A1=x \\\\\\\nB1=2', ['A1']],
   ['a space after it ends the line', 'A1=x \\ \nB1=2', ['A1', 'B1']],
   ['a carriage return ends it', 'A1=x\rB1=2\r\nC1=3', ['A1', 'B1', 'C1']],
+  ['a comment within a continued line does not end it', 'A1=x \\\n# why\n  P1=1\nB1=2', ['A1', 'B1']],
   ['a section that begins with X- has none', '[X-Old]\nA1=x\n[Service]\nB1=2', ['B1']],
 ])('settings of a unit file: %s', (_, text, names) => {
   expect(settingsOf(text)).toEqual(names)
