@@ -151,6 +151,14 @@ describe('the hosted dialect', () => {
     expect(got.text).toContain(`"block_number":12,"timestamp":1700000012,"hash":"${hashOf(12)}"`)
   })
 
+  it('every block is returned if requested, also without a join', async ({ hosted }) => {
+    const every = { include_all_blocks: true, join_mode: 'JoinNothing', field_selection: { block: ['number'] } }
+    const { text } = await hosted({ from_block: 10, to_block: 13, logs: [{}], ...every })
+    expect(text).toContain(
+      '{"data":[{"blocks":[{"number":10},{"number":11},{"number":12}],"transactions":[],"logs":[],"traces":[]}],',
+    )
+  })
+
   it('a limit of blocks ends the page, also without a log', async ({ hosted }) => {
     const body = { from_block: 10, to_block: 14, logs: [{}], max_num_blocks: 2, field_selection: { log: ['data'] } }
     expect((await hosted(body)).text).toContain('{"data":[],"archive_height":60,"next_block":12,')
