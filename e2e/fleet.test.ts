@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressOf } from '../test/alerts/files.ts'
-import type { Series } from '../test/support/instant-query.ts'
+import type { Series } from '../test/support/prometheus.ts'
 import { BY_CHANCE, QUESTIONS, SILENT, STAKELESS, STATES, type FleetNodes } from './expected-states.ts'
 import { type Asked, panelExpression } from './panel-expression.ts'
 import { type Watched, monitorFleet } from './monitored-fleet.ts'

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../test/support/eventually.ts'
 import { freePort } from '../test/support/free-port.ts'
-import { instantQuery, type Series } from '../test/support/instant-query.ts'
+import { instantQuery, prometheus, type Series } from '../test/support/prometheus.ts'
 import { type Running, start } from '../test/support/programs.ts'
-import { prometheus } from '../test/support/prometheus.ts'
 import { fleetSchema, type FleetNodes } from './expected-states.ts'
 
 export interface Watched {
@@ -28,11 +27,7 @@ export const monitorFleet = async (nodes: number): Promise<Watched> => {
     const fleetNodes = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
     const address = await startPrometheus(fleet.config, ends)
     const query = async (expression: string): Promise<readonly Series[]> => instantQuery(address, expression)
-    await eventually(
-      async () => (await query('up{job="chain-agent"}')).length,
-      (found) => found === nodes,
-      { within: 60_000 },
-    )
+    await eventually(async () => (await query('up{job="chain-agent"}')).length, nodes, { within: 60_000 })
     return { nodes: fleetNodes, query, stop }
   } catch (error) {
     await stop()
@@ -46,11 +41,7 @@ const startFleet = async (nodes: number, stop: Stop[]) => {
   const args = [main, 'demo', '--fleet', `${nodes}`, '--port', `${port}`]
   const running: Running = start(process.execPath, args)
   stop.push(async () => running.stop('SIGINT'))
-  await eventually(
-    () => running.output(),
-    (text) => text.includes('Ctrl-C'),
-    { within: 240_000 },
-  )
+  await eventually(running.output, /Ctrl-C/, { within: 240_000 })
   return { port, config: /--config\.file=(\S+)/.exec(running.output())?.[1] ?? 'none' }
 }
 
@@ -65,9 +56,6 @@ const startPrometheus = async (config: string, stop: Stop[]): Promise<string> =>
     '--log.level=warn',
   ])
   stop.push(async () => rm(directory, { recursive: true }), server.stop)
-  await eventually(
-    async () => (await fetch(`http://${address}/-/ready`)).status,
-    (status) => status === 200,
-  )
+  await eventually(async () => (await fetch(`http://${address}/-/ready`)).status, 200)
   return address
 }

@@ -4,16 +4,15 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
-import { amtool, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { amtool, requireAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { run } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { ALERTS } from './files.ts'
 
 const PAGE = 'docs/how-to/first-message.md'
-const describe = await requireRealPart('alertmanager', probeAlertmanager)
+const describe = await requireAlertmanager()
 
 interface Received {
   readonly path: string

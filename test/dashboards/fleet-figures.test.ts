@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { probePrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus } from '../support/prometheus.ts'
 import { amiss } from './figures.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 describe('a node with a critical alert', () => {
   const alert = (instance: string, name: string, severity: string): string =>

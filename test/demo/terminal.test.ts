@@ -1,13 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDemo, type Watched } from '../support/agent.ts'
 import { eventually } from '../support/eventually.ts'
 import { run, start } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-
-const describe = await requireRealPart('demo', () => ({ version: '' }))
 
 /** The commands of the README's table under "At the terminal". */
 const readCommands = async (): Promise<readonly string[]> => {
@@ -90,10 +87,7 @@ describe('a second terminal, with the lines that the demo prints', () => {
 
   it('follows the ledger until it is interrupted', async () => {
     const ledger = start('sh', ['-c', `${settings}\nexec chain-agent ledger -f`])
-    await eventually(
-      () => ledger.output(),
-      (text) => text.split('\n').length > 3,
-    )
+    await eventually(ledger.output, (text) => text.split('\n').length > 3)
     await ledger.stop('SIGINT')
     expect(firstLineOf(ledger.output())).toMatch(FIRST_LINE['chain-agent ledger -f'] ?? 'none')
   })

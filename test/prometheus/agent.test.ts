@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startDemo, type Watched } from '../support/agent.ts'
 import { eventually } from '../support/eventually.ts'
-import { checkMetrics, probePrometheus, type Prometheus, startPrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { checkMetrics, requirePrometheus, type Prometheus, startPrometheus } from '../support/prometheus.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 describe('a real Prometheus', () => {
   let demo: Watched

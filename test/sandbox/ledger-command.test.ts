@@ -25,8 +25,8 @@ describe('the ledger command, under a real journald', () => {
     await node.ledger.goTo(95)
     await node.ledger.reached(95)
     await eventually(
-      async () => (await document('-n', '1')).events.at(-1)?.seqNum,
-      (seqNum) => seqNum === '95',
+      async () => (await ledger('--json', '-n', '1')).stdout,
+      (out) => out !== '' && documentSchema.parse(JSON.parse(out)).events.at(-1)?.seqNum === '95',
     )
     return node.down
   })

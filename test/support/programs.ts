@@ -84,11 +84,7 @@ export const startServer = async (url: string, ...call: Parameters<typeof start>
   const server = start(...call)
   try {
     await server.during(
-      eventually(
-        async () => (await fetch(url)).status,
-        (status) => status === 200,
-        { every: 20 },
-      ),
+      eventually(async () => (await fetch(url)).status, 200, { every: 20 }),
     )
   } catch (error) {
     await server.stop()
