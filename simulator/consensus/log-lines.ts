@@ -1,7 +1,6 @@
 import { type Block, type Chain, digest, FINAL_AFTER, type Timeout } from '../chain.ts'
 import {
-  directive,
-  type Directive,
+  directiveTable,
   linesPerBlock,
   linesPerSecond,
   oneOf,
@@ -171,20 +170,18 @@ export const usualLogVolume: ConsensusLogVolume = { level: 'DEBUG', noise: 3, fl
 
 const changeLog = setIn('log')
 
-export const logVolumeDirectives: readonly Directive[] = [
-  directive('log prints', 'the lowest level that consensus logs', settingOf('log', 'level', oneOf(LOG_LEVELS))),
-  directive(
-    'log noise',
+export const logVolumeDirectives = directiveTable({
+  'log prints': ['the lowest level that consensus logs', settingOf('log', 'level', oneOf(LOG_LEVELS))],
+  'log noise': [
     'consensus logs that number of DEBUG lines without meaning with every block',
     settingOf('log', 'noise', linesPerBlock),
-  ),
-  directive(
-    'log floods',
+  ],
+  'log floods': [
     'consensus logs that number of such lines per second; above its rate limit journald drops the rest',
     taking(linesPerSecond, (rate) => changeLog((_, atMs) => ({ flood: { fromMs: atMs, linesPerSecond: rate } }))),
-  ),
-  directive('log calms', 'the flood is over', changeLog({ flood: undefined })),
-]
+  ],
+  'log calms': ['the flood is over', changeLog({ flood: undefined })],
+})
 
 /** Lines at a constant rate, from `fromMs` on. */
 export interface Steady {
