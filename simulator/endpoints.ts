@@ -83,8 +83,8 @@ export interface ServedEndpoint extends Port {
   keep(by: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void>
 }
 
-/** Serves the endpoint on a port of the loopback interface, 0 for a free one; closed while the endpoint does not listen. */
-export const serveEndpoint = async (endpoint: Endpoint, wanted: number): Promise<ServedEndpoint> => {
+/** Serves the endpoint on a port of the loopback interface, by default a free one; closed while the endpoint does not listen. */
+export const serveEndpoint = async (endpoint: Endpoint, wanted = 0): Promise<ServedEndpoint> => {
   const port = await openPort(wanted, listenerOf(endpoint))
   return {
     ...port,

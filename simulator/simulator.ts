@@ -93,8 +93,8 @@ const toolsOf = (
 
 /** Ports are on the loopback interface; 0 takes a free one. */
 interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
-  readonly rpcPort: number
-  readonly referencePort: number
+  readonly rpcPort?: number
+  readonly referencePort?: number
   /** Where the metrics of consensus are served. */
   readonly nativePort?: number
   readonly otelPort?: number
@@ -106,14 +106,14 @@ export type Simulator = Awaited<ReturnType<typeof createSimulator>>
 
 /** Starts one node, one reference and the tools of its host. */
 export const createSimulator = async (options: SimulatorOptions) => {
-  const { clock, directory, seed = 1, elapsedMs = 0, nativePort = 0, otelPort = 0 } = options
+  const { clock, directory, seed = 1, elapsedMs = 0 } = options
   const chain = chainFor(options.scenario, clock.now() - elapsedMs, seed)
   const simulated = await createSimulatedHost({ ...options, chain })
   const { endpoints, tools } = simulated
   const rpc = await serveEndpoint(endpoints.rpc, options.rpcPort)
   const reference = await serveEndpoint(endpoints.reference, options.referencePort)
-  const native = await serveEndpoint(endpoints.native, nativePort)
-  const otel = await serveEndpoint(endpoints.otel, otelPort)
+  const native = await serveEndpoint(endpoints.native, options.nativePort)
+  const otel = await serveEndpoint(endpoints.otel, options.otelPort)
   const served = await serveTools({ directory, tools })
   const end = new AbortController()
   const { signal } = end

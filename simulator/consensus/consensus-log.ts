@@ -106,7 +106,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     for (let number = reported + 1n < oldest ? oldest : reported + 1n; number <= upto; number += 1n) {
       const block = chain.block(number)
       if (!block) continue
-      yield* lines.advanced({ chain, atMs }, block)
+      yield lines.advanced({ chain, atMs }, block)
       yield* lines.committed({ chain, atMs }, block)
     }
   }
@@ -116,17 +116,17 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     const before = chain.round(round - 1n)
     if (before?.kind !== 'block') return
     const isLate = endsLate(before, own, timeline.conditionAt(atMs))
-    yield* isLate ? lines.advancedByTimeout({ chain, atMs }, before) : lines.advanced({ chain, atMs }, before)
+    yield isLate ? lines.advancedByTimeout({ chain, atMs }, before) : lines.advanced({ chain, atMs }, before)
   }
 
   function* follow(block: Block, condition: Condition): Generator<LogLine> {
     const { log, native, leads } = condition
     const context = { chain, atMs: block.seenMs }
-    yield* lines.proposed(context, leaderOf(block, { chain, own }, condition))
+    yield lines.proposed(context, leaderOf(block, { chain, own }, condition))
     if (native.votes) yield* lines.voted(context, block)
     if (!isOwnBlock(block, own, condition)) yield* enter(block.round, context.atMs)
     const isNext = leads !== 'never' && chain.round(block.round + 1n)?.leader === own
-    if (isNext) yield* lines.collected(context, block)
+    if (isNext) yield lines.collected(context, block)
     if (condition.finalityStoppedMs === undefined) yield* lines.committed(context, block)
     for (let index = 0; index < log.noise; index += 1) {
       yield noiseLine(Number(block.seqNum) * log.noise + index, context.atMs)
@@ -152,7 +152,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
       if (condition.native.clocksDiffer) yield lines.mistimed(atMs)
       if (!isMissed(outcome, own, condition)) yield* enter(outcome.round, atMs)
       yield* lines.timedOut({ chain, atMs }, leaderOf(outcome, { chain, own }, condition))
-      yield* lines.advancedByTimeout({ chain, atMs }, outcome)
+      yield lines.advancedByTimeout({ chain, atMs }, outcome)
     }
     reported = height
   }
@@ -365,12 +365,12 @@ function* ownLinesOf(outcome: RoundOutcome, { chain, own }: NodeSubject, conditi
   if (before?.kind !== 'block') return
   const { missesAfter, native } = condition
   if (outcome.kind === 'block') {
-    yield* lines.advanced({ chain, atMs: outcome.seenMs - PROPOSAL_MS }, before)
+    yield lines.advanced({ chain, atMs: outcome.seenMs - PROPOSAL_MS }, before)
     return
   }
   const beginMs = outcome.seenMs - TIMEOUT_MS
   const enteredMs = beginMs + (missesAfter === 'late-parent' ? LATE_PARENT_MS : ENTRY_MS)
-  yield* lines.advanced({ chain, atMs: enteredMs }, before)
+  yield lines.advanced({ chain, atMs: enteredMs }, before)
   if (native.executionLags) {
     yield lines.cannotPropose(enteredMs, outcome.round)
     return
@@ -378,7 +378,7 @@ function* ownLinesOf(outcome: RoundOutcome, { chain, own }: NodeSubject, conditi
   if (missesAfter === 'nothing') return
   const proposedMs = enteredMs + (missesAfter === 'late-proposal' ? LATE_PROPOSAL_MS : PROPOSAL_MS)
   const block = lostBlock(chain, before, own)
-  yield* lines.proposed({ chain, atMs: proposedMs }, block)
+  yield lines.proposed({ chain, atMs: proposedMs }, block)
   if (missesAfter === 'lost-votes' && native.votes) yield* lines.voted({ chain, atMs: proposedMs }, block)
 }
 

@@ -35,8 +35,6 @@ export const createBench = async (): Promise<Bench> => {
     prefix: 'chain',
     scenario: await loadScenario('healthy'),
     directory,
-    rpcPort: 0,
-    referencePort: 0,
   })
   const rpc = await createFlakyServer(simulator.rpcUrl, await freePort())
   const reference = await createFlakyServer(simulator.referenceUrl, await freePort())
