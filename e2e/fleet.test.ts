@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { tmpdir } from 'node:os'
 import { eventually } from '../test/support/eventually.ts'
 import { freePort } from '../test/support/free-port.ts'
-import { type Running, start } from '../test/support/programs.ts'
+import { type Running, start, startServer } from '../test/support/programs.ts'
 
 interface Watched {
   readonly nodes: FleetNodes
@@ -53,14 +53,14 @@ const startFleet = async (nodes: number, stop: Stop[]) => {
 const startPrometheus = async (config: string, stop: Stop[]): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-fleet-data-'))
   const address = `127.0.0.1:${await freePort()}`
-  const server = start(await prometheus(), [
+  stop.push(async () => rm(directory, { recursive: true }))
+  const server = await startServer(`http://${address}/-/ready`, await prometheus(), [
     `--config.file=${config}`,
     `--storage.tsdb.path=${directory}`,
     `--web.listen-address=${address}`,
     '--log.level=warn',
   ])
-  stop.push(async () => rm(directory, { recursive: true }), server.stop)
-  await eventually(async () => (await fetch(`http://${address}/-/ready`)).status, 200)
+  stop.push(server.stop)
   return address
 }
 
