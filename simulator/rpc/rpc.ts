@@ -202,7 +202,7 @@ const withState = (view: View, tag: unknown, answer: (block: bigint) => Reply): 
 /** Renders the block; null if the endpoint does not have it. */
 const atBlock = (view: View, tag: unknown, render: (chain: Chain, block: Block) => unknown): Reply => {
   const number = numberOf(tag, view)
-  if (number === undefined) return { error: { code: -32602, message: 'Invalid params' } }
+  if (number === undefined) return INVALID_PARAMS
   const block = number > view.latest() ? undefined : view.chain.block(number)
   return { result: block ? render(view.chain, block) : null }
 }
