@@ -131,7 +131,11 @@ const KEPT = 256
 type LeaderOf = (round: bigint) => Validator | undefined
 
 /** The strides by their index. */
-const createStrides = (seed: number, validators: readonly Validator[], originMs: number): ((index: number) => Stride) => {
+const createStrides = (
+  seed: number,
+  validators: readonly Validator[],
+  originMs: number,
+): ((index: number) => Stride) => {
   let leaders: LeaderOf | undefined
   /** Deriving the keys takes time: done for the first round. */
   const leaderOf: LeaderOf = (round) => (leaders ??= createLeaders(validators))(round)

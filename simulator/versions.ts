@@ -71,7 +71,7 @@ export const versionDirectives = directiveTable({
   'package unheld': ['the package is no longer on hold', changeVersions({ held: false })],
   'node restarts': [
     'an operator restarts consensus, execution and RPC together',
-    (condition, atMs) => ({ ...condition, services: restartAll(condition.services, NODE_ROLES, atMs)}),
+    (condition, atMs) => ({ ...condition, services: restartAll(condition.services, NODE_ROLES, atMs) }),
   ],
   'version hides': ['the RPC reports its name without a version', changeVersions({ hidden: true })],
   'version shows': ['the RPC reports its version again', changeVersions({ hidden: false })],

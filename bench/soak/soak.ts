@@ -9,7 +9,7 @@ import { HOUR_S, startSandboxed } from './sandboxed.ts'
 import { startSimulated, type Subject } from './simulated.ts'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 
 const memory = z.object({ rss: z.number(), anonymous: z.number(), heapUsed: z.number() })
@@ -37,7 +37,7 @@ const readFigures = async (socketFile: string, how: Reading): Promise<Record<str
   const socket = connect(socketFile)
   await once(socket, 'connect')
   socket.write(`${how}\n`)
-  const { before, after, objects, ...read } = figuresSchema.parse(JSON.parse(await text(socket)))
+  const { before, after, objects, ...read } = figuresSchema.parse(JSON.parse(await textOf(socket)))
   return {
     'RSS, MiB': before.rss / MIB,
     'anonymous, MiB': before.anonymous / MIB,

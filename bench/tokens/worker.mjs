@@ -9,7 +9,11 @@ const start = await programs[name]()
 const { height } = await (await fetch(`${url}/height`)).json()
 const { fetchAll, csv } = start({ url, height })
 
-const { value: texts, cpu, elapsed } = await measured(async () => {
+const {
+  value: texts,
+  cpu,
+  elapsed,
+} = await measured(async () => {
   await fetchAll()
   return csv()
 })

@@ -1,6 +1,15 @@
 import * as lines from './log-lines.ts'
 import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
-import { type Block, type Chain, digest, FINAL_AFTER, pick, type RoundOutcome, type Timeout, type Validator } from '../chain.ts'
+import {
+  type Block,
+  type Chain,
+  digest,
+  FINAL_AFTER,
+  pick,
+  type RoundOutcome,
+  type Timeout,
+  type Validator,
+} from '../chain.ts'
 import { drift } from '../format-drift.ts'
 import type { NodeSubject } from '../subject.ts'
 import { createSteadyLines } from '../injected-lines.ts'
@@ -59,12 +68,12 @@ export const consensusDirectives = directiveTable({
   'consensus resumes': ['the node catches up with the network', set({ consensusRuns: true })],
   'network stops': [
     'no node of the network has a new block, the references included',
-    (condition, atMs) => ({ ...condition, consensusRuns: false, networkStoppedMs: atMs}),
+    (condition, atMs) => ({ ...condition, consensusRuns: false, networkStoppedMs: atMs }),
   ],
   'network resumes': ['the network has new blocks again', set({ consensusRuns: true, networkStoppedMs: undefined })],
   'finality stops': [
     'new blocks are proposed, and none is finalized',
-    (condition, atMs) => ({ ...condition, finalityStoppedMs: atMs}),
+    (condition, atMs) => ({ ...condition, finalityStoppedMs: atMs }),
   ],
   'finality resumes': ['blocks are finalized again', set({ finalityStoppedMs: undefined })],
 })
@@ -393,7 +402,8 @@ const createOwnRoundsLog = (subject: NodeSubject) => {
       if (!isMissed(outcome, own, condition) && !isOwnBlock(outcome, own, condition)) continue
       if (services.bft.state !== 'active' || !consensusRuns || isSyncing(condition, atMs)) continue
       if (heights.consensus(atMs) !== chain.headAt(atMs).seqNum) continue
-      for (const line of ownLinesOf(outcome, subject, condition)) if (line.atMs > fromMs && line.atMs <= toMs) yield line
+      for (const line of ownLinesOf(outcome, subject, condition))
+        if (line.atMs > fromMs && line.atMs <= toMs) yield line
     }
   }
 }

@@ -95,10 +95,7 @@ export const keyDirectives = directiveTable({
     changing('secp'),
   ],
   'key bls': ['the same for the BLS keystore', changing('bls')],
-  'key password': [
-    'the same for the environment file, which contains the password of both',
-    changing('password'),
-  ],
+  'key password': ['the same for the environment file, which contains the password of both', changing('password')],
   'key secp-backup': [
     'the same for the backup of the secp key; truncated as by a failed recover',
     changing('secp-backup'),

@@ -1,15 +1,7 @@
 import { ECDH } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
-import {
-  type Argument,
-  directiveTable,
-  percent,
-  set,
-  setIn,
-  settingOf,
-  taking,
-} from '../scenario/directives.ts'
+import { type Argument, directiveTable, percent, set, setIn, settingOf, taking } from '../scenario/directives.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
 declare module '../scenario/timeline.ts' {

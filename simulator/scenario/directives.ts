@@ -43,7 +43,7 @@ type Read = Pick<Directive, 'argument' | 'read'>
 
 /** By subject and verb, in this order. */
 export const directiveTable = (
-  rows: Readonly<Record<`${string} ${string}`, readonly [meaning: string, effect: Effect | Read]>>,
+  rows: Readonly<Record<string, readonly [meaning: string, effect: Effect | Read]>>,
 ): readonly Directive[] =>
   Object.entries(rows).map(([name, [meaning, effect]]) => {
     const [subject = '', verb = ''] = name.split(' ')

@@ -1,4 +1,3 @@
-
 /** The state of a node between two lines of its scenario. Each part of the node declares its members, next to its directives. */
 export interface Condition {}
 

@@ -162,10 +162,7 @@ export const serviceDirectives = (subject: Role): readonly Directive[] =>
       endBy(subject, { code: 'exited', status: 0, requested: true }),
     ],
     [`${subject} vanishes`]: ['the service is stopped and its unit removed, until it starts', remove(subject)],
-    [`${subject} starts`]: [
-      'an operator starts the service: a new invocation',
-      changeService(subject, startService),
-    ],
+    [`${subject} starts`]: ['an operator starts the service: a new invocation', changeService(subject, startService)],
   })
 
 export const panics = directiveTable({

@@ -3,7 +3,17 @@ import type { NodeSubject, SimulatedNode } from '../subject.ts'
 import type { Draft } from '../journal/entry.ts'
 import { runEntry } from '../journal/journal.ts'
 import { directiveTable, setIn } from '../scenario/directives.ts'
-import { descriptionOf, invocationOf, ONESHOT_MS, oneshotEntries, pidOf, type Role, ROLES, type Service, unitOf } from './service.ts'
+import {
+  descriptionOf,
+  invocationOf,
+  ONESHOT_MS,
+  oneshotEntries,
+  pidOf,
+  type Role,
+  ROLES,
+  type Service,
+  unitOf,
+} from './service.ts'
 import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 
 declare module '../scenario/timeline.ts' {

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { eventually } from '../support/eventually.ts'
 import { must } from '../support/programs.ts'
 
@@ -163,7 +163,7 @@ const startPaused = async ({ argv, config, env }: Options): Promise<Paused> => {
   })
   const ended = once(child, 'close')
   const output = Promise.all(
-    [child.stdout, child.stderr].map(async (stream) => (stream ? (await text(stream)).replace(/\n$/, '') : '')),
+    [child.stdout, child.stderr].map(async (stream) => (stream ? (await textOf(stream)).replace(/\n$/, '') : '')),
   )
   const { pid } = child
   if (pid === undefined) throw new Error('the command could not be started')

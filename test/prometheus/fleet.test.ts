@@ -7,7 +7,16 @@ import { metrics } from '../../src/metrics.ts'
 import { rules } from '../alerts/files.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { checkShipped, CONFIGURATIONS, type ExpositionServer, ROOT, serveExposition, SHIPPED, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
+import {
+  checkShipped,
+  CONFIGURATIONS,
+  type ExpositionServer,
+  ROOT,
+  serveExposition,
+  SHIPPED,
+  type ShippedPrometheus,
+  startShipped,
+} from '../support/shipped-prometheus.ts'
 import { freePort } from '../support/free-port.ts'
 import { must } from '../support/programs.ts'
 import { requirePrometheus, promtool } from '../support/prometheus.ts'

@@ -44,7 +44,9 @@ describe('a real journal with entries of an earlier boot that are ten days ahead
   /** Of the unit's own lines: the first comes some time after systemd has written that the unit started. */
   const newest = async (scope: string): Promise<JournalEntry> => {
     const options = [scope, `_SYSTEMD_UNIT=${UNIT}`, '-n', '1', '-o', 'json']
-    return parseJournalEntry(await eventually(async () => (await sandbox.exec('journalctl', options)).stdout, /^\{.*\}$/))
+    return parseJournalEntry(
+      await eventually(async () => (await sandbox.exec('journalctl', options)).stdout, /^\{.*\}$/),
+    )
   }
 
   beforeAll(async () => {

@@ -23,7 +23,8 @@ const isNotYet = (error: unknown): boolean =>
   error instanceof NotYetError ||
   (error instanceof Error &&
     (error.name === 'TimeoutError' ||
-      ('code' in error && /^(?:E(?:CONN|HOSTUN|NETUN|PIPE|PROTO|TIMEDOUT)|UND_ERR|HPE_|ENOENT$)/.test(String(error.code))) ||
+      ('code' in error &&
+        /^(?:E(?:CONN|HOSTUN|NETUN|PIPE|PROTO|TIMEDOUT)|UND_ERR|HPE_|ENOENT$)/.test(String(error.code))) ||
       isNotYet(error.cause)))
 
 /**

@@ -88,7 +88,9 @@ export const startPrometheus = async (
     query: async (expression) => instantQuery(address, expression),
     range: async (expression, { from, to, step }) => {
       const parameters = new URLSearchParams({ query: expression, start: `${from}`, end: `${to}`, step: `${step}` })
-      const result = await get(`http://${address}/api/v1/query_range?${parameters}`, { values: z.array(sample) })
+      const result = await get(`http://${address}/api/v1/query_range?${parameters.toString()}`, {
+        values: z.array(sample),
+      })
       return result.map(({ metric, values }) => ({
         labels: Object.fromEntries(Object.entries(metric).filter(([name]) => name !== '__name__')),
         points: values.map(([at, value]) => ({ at, value: Number(value) })),
@@ -140,7 +142,7 @@ export const instantQuery = async (
   others: Readonly<Record<string, string>> = {},
 ): Promise<readonly Series[]> => {
   const parameters = new URLSearchParams({ query: expression, ...others })
-  const result = await get(`http://${address}/api/v1/query?${parameters}`, { value: sample })
+  const result = await get(`http://${address}/api/v1/query?${parameters.toString()}`, { value: sample })
   return result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }))
 }
 

@@ -4,7 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { listening } from './http.ts'
-import { type Answer, answerOf, createChain, matches, type ServedChain, type ServedLog, type Speech } from './query-chain.ts'
+import {
+  type Answer,
+  answerOf,
+  createChain,
+  matches,
+  type ServedChain,
+  type ServedLog,
+  type Speech,
+} from './query-chain.ts'
 
 /** What one request meets in the place of a right answer. */
 export type Fault =
@@ -359,8 +367,8 @@ const parseCall = (body: string): QueryLogsCall => CALL.parse(JSON.parse(body))
 
 /** The answer of an RPC, as specified in monad-bft (`monad-rpc/src/handlers/chaindata`). */
 const answerCall = (chain: ServedChain, limits: QueryLogsLimits, call: QueryLogsCall): Answer => {
-  const answer = call.method === 'eth_queryBlocks' ? newestOf(chain) : logsOf(chain, limits, call.params[0])
-  return { jsonrpc: '2.0', id: call.id, ...answer }
+  const result = call.method === 'eth_queryBlocks' ? newestOf(chain) : logsOf(chain, limits, call.params[0])
+  return { jsonrpc: '2.0', id: call.id, ...result }
 }
 
 const newestOf = (chain: ServedChain): Answer => {

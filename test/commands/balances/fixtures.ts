@@ -4,7 +4,7 @@ import { manualClock } from '../../support/manual-clock.ts'
 import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { history, TOKEN } from '../../support/token-logs.ts'
 import { createServer } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 import { listening } from '../../support/http.ts'
 
@@ -63,7 +63,7 @@ const startContractNode = async (
   const requests: string[] = []
   const state = { respond }
   const server = createServer((request, reply) => {
-    void text(request).then((body) => {
+    void textOf(request).then((body) => {
       requests.push(body)
       const block = blockSchema.safeParse(JSON.parse(body)).data
       if (block) {
