@@ -62,7 +62,7 @@ const DEFINITIONS = {
   patterns: LOG_PATTERNS,
   messages: [
     ...[...MESSAGES].map(([name, { sources }]) => ({ name, expression: `${escaped(name)}$`, sources, service: 'bft' })),
-    ...VARIABLE_MESSAGES.map(({ pattern, sources }) => ({
+    ...VARIABLE_MESSAGES.map(([pattern, , sources]) => ({
       name: pattern.source,
       expression: pattern.source,
       sources,

@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/core/settings.ts': 'src/core zod',
   'src/domain': 'src/core node:crypto',
   'src/parsers': `${BASE} @noble/hashes smol-toml zod`,
-  'src/sources': `${BASE} execa modern-tar p-limit systeminformation node`,
+  'src/sources': `${BASE} execa modern-tar p-limit node`,
   'src/collectors': `${BASE} src/parsers type src/config type src/sources zod`,
   'src/collectors/index.ts': 'src/collectors src/outbound',
   'src/outbound': `${BASE} src/collectors type src/sources zod`,

@@ -1,11 +1,11 @@
 // src/parsers/README.md: what the agent reads, and the samples that the tests parse.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formats } from '../../.cache/modules/src/parsers/formats.js'
 
 const FIXTURES = new URL('../../test/fixtures/', import.meta.url).pathname
 
-/** Where the samples of a format are: a folder, and the files in it. */
+/** Where the samples of a format are, if not in the folder with its name: a folder, and the files in it. */
 const SAMPLES = {
   'ledger-tail': ['ledger-tail', /jsonl$/],
   'consensus-log': ['consensus-log', /jsonl$/],
@@ -13,20 +13,19 @@ const SAMPLES = {
   'log-patterns': ['log-patterns', /jsonl$/],
   'chain-mpt': ['mpt', /txt$/],
   'chain-status': ['status', /txt$/],
-  'node-version': ['node-version', /txt$/],
-  prometheus: ['prometheus', /txt$/],
-  keystore: ['keystore', /^(?!expected)/],
   chrony: ['host', /^chrony/],
   smartctl: ['host', /^smart/],
   sockets: ['host', /^tcp/],
-  monlog: ['monlog', /txt$/],
+  validators: ['validators', /^two-epochs/],
 }
 
 export const renderFormatsPage = () => `${[HEAD, ...formats.map(row)].join('\n')}\n${FOOT}`
 
 const row = ({ name, help, length, cpuMs }) => {
-  const [folder, wanted] = SAMPLES[name] ?? []
-  const files = folder === undefined ? [] : readdirSync(join(FIXTURES, folder)).filter((file) => wanted.test(file))
+  const [folder, wanted] = SAMPLES[name] ?? [name, /^(?!expected)/]
+  const files = existsSync(join(FIXTURES, folder))
+    ? readdirSync(join(FIXTURES, folder)).filter((file) => wanted.test(file))
+    : []
   return `| \`${name}\` | ${help} | ${length / 1024} KiB, ${cpuMs} ms | ${files
     .toSorted()
     .map((file) => sampleOf(join(FIXTURES, folder, file), file))

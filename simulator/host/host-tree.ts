@@ -239,9 +239,9 @@ const OVERLOADED = 90
 /** With less than this available programs wait for memory. In percent. */
 const SCARCE_MEMORY = 5
 
-/** Waiting, lost packets and operations of the drive, all in proportion to the time since the boot that is simulated. */
+/** Waiting and lost packets, all in proportion to the time since the boot that is simulated. */
 const renderContention = ({ busy, idle, overloaded, starved }: Ticks, host: Host, nowMs: number): Entries => {
-  const { oomKills, drive, udpDrops, diskStalls } = host
+  const { oomKills, udpDrops, diskStalls } = host
   const uptimeSeconds = (busy + idle) / CPUS / 100
   const busySeconds = busy / CPUS / 100
   const starvedSeconds = starved / CPUS / 100
@@ -251,7 +251,6 @@ const renderContention = ({ busy, idle, overloaded, starved }: Ticks, host: Host
       .join('')
   const stalled = dropsAt(diskStalls, nowMs) / 1000
   const lost = Math.round(overloaded / CPUS) + dropsAt(udpDrops, nowMs)
-  const [reads, writes] = [Math.round(uptimeSeconds * 900), Math.round(uptimeSeconds * 2400)]
   return {
     'proc/pressure/cpu': pressure(busySeconds * 0.04, 0),
     'proc/pressure/io': pressure(uptimeSeconds * 0.012 + stalled, uptimeSeconds * 0.009 + stalled),
@@ -265,11 +264,6 @@ const renderContention = ({ busy, idle, overloaded, starved }: Ticks, host: Host
     'proc/sys/net/core/rmem_max': '62500000\n',
     'proc/sys/net/core/wmem_max': '62500000\n',
     'proc/vmstat': `nr_free_pages 812345\noom_kill ${oomKills}\n`,
-    ...(drive.is === 'gone'
-      ? {}
-      : {
-          'sys/block/nvme0n1/stat': `${reads} 0 ${reads * 8} ${Math.round(reads * 0.09)} ${writes} 0 ${writes * 8} ${Math.round(writes * 0.03)} 2 ${Math.round(uptimeSeconds * 60)} ${Math.round(reads * 0.09 + writes * 0.03)} 0 0 0 0 0 0\n`,
-        }),
   }
 }
 

@@ -38,9 +38,8 @@ import type { SendRequest } from '../sources/http.ts'
 import { createNewestEntryReader, createOldestEntryReader, type Journal } from '../sources/journal.ts'
 import { createSharedJournal } from '../sources/journal-sharing.ts'
 import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
-import { createInstalledFiles } from '../sources/installed-files.ts'
 import { keyFiles, rememberAbsent } from '../sources/key-files.ts'
-import { createPackageLists } from '../sources/package-lists.ts'
+import { createInstalledFiles, createPackageLists } from '../sources/packages.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
@@ -223,7 +222,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
       createQueryEndpoint(ask, service, timeout),
     nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),
     alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
-    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat({ ask, urlFile, timeout }),
+    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat(ask, urlFile, timeout),
     probeFor: createPortProbe,
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),

@@ -24,14 +24,18 @@ export const systemClock: Clock = {
   // Not that of node:timers/promises, which rejects when the signal aborts: an error costs more than a timer.
   sleep: (ms, signal) =>
     new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve()
+        return
+      }
       const end = (): void => {
         clearTimeout(timer)
-        signal.removeEventListener('abort', end)
+        // It aborts once.
+        if (!signal.aborted) signal.removeEventListener('abort', end)
         resolve()
       }
       const timer = setTimeout(end, ms)
       signal.addEventListener('abort', end)
-      if (signal.aborted) end()
     }),
 }
 
@@ -52,11 +56,11 @@ export const linkAbort = (parent: AbortSignal): { readonly signal: AbortSignal; 
   // Each read adds a listener; Node.js warns about a leak at more than ten.
   setMaxListeners(0, controller.signal)
   const abort = (): void => {
-    parent.removeEventListener('abort', abort)
+    if (!parent.aborted) parent.removeEventListener('abort', abort)
     controller.abort(parent.aborted ? parent.reason : ENDED)
   }
-  parent.addEventListener('abort', abort)
   if (parent.aborted) abort()
+  else parent.addEventListener('abort', abort)
   return { signal: controller.signal, abort }
 }
 

@@ -106,20 +106,14 @@ export const poll =
   }
 
 /**
- * A collector's `run` that follows a stream and folds each event into the reading. The reading is kept when the stream
- * is reopened. An event without new data is a heartbeat and is reported too, so that silent and stale can be
- * distinguished.
+ * A collector's `run` that follows a stream and reports the reading after each event. An event without new data is a
+ * heartbeat and is reported too, so that silent and stale can be distinguished.
  */
-export const follow = <Event, Reading>(
-  open: (context: Context) => AsyncIterable<Event>,
-  initial: Reading,
-  step: (reading: Reading, event: Event) => Reading,
-): Collector<Reading>['run'] => {
-  let reading = initial
-  return async (context, report) => {
-    for await (const event of open(context)) {
-      reading = step(reading, event)
-      report({ ok: true, value: reading, at: context.clock.now() })
-    }
+export const follow =
+  <Event, Reading>(
+    open: (context: Context) => AsyncIterable<Event>,
+    readingAfter: (event: Event) => Reading,
+  ): Collector<Reading>['run'] =>
+  async (context, report) => {
+    for await (const event of open(context)) report({ ok: true, value: readingAfter(event), at: context.clock.now() })
   }
-}

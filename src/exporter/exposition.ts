@@ -66,23 +66,17 @@ export const createExposition = (
     else heads.set(name, headOf(name, definition.help, definition.type))
   }
 
-  /** The samples by series, such as `up{job="a"}`. Two readings of one series have no sum that was ever read. */
-  const bySeries = (samples: Iterable<Sample>): ReadonlyMap<string, Sample> => {
-    const found = new Map<string, Sample>()
-    for (const one of samples) {
-      const series = seriesOf(one)
-      if (found.has(series)) complain(`two readings have the series ${series}; the first is exported`)
-      else found.set(series, one)
-    }
-    return found
-  }
-
-  /** Every series with its metric. Synchronous up to the collection, so that concurrent scrapes each see a consistent state. */
+  /**
+   * Every series, such as `up{job="a"}`, with its metric. Two readings of one series have no sum that was ever read.
+   * Synchronous up to the collection, so that concurrent scrapes each see a consistent state.
+   */
   const collect = async (samples: Iterable<Sample>): Promise<ReadonlyMap<string, CollectedSeries>> => {
     const all = new Map<string, CollectedSeries>()
-    bySeries(samples).forEach(({ name, labels, value }, series) => {
-      if (heads.has(name)) all.set(series, { metric: name, name, labels, value })
-    })
+    for (const one of samples) {
+      const series = seriesOf(one)
+      if (all.has(series)) complain(`two readings have the series ${series}; the first is exported`)
+      else if (heads.has(one.name)) all.set(series, one)
+    }
     // Not by its `metrics`, which takes as long as all samples.
     for (const metric of await registry.getMetricsAsJSON()) {
       recordedHeads.set(metric.name, headOf(metric.name, metric.help, String(metric.type)))
@@ -107,7 +101,9 @@ export const createExposition = (
     render: async (samples) => {
       const all = await collect(samples)
       const texts = new Map([...heads, ...recordedHeads])
-      all.forEach(({ metric, value }, series) => texts.set(metric, `${texts.get(metric) ?? ''}${series} ${value}\n`))
+      all.forEach(({ name, metric = name, value }, series) =>
+        texts.set(metric, `${texts.get(metric) ?? ''}${series} ${value}\n`),
+      )
       return [...texts.values()].join('\n')
     },
     values: async (samples) => {
@@ -142,8 +138,8 @@ interface CollectedValue {
 }
 
 interface CollectedSeries extends Omit<CollectedValue, 'metricName'> {
-  /** The metric of which it is a series; of a histogram the name of the series has a suffix. */
-  readonly metric: string
+  /** The metric of which it is a series, if that is not its name: those of a histogram have a suffix. */
+  readonly metric?: string
   readonly name: string
 }
 

@@ -21,14 +21,8 @@ export const parsePreferences = (text: string): readonly Pin[] =>
 
 const NEVER = -32_768
 
-export interface OfferedVersion {
-  readonly version: string
-  /** `all`, or that of the CPU. */
-  readonly architecture: string
-}
-
-/** Version and Architecture of a stanza in a package list; null if one is missing. */
-export const parseOfferedVersion = (stanza: string): OfferedVersion | null => {
+/** Version and Architecture (`all`, or that of the CPU) of a stanza in a package list; null if one is missing. */
+export const parseOfferedVersion = (stanza: string) => {
   const fields = fieldsOf(stanza)
   const [version = '', architecture] = ['version', 'architecture'].map((name) => fields.get(name))
   return DEBIAN_VERSION.test(version) && architecture !== undefined ? { version, architecture } : null

@@ -76,7 +76,7 @@ const VARIABLE_CANDIDATE =
 
 const readVariable = (message: string): ConsensusEventBody | null => {
   if (!VARIABLE_CANDIDATE.test(message)) return null
-  for (const { pattern, read } of VARIABLE_MESSAGES) {
+  for (const [pattern, read] of VARIABLE_MESSAGES) {
     const match = pattern.exec(message)
     if (match) return read(...match.slice(1).map((group: string | undefined) => group ?? ''))
   }

@@ -199,13 +199,18 @@ const MAIN = 'monad-bft/monad-node/src/main.rs'
 const STATE = 'monad-bft/monad-consensus-state/src/lib.rs'
 const LIVE = 'monad-bft/monad-state/src/lib.rs'
 const BLOCKSYNC_FILE = 'monad-bft/monad-blocksync/src/blocksync.rs'
-const STATESYNC_DIRECTORY = 'monad-bft/monad-statesync-executor/src'
+const STATESYNC_FILES = 'monad-bft/monad-statesync-executor/src'
+const CLIENT = `${STATESYNC_FILES}/client/mod.rs`
+const IPC = `${STATESYNC_FILES}/ipc.rs`
+const EXECUTOR = `${STATESYNC_FILES}/lib.rs`
 
+const blocksyncOf = (sources: Sources, step: BlocksyncStep = 'own'): Message =>
+  other({ event: 'blocksync', step }, sources, BLOCKSYNC)
 const blocksync =
   (step: BlocksyncStep, sources = own) =>
   ([text, name]: readonly [text: string, name: string]): [string, Message] => [
     text,
-    { target: BLOCKSYNC, read: always({ event: 'blocksync', step }), sources: sources(BLOCKSYNC_FILE, name) },
+    blocksyncOf(sources(BLOCKSYNC_FILE, name), step),
   ]
 
 const ofOwnRound = ([text, event]: readonly [string, 'execution_lagging' | 'parent_missing']): [string, Message] => {
@@ -250,22 +255,16 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
     'starting from empty state, consider fetching a snapshot first',
     statesync('snapshot_advised', own(LIVE, 'maybe_start_consensus')),
   ],
-  ['updating statesync target', statesync('running', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'))],
+  ['updating statesync target', statesync('running', own(CLIENT, 'start'))],
   [
     'applying statesync response',
-    statesync('running', own(`${STATESYNC_DIRECTORY}/client/outbound_requests.rs`, 'apply_response')),
+    statesync('running', own(`${STATESYNC_FILES}/client/outbound_requests.rs`, 'apply_response')),
   ],
-  [
-    'statesync client thread applied response',
-    statesync('running', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start')),
-  ],
-  ['done statesync', statesync('reached', own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start'))],
-  ['sending request', statesync('running', own(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next'), /statesync/)],
-  ['sending response', statesync('serving', received(`${STATESYNC_DIRECTORY}/lib.rs`, 'poll_next'), /statesync/)],
-  [
-    'received SyncDone',
-    statesync('serving', received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_execution_message'), /statesync/),
-  ],
+  ['statesync client thread applied response', statesync('running', own(CLIENT, 'start'))],
+  ['done statesync', statesync('reached', own(CLIENT, 'start'))],
+  ['sending request', statesync('running', own(EXECUTOR, 'poll_next'), /statesync/)],
+  ['sending response', statesync('serving', received(EXECUTOR, 'poll_next'), /statesync/)],
+  ['received SyncDone', statesync('serving', received(IPC, 'handle_execution_message'), /statesync/)],
 
   ...(
     [
@@ -299,22 +298,9 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
       ['blocksync: peer payload request', 'handle_peer_request'],
     ] as const
   ).map(blocksync('serving', received)),
-  [
-    'consensus blocksyncing blocks up to root',
-    other({ event: 'blocksync', step: 'own' }, own(STATE, 'request_blocks_if_missing_ancestor'), BLOCKSYNC),
-  ],
-  [
-    'consensus blocksyncing tip',
-    other({ event: 'blocksync', step: 'own' }, own(STATE, 'request_tip_if_missing'), BLOCKSYNC),
-  ],
-  [
-    'statesync blocksyncing blocks',
-    other(
-      { event: 'blocksync', step: 'own' },
-      own('monad-bft/monad-state/src/statesync.rs', 'needs_blocksync'),
-      BLOCKSYNC,
-    ),
-  ],
+  ['consensus blocksyncing blocks up to root', blocksyncOf(own(STATE, 'request_blocks_if_missing_ancestor'))],
+  ['consensus blocksyncing tip', blocksyncOf(own(STATE, 'request_tip_if_missing'))],
+  ['statesync blocksyncing blocks', blocksyncOf(own('monad-bft/monad-state/src/statesync.rs', 'needs_blocksync'))],
 
   // Both at DEBUG: any foreign packet causes the first, and any peer that restarts the second.
   [
@@ -345,14 +331,10 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['parent executor returned none!', other({ event: 'crash', reason: 'parent executor' }, own(MAIN, 'run'))],
 ])
 
-interface VariableMessage {
-  readonly pattern: RegExp
-  /** From the text that each group of the pattern matched; empty for a group that matched none. */
-  readonly read: (...groups: string[]) => ConsensusEventBody
-  readonly sources: Sources
-}
+/** From the text that each group of the pattern matched; empty for a group that matched none. */
+type ReadGroups = (...groups: string[]) => ConsensusEventBody
 
-const ofRequest: VariableMessage['read'] = (pending, inProgress) => {
+const ofRequest: ReadGroups = (pending, inProgress) => {
   const [waiting, answered] = [readU64(pending), readU64(inProgress)]
   const isKnown = waiting !== null && answered !== null
   return { ...statesyncAt('serving'), ...(isKnown && { requests: { pending: waiting, inProgress: answered } }) }
@@ -360,23 +342,17 @@ const ofRequest: VariableMessage['read'] = (pending, inProgress) => {
 
 const REQUEST = /^received statesync request(?:, num pending (\d{1,20}), in progress (\d{1,20})$)?/
 
-const VARIABLE: readonly (readonly [RegExp, VariableMessage['read'], Sources])[] = [
+/** Messages with variable parts. */
+export const VARIABLE_MESSAGES: readonly (readonly [pattern: RegExp, read: ReadGroups, sources: Sources])[] = [
   [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' }), own(MAIN, 'run')],
   [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' }), own(MAIN, 'run')],
-  [REQUEST, ofRequest, received(`${STATESYNC_DIRECTORY}/ipc.rs`, 'handle_request')],
+  [REQUEST, ofRequest, received(IPC, 'handle_request')],
   [
     /^local tip over \d+ blocks older than root/,
     () => statesyncAt('snapshot_advised'),
     own(LIVE, 'maybe_start_consensus'),
   ],
-  [/^statesync reached target/, () => statesyncAt('running'), own(`${STATESYNC_DIRECTORY}/client/mod.rs`, 'start')],
+  [/^statesync reached target/, () => statesyncAt('running'), own(CLIENT, 'start')],
   [/^starting \S+-bft with version (\S+)/, (version = '') => ({ event: 'starting', version }), own(MAIN, 'main')],
   [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' }), own(MAIN, 'main')],
 ]
-
-/** Messages with variable parts. */
-export const VARIABLE_MESSAGES: readonly VariableMessage[] = VARIABLE.map(([pattern, read, sources]) => ({
-  pattern,
-  read,
-  sources,
-}))

@@ -30,15 +30,13 @@ export const parseWord = (what: string, text: string): string => {
   return word
 }
 
-/** The counters of all CPUs together in `/proc/stat`, in ticks since boot, and the boot time. */
-export interface KernelStat {
-  readonly busy: bigint
-  readonly total: bigint
-  /** Seconds since the epoch; null if the clock was not set when the host booted. */
-  readonly bootedAt: bigint | null
-}
+export type KernelStat = ReturnType<typeof parseKernelStat>
 
-export const parseKernelStat = (text: string): KernelStat => {
+/**
+ * The counters of all CPUs together in `/proc/stat`, in ticks since boot, and the boot time in seconds since the epoch:
+ * null if the clock was not set when the host booted.
+ */
+export const parseKernelStat = (text: string) => {
   const [, line = ''] = /^cpu\s+(.+)$/m.exec(text) ?? []
   const ticks = line.trim().split(/\s+/).map(parseU64)
   const [, boot] = /^btime (\d+)$/m.exec(text) ?? []
@@ -58,14 +56,11 @@ export const parseKernelStat = (text: string): KernelStat => {
   return { busy, total: busy + idle + iowait, bootedAt: withinBounds('unixSeconds', parseU64(boot)) }
 }
 
-interface Memory {
-  readonly totalBytes: number
-  /** What programs can still get, as the kernel estimates it. */
-  readonly availableBytes: number
-}
-
-/** `/proc/meminfo`: `MemAvailable:   12345678 kB`, where a kB has 1024 bytes. */
-export const parseMemory = (text: string): Memory => {
+/**
+ * `/proc/meminfo`: `MemAvailable:   12345678 kB`, where a kB has 1024 bytes. What is available is what programs can still
+ * get, as the kernel estimates it.
+ */
+export const parseMemory = (text: string) => {
   const bytesOf = (name: string): number => {
     const [, digits] = new RegExp(String.raw`^${name}: {1,20}(\d{1,15}) kB$`, 'm').exec(text) ?? []
     if (digits === undefined) throw new ParseError('the memory of the host', `a line ${name} in kB`, text)
@@ -76,18 +71,14 @@ export const parseMemory = (text: string): Memory => {
   return { totalBytes, availableBytes: bytesOf('MemAvailable') }
 }
 
-/** The time that tasks have waited for a resource since the boot, in seconds. */
-interface Pressure {
-  /** At least one task waited. */
-  readonly some: number
-  /** All tasks that could run waited; null if the kernel does not report it. */
-  readonly full: number | null
-}
-
 const MICROSECOND = 1e-6
 
-/** A file of `/proc/pressure`: `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds. */
-export const parsePressure = (text: string): Pressure => {
+/**
+ * A file of `/proc/pressure`: `some avg10=0.00 avg60=0.00 avg300=0.00 total=1234`, in microseconds. The time in seconds
+ * since the boot in which at least one task waited for the resource, and in which all that could run did; null if the
+ * kernel does not report it.
+ */
+export const parsePressure = (text: string) => {
   const totalOf = (share: string): number | null => {
     const [, digits = ''] = new RegExp(String.raw`^${share} .{0,80}total=(\d{1,20})$`, 'm').exec(text) ?? []
     const microseconds = parseU64(digits)
@@ -160,20 +151,13 @@ export const hasHugePageMount = (text: string): boolean =>
     return type === 'hugetlbfs' && directory !== '/dev/hugepages' && is2Mi
   })
 
-/** A listening socket. */
-interface Listener {
-  readonly port: number
-  /** Whether only this host can reach it. */
-  readonly isLoopback: boolean
-}
-
 const LISTENING = '0A'
 
 /**
  * The listening sockets in `/proc/net/tcp` or `/proc/net/tcp6`. The kernel lists listening sockets before connections,
  * so the beginning of the file is enough; an incomplete last line is ignored. Throws a ParseError.
  */
-export const parseListeners = (text: string): readonly Listener[] => {
+export const parseListeners = (text: string): readonly { readonly port: number; readonly isLoopback: boolean }[] => {
   const [head = '', ...rows] = text.split('\n')
   if (!head.includes('local_address')) {
     throw new ParseError('the table of sockets', 'a heading with local_address', head)

@@ -81,30 +81,7 @@ export interface StakingValidator extends Readonly<Record<SetView, StakeView>> {
   readonly blsKey: string
 }
 
-/** All amounts in wei. */
-export interface StakingDelegator {
-  readonly stake: bigint
-  readonly accumulatedReward: bigint
-  readonly unclaimedRewards: bigint
-  readonly deltaStake: bigint
-  readonly nextDeltaStake: bigint
-  readonly deltaEpoch: bigint
-  readonly nextDeltaEpoch: bigint
-}
-
-export interface WithdrawalRequest {
-  /** In wei; 0: there is no such request. */
-  readonly amount: bigint
-  readonly accumulator: bigint
-  readonly epoch: bigint
-}
-
-/** A page of a set: members in the order of the node. */
-export interface SetPage {
-  readonly isLast: boolean
-  readonly nextIndex: bigint
-  readonly ids: readonly bigint[]
-}
+export type StakingDelegator = ReturnType<typeof parseStakingDelegator>
 
 const WORD = 64
 
@@ -191,7 +168,8 @@ export const parseStakingValidator = (bytes: string): StakingValidator => {
   }
 }
 
-export const parseStakingDelegator = (bytes: string): StakingDelegator => {
+/** All amounts in wei. */
+export const parseStakingDelegator = (bytes: string) => {
   const words = createWords('the return value of getDelegator', bytes)
   words.count(7)
   return {
@@ -205,7 +183,8 @@ export const parseStakingDelegator = (bytes: string): StakingDelegator => {
   }
 }
 
-export const parseWithdrawalRequest = (bytes: string): WithdrawalRequest => {
+/** The amount in wei; 0: there is no such request. */
+export const parseWithdrawalRequest = (bytes: string) => {
   const words = createWords('the return value of getWithdrawalRequest', bytes)
   words.count(3)
   return { amount: words.wei(0), accumulator: words.word(1), epoch: words.u64(2) }
@@ -214,7 +193,8 @@ export const parseWithdrawalRequest = (bytes: string): WithdrawalRequest => {
 /** The node returns 100 ids per page. */
 const MAX_PAGE = 100
 
-export const parseSetPage = (bytes: string): SetPage => {
+/** Members in the order of the node. */
+export const parseSetPage = (bytes: string) => {
   const words = createWords('a page of a validator set', bytes)
   words.exactly(3 * 32, 2)
   const length = words.u32(3)

@@ -13,51 +13,22 @@ const ACTIVE_STATES = [
   'maintenance',
 ] as const
 
+const wordsOf = (text: string): readonly string[] => text.split(/\s+/)
+
 /** The values of systemd 258, beyond those of ActiveState: its lists grow with its versions. */
 const KNOWN_VALUES = {
   LoadState: ['stub', 'loaded', 'not-found', 'bad-setting', 'error', 'merged', 'masked'],
   ActiveState: [...ACTIVE_STATES, 'refreshing'],
-  UnitFileState: [
-    'enabled',
-    'enabled-runtime',
-    'linked',
-    'linked-runtime',
-    'alias',
-    'masked',
-    'masked-runtime',
-    'static',
-    'disabled',
-    'indirect',
-    'generated',
-    'transient',
-    'bad',
-  ],
+  UnitFileState: wordsOf(`enabled enabled-runtime linked linked-runtime alias masked masked-runtime static disabled
+    indirect generated transient bad`),
   // The si_code of waitid.
   ExecMainCode: ['0', '1', '2', '3', '4', '5', '6'],
-} as const
+}
 
 /** The properties that `parseUnits` reads. Request them by name: other properties contain secrets (ExecStart). */
-export const UNIT_PROPERTIES = [
-  'Id',
-  'LoadState',
-  'ActiveState',
-  'SubState',
-  'UnitFileState',
-  'Result',
-  'NRestarts',
-  'InvocationID',
-  'MainPID',
-  'ExecMainCode',
-  'ExecMainStatus',
-  'ExecMainStartTimestamp',
-  'ExecMainExitTimestamp',
-  'ControlGroup',
-  'MemoryCurrent',
-  'CPUUsageNSec',
-  'TasksCurrent',
-  'LastTriggerUSec',
-  'NextElapseUSecRealtime',
-] as const
+export const UNIT_PROPERTIES = wordsOf(`Id LoadState ActiveState SubState UnitFileState Result NRestarts InvocationID
+  MainPID ExecMainCode ExecMainStatus ExecMainStartTimestamp ExecMainExitTimestamp ControlGroup MemoryCurrent CPUUsageNSec
+  TasksCurrent LastTriggerUSec NextElapseUSecRealtime`)
 
 /**
  * A unit as systemd reports it. Null is a property that is empty, unknown, or meaningless because the unit does not

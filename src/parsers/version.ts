@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
 import { second } from '../core/units.ts'
+import { compareDebianVersions } from './apt.ts'
 
 /** The order of one version relative to another. */
 type Order = 'same' | 'older' | 'newer' | 'unknown'
@@ -107,26 +108,9 @@ export const newestKernel = (names: readonly string[]): string | null =>
  * The order of kernel releases as in GRUB: number by number, so that 6.8.0-100 is newer than
  * 6.8.0-59, and a release candidate is older than its release.
  */
-export const compareReleases = (a: string, b: string): number => {
-  const [left, right] = [partsOf(a), partsOf(b)]
-  for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
-    const order = compareParts(left[at] ?? '', right[at] ?? '')
-    if (order !== 0) return order
-  }
-  return 0
-}
+export const compareReleases = (a: string, b: string): number => compareDebianVersions(withTilde(a), withTilde(b))
 
-const partsOf = (release: string): readonly string[] =>
-  release.replaceAll(/[-.]?rc(?=\d)/g, '~').match(/\d+|~|[a-z]+/gi) ?? []
-
-const compareParts = (a: string, b: string): number => {
-  if (a === b) return 0
-  if (a === '~' || b === '~') return a === '~' ? -1 : 1
-  if (/^\d/.test(a) && /^\d/.test(b)) return Number(a) - Number(b)
-  // A number is newer than a word, and a word is newer than the end.
-  if (/^\d/.test(a) !== /^\d/.test(b)) return /^\d/.test(a) ? 1 : -1
-  return a < b ? -1 : 1
-}
+const withTilde = (release: string): string => release.replaceAll(/[-.]?rc(?=\d)/g, '~')
 
 export interface PackageVersion {
   /** Null if only the version was queried. */

@@ -156,17 +156,8 @@ const isCursor = (value: unknown): boolean => typeof value === 'object' && value
 
 const MAINTENANCE = 'maintenance'
 
-/** The maintenance window that an operator sets: a file, so that it persists over restarts. */
-export interface MaintenanceFile {
-  /** Undefined if no window is set. An expired window is returned too. */
-  read(): Promise<Maintenance | undefined>
-  /** Throws a SourceError if the directory cannot be written. */
-  write(maintenance: Maintenance): Promise<void>
-  /** Removes the window; false if there was none. */
-  end(): Promise<boolean>
-}
-
-export const createMaintenanceFile = (directory: string): MaintenanceFile => {
+/** The maintenance window that an operator sets: a file, so that it persists over restarts. Throws SourceErrors. */
+export const createMaintenanceFile = (directory: string) => {
   const file = join(directory, `${MAINTENANCE}.json`)
   const failed = (doing: string, cause: Error): SourceError =>
     new SourceError(
@@ -178,7 +169,8 @@ export const createMaintenanceFile = (directory: string): MaintenanceFile => {
       { cause },
     )
   return {
-    read: async () => {
+    /** Undefined if no window is set. An expired window is returned too. */
+    read: async (): Promise<Maintenance | undefined> => {
       let complaint: Error | undefined
       const found = await createCheckpoints(directory, (error) => {
         complaint = error
@@ -188,7 +180,7 @@ export const createMaintenanceFile = (directory: string): MaintenanceFile => {
       if (complaint) throw failed('read the maintenance window', complaint)
       return found.state === 'saved' ? readMaintenance(found.value) : undefined
     },
-    write: async (maintenance) => {
+    write: async (maintenance: Maintenance): Promise<void> => {
       try {
         await makeDirectory(directory, 0o750)
         await writeAtomically(file, [JSON.stringify(maintenance)], { mode: 0o640, isDirectoryOwned: true })
@@ -196,7 +188,8 @@ export const createMaintenanceFile = (directory: string): MaintenanceFile => {
         throw failed('write the maintenance window', asError(error))
       }
     },
-    end: async () => {
+    /** Removes the window; false if there was none. */
+    end: async (): Promise<boolean> => {
       try {
         return await rm(file).then(() => true, ifMissing(false))
       } catch (error) {

@@ -69,17 +69,7 @@ export const linkOrCopy = async (path: string, other: string): Promise<void> => 
 const KNOWS_NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /** A file that is written in steps. It gets its final name only when it is complete. */
-export interface PartialFile {
-  append(text: string): Promise<void>
-  /** Syncs the file to disk and returns its length in bytes. */
-  sync(): Promise<number>
-  /** Closes and removes the partial file. */
-  discard(): Promise<void>
-  /** Syncs the file and renames it to its final name, replacing an existing file. */
-  finish(): Promise<void>
-  /** Closes the partial file. Does nothing after `finish`. */
-  close(): Promise<void>
-}
+export type PartialFile = Awaited<ReturnType<typeof openPartialFile>>
 
 /**
  * Checks that the file can be created. Throws a SourceError if its directory is missing or not writable, or if it is a
@@ -138,7 +128,7 @@ export async function* readPartial(
  * Opens the partial file and continues after `from` bytes; later content is unconfirmed and is removed. All functions
  * throw a SourceError.
  */
-export const openPartialFile = async (file: string, from = 0): Promise<PartialFile> => {
+export const openPartialFile = async (file: string, from = 0) => {
   const partial = partialPath(file)
   const doing = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -152,7 +142,7 @@ export const openPartialFile = async (file: string, from = 0): Promise<PartialFi
   await doing(() => handle.truncate(from))
   let position = from
   return {
-    append: (text) =>
+    append: (text: string): Promise<void> =>
       doing(async () => {
         const bytes = Buffer.from(text)
         for (let sent = 0; sent < bytes.length;) {
@@ -161,24 +151,28 @@ export const openPartialFile = async (file: string, from = 0): Promise<PartialFi
         }
         position += bytes.length
       }),
-    sync: () =>
+    /** Syncs the file to disk and returns its length in bytes. */
+    sync: (): Promise<number> =>
       doing(async () => {
         await handle.sync()
         return position
       }),
-    discard: () =>
+    /** Closes and removes the partial file. */
+    discard: (): Promise<void> =>
       doing(async () => {
         await handle.close()
         await unlink(partial)
       }),
-    finish: () =>
+    /** Syncs the file and renames it to its final name, replacing an existing file. */
+    finish: (): Promise<void> =>
       doing(async () => {
         await handle.sync()
         await handle.close()
         await rename(partial, file)
         await syncFolder(dirname(file))
       }),
-    close: () => doing(() => handle.close()),
+    /** Does nothing after `finish`. */
+    close: (): Promise<void> => doing(() => handle.close()),
   }
 }
 

@@ -179,16 +179,9 @@ export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clo
 /** Sends a heartbeat document. Throws a SourceError if there is no response. */
 export type SendHeartbeat = (document: unknown, signal: AbortSignal) => Promise<HttpResponse>
 
-interface HeartbeatOptions {
-  readonly ask: SendRequest
-  /** The file with the URL, which is a secret. */
-  readonly urlFile: string
-  /** In milliseconds. */
-  readonly timeout: number
-}
-
+/** `urlFile` has the URL, which is a secret. `timeout` in milliseconds. */
 export const createHeartbeat =
-  ({ ask, urlFile, timeout }: HeartbeatOptions): SendHeartbeat =>
+  (ask: SendRequest, urlFile: string, timeout: number): SendHeartbeat =>
   async (document, signal) => {
     const url = await readSecretFile(urlFile)
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
@@ -241,15 +234,6 @@ export const createPortProbe = (address: string, timeout: number): ProbePort => 
     })
 }
 
-/** The API of the agent that runs on this host. */
-export interface AgentApi {
-  /**
-   * Requests a path. Returns null if the connection is refused: the agent is not running. Throws a SourceError if the
-   * response is not that of an agent.
-   */
-  get(path: string, signal: AbortSignal): Promise<string | null>
-}
-
 /** An agent on loopback responds at once; on a busy host within seconds. */
 const AGENT_TIMEOUT_MS = 10_000
 
@@ -269,15 +253,22 @@ export interface AgentAddress {
 export const socketOf = ({ web, state }: Pick<AgentAddress, 'web' | 'state'>): string | null =>
   web.configFile === null ? null : join(state.directory, 'agent.sock')
 
-/** `url` is that of an agent on another host, and may have a user name and a password, which no error shows. */
-export const createAgentApi = (ask: SendRequest, config: AgentAddress, url?: string): AgentApi => {
+/**
+ * The API of the agent that runs on this host. `url` is that of an agent on another host, and may have a user name and a
+ * password, which no error shows.
+ */
+export const createAgentApi = (ask: SendRequest, config: AgentAddress, url?: string) => {
   const { host, port } = config.listen
   const name = connectTo(host)
   const base = url ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
   const socketPath = url === undefined ? socketOf(config) : null
   const doing = `request data from the agent at ${socketPath ?? redactUrl(base)}`
   return {
-    get: async (path, signal) => {
+    /**
+     * Requests a path. Returns null if the connection is refused: the agent is not running. Throws a SourceError if the
+     * response is not that of an agent.
+     */
+    get: async (path: string, signal: AbortSignal): Promise<string | null> => {
       const limits = { timeout: AGENT_TIMEOUT_MS, maxBytes: response.agentBytes }
       const request = { url: `${base}${path}`, accept: '*/*', ...limits, signal }
       const answer = await ask({ ...request, ...(socketPath !== null && { socketPath }) }).catch((error: unknown) => {

@@ -7,16 +7,6 @@ import { LIMITS } from '../core/limits.ts'
 import { type Event, eventAsJson, type NewEvent } from '../domain/event.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
-/** The state changes that the agent has observed, stored as JSON lines. */
-export interface EventLog {
-  /** Stores an event asynchronously. Never throws and never blocks the caller. */
-  add(news: NewEvent): void
-  /** All stored events, oldest first, after those of an earlier agent have been read. */
-  all(): Promise<readonly Event[]>
-  /** Waits until everything that was added is written. */
-  flush(): Promise<void>
-}
-
 interface EventLogOptions {
   readonly directory: string
   readonly keep: number
@@ -30,7 +20,8 @@ const MAX_BYTES = LIMITS.state.eventsBytes
 /** The share that is kept when old events are dropped. Rotation is rare, because it rewrites the complete file. */
 const LEFT = 0.75
 
-export const createEventLog = ({ directory, keep, parse, complain }: EventLogOptions): EventLog => {
+/** The state changes that the agent has observed, stored as JSON lines. */
+export const createEventLog = ({ directory, keep, parse, complain }: EventLogOptions) => {
   const file = fileIn(directory)
   const added: NewEvent[] = []
   const unwritten: Event[] = []
@@ -139,17 +130,20 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
   }
 
   return {
-    add: (news) => {
+    /** Stores an event asynchronously. Never throws and never blocks the caller. */
+    add: (news: NewEvent): void => {
       added.push(news)
       start()
     },
-    all: async () => {
+    /** All stored events, oldest first, after those of an earlier agent have been read. */
+    all: async (): Promise<readonly Event[]> => {
       await load()
       // Include events that are not yet written: the disk may be slow or full.
       takeAll()
       return events
     },
-    flush: async () => {
+    /** Waits until everything that was added is written. */
+    flush: async (): Promise<void> => {
       while (draining) await draining
     },
   }

@@ -4,26 +4,23 @@ import { atFile, readBeginning } from '../core/files.ts'
 import { dirname, join } from 'node:path'
 import { redact } from '../core/redaction/redact.ts'
 
-/** Small files below one directory, such as /proc and /sys. */
-export interface FileTree {
-  /** The beginning of a file; null if it does not exist. Throws a SourceError, as do the other functions. */
-  read(path: string, maxBytes?: number): Promise<string | null>
-  list(path: string): Promise<readonly string[] | null>
-  /** The number of entries in a directory; `/proc/PID/fd` may not be readable by this user. */
-  count(path: string): Promise<number | null>
-}
+export type FileTree = ReturnType<typeof createFileTree>
 
 const MAX_BYTES = 64 * 1024
 
-export const createFileTree = (root: string): FileTree => {
+/** Small files below one directory, such as /proc and /sys. */
+export const createFileTree = (root: string) => {
   const attempt = async <T>(path: string, look: (whole: string) => Promise<T>): Promise<T | null> => {
     const whole = join(root, path)
     return await unlessMissing({ doing: `read ${whole}` }, () => look(whole))
   }
   return {
-    read: (path, maxBytes = MAX_BYTES) => attempt(path, (whole) => readBeginning(whole, maxBytes)),
-    list: (path) => attempt(path, (whole) => atFile(whole, () => readdir(whole))),
-    count: (path) => attempt(path, (whole) => atFile(whole, () => countEntries(whole))),
+    /** The beginning of a file; null if it does not exist. Throws a SourceError, as do the other functions. */
+    read: (path: string, maxBytes = MAX_BYTES) => attempt(path, (whole) => readBeginning(whole, maxBytes)),
+    list: (path: string): Promise<readonly string[] | null> =>
+      attempt(path, (whole) => atFile(whole, () => readdir(whole))),
+    /** The number of entries in a directory; `/proc/PID/fd` may not be readable by this user. */
+    count: (path: string) => attempt(path, (whole) => atFile(whole, () => countEntries(whole))),
   }
 }
 
@@ -39,30 +36,16 @@ const countEntries = async (path: string): Promise<number> => {
   }
 }
 
-interface FileSystem {
-  readonly sizeBytes: bigint
-  /** The space available to unprivileged users. */
-  readonly availableBytes: bigint
-}
+export type DiskUsage = ReturnType<typeof createDiskUsage>
+
+const MAX_FILES = 20_000
 
 /**
  * Facts on directories and files that are readable without opening them. Null if the path does not exist. `removed`: a
  * directory that this process still holds through a bind mount, while other processes see a new directory of that name,
  * or none.
  */
-export interface DiskUsage {
-  fileSystem(path: string): Promise<FileSystem | null>
-  /** The disk usage of the files below a directory in bytes; each call reads a limited number of files. */
-  bytesBelow(path: string, signal: AbortSignal): Promise<DirectorySize | null>
-  /** Closes the directories that `bytesBelow` holds open until all of their files are summed. */
-  release(): Promise<void>
-  /** Milliseconds since the epoch. */
-  modifiedAt(path: string): Promise<number | 'removed' | null>
-}
-
-const MAX_FILES = 20_000
-
-export const createDiskUsage = (maxFiles = MAX_FILES): DiskUsage => {
+export const createDiskUsage = (maxFiles = MAX_FILES) => {
   const scans = new Map<string, ReturnType<typeof createDirectoryScan>>()
   const scanOf = (path: string) => {
     const scan = scans.get(path) ?? createDirectoryScan(path, maxFiles)
@@ -70,16 +53,20 @@ export const createDiskUsage = (maxFiles = MAX_FILES): DiskUsage => {
     return scan
   }
   return {
-    fileSystem: (path) =>
+    /** What is available is the space for unprivileged users. */
+    fileSystem: (path: string) =>
       attempt(path, async () => {
         const { bsize, blocks, bavail } = await atFile(path, () => statfs(path, { bigint: true }))
         return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize }
       }),
-    bytesBelow: (path, signal) => attempt(path, () => scanOf(path).read(signal)),
-    release: async () => {
+    /** The disk usage of the files below a directory in bytes; each call reads a limited number of files. */
+    bytesBelow: (path: string, signal: AbortSignal) => attempt(path, () => scanOf(path).read(signal)),
+    /** Closes the directories that `bytesBelow` holds open until all of their files are summed. */
+    release: async (): Promise<void> => {
       await Promise.allSettled([...scans.values()].map((scan) => scan.release()))
     },
-    modifiedAt: async (path) => {
+    /** Milliseconds since the epoch. */
+    modifiedAt: async (path: string): Promise<number | 'removed' | null> => {
       const at = await attempt(path, async () => (await atFile(path, () => stat(path))).mtimeMs)
       if (at !== null) return at
       return (await attempt(path, () => isRemoved(dirname(path)))) === true ? 'removed' : null

@@ -1,7 +1,7 @@
 import { type Context, linkAbort, withDeadline } from '../core/clock.ts'
 import type { Timing } from '../core/collector.ts'
 import { createLineSplitter, type Line, merge, ticks } from './streams.ts'
-import { type Exec, isNotPermitted, JOURNAL_ADVICE } from './exec.ts'
+import { type Exec, isNotPermitted, JOURNAL_ADVICE, type Output } from './exec.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { minute, second } from '../core/units.ts'
@@ -88,9 +88,7 @@ type FollowFrom<Entry> = (
 
 export const createJournal = <Entry extends JournalPosition>(
   dependencies: JournalDependencies<Entry>,
-): Journal<Entry> => ({
-  follow: createFollow(dependencies),
-})
+): Journal<Entry> => ({ follow: createFollow(dependencies) })
 
 /** Follows with a journalctl of its own, until the one of `subscription` returns all that is new. */
 export const createFollow = <Entry extends JournalPosition>({
@@ -263,22 +261,22 @@ const positionUnusable = (happened: string): SourceError =>
     { code: 'journal position unusable' },
   )
 
-const notPermitted = (stderr: string): SourceError =>
-  new SourceError(
-    { doing: 'read the journal', happened: 'this user may not read it', evidence: stderr, advice: JOURNAL_ADVICE },
-    { code: 'journal not permitted' },
-  )
+const NO_JOURNAL = 'check that systemd-journald runs and where it stores (Storage= in journald.conf)'
 
-const journalctlFailed = (stderr: string): SourceError =>
-  new SourceError({ doing: 'read the journal', happened: 'journalctl failed', evidence: stderr })
-
-const noJournal = (stderr: string): SourceError =>
-  new SourceError({
+/** Why journalctl returned no entry; undefined if nothing matches: with --grep, exit code 1 and no message. */
+const failureOf = ({ exitCode, stderr }: Output): SourceError | undefined => {
+  const failed = (happened: string, advice?: string) => ({
     doing: 'read the journal',
-    happened: 'there are no journal files',
+    happened,
     evidence: stderr,
-    advice: 'check that systemd-journald runs and where it stores (Storage= in journald.conf)',
+    advice,
   })
+  if (isNotPermitted(stderr))
+    return new SourceError(failed('this user may not read it', JOURNAL_ADVICE), { code: 'journal not permitted' })
+  if (/No journal files were found/.test(stderr))
+    return new SourceError(failed('there are no journal files', NO_JOURNAL))
+  return exitCode !== 0 && stderr.trim() !== '' ? new SourceError(failed('journalctl failed')) : undefined
+}
 
 const FIELDS =
   'MESSAGE,PRIORITY,_SYSTEMD_UNIT,UNIT,OBJECT_SYSTEMD_UNIT,SYSLOG_IDENTIFIER,_PID,N_DROPPED,' +
@@ -310,13 +308,10 @@ export const createNewestEntryReader =
   ): ReadNewestEntry<Entry> =>
   async (match, signal) => {
     const args = [scope, '-n', '1', ...JOURNAL_OUTPUT_OPTIONS, ...match]
-    // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a failure.
-    const program = { command: 'journalctl', args, answers: [0, 1] }
-    const { exitCode, stdout, stderr } = await exec.run(program, signal)
-    if (isNotPermitted(stderr)) throw notPermitted(stderr)
-    if (/No journal files were found/.test(stderr)) throw noJournal(stderr)
-    if (exitCode !== 0 && stderr.trim() !== '') throw journalctlFailed(stderr)
-    const [line = ''] = stdout.split('\n')
+    const output = await exec.run({ command: 'journalctl', args, answers: [0, 1] }, signal)
+    const failure = failureOf(output)
+    if (failure) throw failure
+    const [line = ''] = output.stdout.split('\n')
     return line === '' ? undefined : parse(line)
   }
 

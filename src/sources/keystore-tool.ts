@@ -11,18 +11,7 @@ interface Keystore {
   readonly password: Secret
 }
 
-/**
- * The node's own keystore tool. It accepts password and secret only as arguments, so for about a second they are in the
- * process list. Errors contain neither them nor the tool's output.
- */
-export interface KeystoreTool {
-  /** Returns the tool's output for a key. Throws a SourceError if the tool reports a failure. */
-  recover(keystore: Keystore, signal: AbortSignal): Promise<Secret>
-  /**
-   * Writes a keystore, overwriting an existing one. The tool's success message is unreliable: run recover afterwards.
-   */
-  import(keystore: Keystore, secret: Secret, signal: AbortSignal): Promise<void>
-}
+export type KeystoreTool = ReturnType<typeof createKeystoreTool>
 
 interface KeystoreToolOptions {
   readonly exec: Exec
@@ -37,7 +26,11 @@ const LONGEST_MS = minute
 /** Versions up to v0.11 exit with code 0 on failure. The output decides, so every exit code is accepted. */
 const ANY_CODE = Array.from({ length: 256 }, (_, code) => code)
 
-export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions): KeystoreTool => {
+/**
+ * The node's own keystore tool. It accepts password and secret only as arguments, so for about a second they are in the
+ * process list. Errors contain neither them nor the tool's output.
+ */
+export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions) => {
   const run = async (
     verb: 'recover' | 'import',
     { keystore, more }: { readonly keystore: Keystore; readonly more: readonly Secret[] },
@@ -71,8 +64,11 @@ export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions
   }
 
   return {
-    recover: async (keystore, signal) => new Secret(await run('recover', { keystore, more: [] }, signal)),
-    import: async (keystore, secret, signal) => {
+    /** Returns the tool's output for a key. Throws a SourceError if the tool reports a failure. */
+    recover: async (keystore: Keystore, signal: AbortSignal) =>
+      new Secret(await run('recover', { keystore, more: [] }, signal)),
+    /** Writes a keystore, overwriting an existing one. The tool's success message is unreliable: run recover afterwards. */
+    import: async (keystore: Keystore, secret: Secret, signal: AbortSignal): Promise<void> => {
       await run('import', { keystore, more: [secret] }, signal)
     },
   }
@@ -117,56 +113,30 @@ const FAILED: Failure = {
   advice: 'check that `--help` of that tool still lists recover, import, --password, --keystore-path, --key-type',
 }
 
+const COMPARE_PASSWORD =
+  'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with'
+
 /** The known failures, by text in either output of any version. */
-const FAILURES: readonly (Failure & { readonly word: string })[] = [
-  {
-    word: 'ChecksumError',
-    happened: 'the password does not open the keystore',
-    advice: 'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
-  },
-  {
-    word: 'code: 2,',
-    happened: 'there is no such keystore',
-    advice: 'check the path of the keystore (node.directory in the configuration)',
-  },
-  {
-    word: 'code: 13,',
-    happened: 'this user may not read or write the keystore',
-    advice: 'run it as root, or as the user of the node',
-  },
-  {
-    word: 'code: 28,',
-    happened: 'the disk is full',
-    advice: "free space on the keystore's file system and run the command again",
-  },
-  {
-    word: 'FileIOError',
-    happened: 'the keystore could not be read or written',
-    advice: 'check the file and its disk',
-  },
-  {
-    word: 'InvalidJSONFormat',
-    happened: 'the file is not a keystore',
-    advice: 'restore it from its backup: `chain-agent keys restore`',
-  },
-  {
-    word: 'KDFError',
-    happened: 'the keystore is damaged, or was created by a newer version of the tool',
-    advice: 'compare its version with the node; or restore it: `chain-agent keys restore`',
-  },
-  {
-    word: 'Unable to recover',
-    happened: 'the keystore could not be opened',
-    advice: 'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
-  },
-  {
-    word: 'generation failed',
-    happened: 'the keystore could not be written',
-    advice: 'check the disk of the target directory',
-  },
+const FAILURES: readonly (readonly [word: string, happened: string, advice: string])[] = [
+  ['ChecksumError', 'the password does not open the keystore', COMPARE_PASSWORD],
+  ['code: 2,', 'there is no such keystore', 'check the path of the keystore (node.directory in the configuration)'],
+  ['code: 13,', 'this user may not read or write the keystore', 'run it as root, or as the user of the node'],
+  ['code: 28,', 'the disk is full', "free space on the keystore's file system and run the command again"],
+  ['FileIOError', 'the keystore could not be read or written', 'check the file and its disk'],
+  ['InvalidJSONFormat', 'the file is not a keystore', 'restore it from its backup: `chain-agent keys restore`'],
+  [
+    'KDFError',
+    'the keystore is damaged, or was created by a newer version of the tool',
+    'compare its version with the node; or restore it: `chain-agent keys restore`',
+  ],
+  ['Unable to recover', 'the keystore could not be opened', COMPARE_PASSWORD],
+  ['generation failed', 'the keystore could not be written', 'check the disk of the target directory'],
 ]
 
-const failureIn = (said: string): Failure | null => FAILURES.find(({ word }) => said.includes(word)) ?? null
+const failureIn = (said: string): Failure | null => {
+  const [, happened, advice] = FAILURES.find(([word]) => said.includes(word)) ?? []
+  return happened === undefined || advice === undefined ? null : { happened, advice }
+}
 
 /** Long runs of hex digits may be keys. */
 const withoutHex = (text: string): string => text.replaceAll(/[0-9a-f]{32,}/gi, '(hex digits)')

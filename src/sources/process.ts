@@ -10,16 +10,7 @@ import type { Exec } from './exec.ts'
  */
 export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 
-/** The permissions of this process, as the kernel reports them. Nothing is opened or written. */
-export interface Access {
-  mayRead(path: string): Promise<Permission>
-  mayWrite(path: string): Promise<Permission>
-  /** The path without symbolic links; null if this user cannot resolve it. */
-  resolve(path: string): Promise<string | null>
-  /** Whether other users of the host can read the arguments of processes; null if unknown. */
-  isProcessListPublic(): Promise<boolean | null>
-  readonly user: User
-}
+export type Access = ReturnType<typeof createAccess>
 
 export interface User {
   readonly uid: number
@@ -29,16 +20,20 @@ export interface User {
   readonly groups: readonly number[]
 }
 
-export const createAccess = (): Access => ({
-  mayRead: (path) => ask(path, constants.R_OK),
-  mayWrite: (path) => ask(path, constants.W_OK),
-  resolve: (path) => realpath(path).catch(() => null),
+/** The permissions of this process, as the kernel reports them. Nothing is opened or written. */
+export const createAccess = () => ({
+  mayRead: (path: string) => ask(path, constants.R_OK),
+  mayWrite: (path: string) => ask(path, constants.W_OK),
+  /** The path without symbolic links; null if this user cannot resolve it. */
+  resolve: (path: string): Promise<string | null> => realpath(path).catch(() => null),
   isProcessListPublic: () => isProcessListPublic(),
-  user: {
-    uid: process.getuid?.() ?? 0,
-    name: nameOf(),
-    groups: [process.getgid?.() ?? 0, ...(process.getgroups?.() ?? [])],
-  },
+  user: ownUser(),
+})
+
+const ownUser = (): User => ({
+  uid: process.getuid?.() ?? 0,
+  name: nameOf(),
+  groups: [process.getgid?.() ?? 0, ...(process.getgroups?.() ?? [])],
 })
 
 const ask = async (path: string, mode: number): Promise<Permission> => {

@@ -4,14 +4,6 @@ import { describeFileError, SourceError } from '../core/errors.ts'
 import { withPrefix } from '../core/format.ts'
 import { packageFile } from '../core/package.ts'
 
-/** The runbooks in the package, one for each alert. */
-export interface Runbooks {
-  /** The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing. */
-  list(): Promise<readonly string[]>
-  /** The runbook of an alert of the list, with the name prefix of the node. */
-  read(name: string, prefix: string): Promise<string>
-}
-
 const DIRECTORY = packageFile('docs/runbooks')
 
 /** The sections of a page for all rows of its alert; each other one is about a `why`, which is its title. */
@@ -34,7 +26,9 @@ export const withOnly = (why: string, page: string): string =>
 /** `OOM kill` is `oom-kill`. */
 const whyOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-')
 
-export const createRunbooks = (): Runbooks => {
+/** The runbooks in the package, one for each alert. */
+export const createRunbooks = () => {
+  /** The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing. */
   const list = async (): Promise<readonly string[]> => {
     try {
       const files = await readdir(DIRECTORY)
@@ -49,6 +43,8 @@ export const createRunbooks = (): Runbooks => {
   }
   return {
     list,
-    read: async (name, prefix) => withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
+    /** The runbook of an alert of the list, with the name prefix of the node. */
+    read: async (name: string, prefix: string): Promise<string> =>
+      withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
   }
 }

@@ -39,17 +39,7 @@ export const createLineSplitter = (maxBytes = LIMITS.journal.entryBytes) => {
 }
 
 /** Items that wait for their reader. */
-export interface Mailbox<T> {
-  /** Resolves when the item is read, so that a slow reader slows the writer down instead of using memory. */
-  put(item: T): Promise<void>
-  /** Ends the reader after the items that wait. */
-  end(): void
-  /** Throws the error at the reader after the items that wait. */
-  fail(error: unknown): void
-  items(): AsyncGenerator<T>
-}
-
-export const createMailbox = <T>(): Mailbox<T> => {
+export const createMailbox = <T>() => {
   const waiting: { readonly item: T; readonly taken: () => void }[] = []
   let ended: { readonly error?: unknown } | undefined
   let isClosed = false
@@ -59,8 +49,9 @@ export const createMailbox = <T>(): Mailbox<T> => {
     wake()
   }
   return {
-    put: (item) =>
-      new Promise((taken) => {
+    /** Resolves when the item is read, so that a slow reader slows the writer down instead of using memory. */
+    put: (item: T) =>
+      new Promise<void>((taken) => {
         if (isClosed) {
           taken()
           return
@@ -68,13 +59,11 @@ export const createMailbox = <T>(): Mailbox<T> => {
         waiting.push({ item, taken })
         wake()
       }),
-    end: () => {
-      endWith({})
-    },
-    fail: (error) => {
-      endWith({ error })
-    },
-    async *items() {
+    /** Ends the reader after the items that wait. */
+    end: () => endWith({}),
+    /** Throws the error at the reader after the items that wait. */
+    fail: (error: unknown) => endWith({ error }),
+    async *items(): AsyncGenerator<T> {
       try {
         for (;;) {
           const next = waiting.shift()

@@ -11,31 +11,8 @@ interface ShownUnit {
   readonly controlGroup: string | null
 }
 
-/** The texts of the files of a control group; null for a file that does not exist: its controller is off. */
-interface GroupUsage {
-  readonly memory: string | null
-  readonly cpu: string | null
-  readonly tasks: string | null
-}
-
-/** Watches units for changes, without a process. */
-export interface UnitWatch {
-  /**
-   * Watches again what is there now: a control group that was removed and created again has no watch. Call it before
-   * systemctl, so that no change is missed between the two.
-   */
-  renew(): void
-  /**
-   * Takes the units of the last answer of systemctl. Returns why a change of them may not be noticed; null if it will
-   * be. If a unit or its control group is new, `wake` is called: it may have changed before it was watched.
-   */
-  cover(units: readonly ShownUnit[]): string | null
-  usage(controlGroup: string): GroupUsage
-  close(): void
-}
-
-/** `wake` is called for each change, several times for one. */
-export type WatchUnits = (wake: () => void) => UnitWatch
+export type WatchUnits = ReturnType<typeof createUnitWatch>
+export type UnitWatch = ReturnType<WatchUnits>
 
 interface UnitWatchPaths {
   /** systemd's directory of its own state. */
@@ -57,7 +34,8 @@ const readGroupFile = (path: string): string | null => {
 }
 
 /**
- * By inotify, of which Node.js has one instance for the process:
+ * Watches units for changes, without a process. `wake` is called for each change, several times for one. By inotify, of
+ * which Node.js has one instance for the process:
  *
  * - `/run/systemd/units/invocation:UNIT` is a link to the invocation id. systemd creates it when it prepares the first
  *   program of a start, and removes it when the unit becomes inactive or failed, also between two automatic restarts:
@@ -71,8 +49,8 @@ const readGroupFile = (path: string): string | null => {
  * first program. cgroup v1 has no `cgroup.events`.
  */
 export const createUnitWatch =
-  ({ state = '/run/systemd', cgroups = '/sys/fs/cgroup' }: UnitWatchPaths = {}): WatchUnits =>
-  (wake) => {
+  ({ state = '/run/systemd', cgroups = '/sys/fs/cgroup' }: UnitWatchPaths = {}) =>
+  (wake: () => void) => {
     const links = `${state}/units`
     const watchers = new Map<string, FSWatcher>()
     let names: ReadonlySet<string> = new Set()
@@ -110,14 +88,22 @@ export const createUnitWatch =
 
     return {
       close,
-      renew: () => {
+      /**
+       * Watches again what is there now: a control group that was removed and created again has no watch. Call it before
+       * systemctl, so that no change is missed between the two.
+       */
+      renew: (): void => {
         const known = [...watchers.keys()]
         close()
         failure = open(state) ?? open(links, (name) => name !== null && names.has(name))
         // One that is gone is not shown any more.
         for (const path of known) if (path.endsWith(EVENTS)) open(path)
       },
-      cover: (units) => {
+      /**
+       * Takes the units of the last answer of systemctl. Returns why a change of them may not be noticed; null if it will
+       * be. If a unit or its control group is new, `wake` is called: it may have changed before it was watched.
+       */
+      cover: (units: readonly ShownUnit[]): string | null => {
         const [before, events] = [names, new Set(units.flatMap(eventsOf))]
         names = new Set(units.map(({ unit }) => `invocation:${unit}`))
         let isNew = [...names].some((name) => !before.has(name))
@@ -137,7 +123,8 @@ export const createUnitWatch =
         const unlinked = units.find((unit) => unit.invocation !== null && !isLinked(unit))
         return failure ?? (unlinked === undefined ? null : `${links} has no link to the run of ${unlinked.unit}`)
       },
-      usage: (controlGroup) => {
+      /** The texts of the files of a control group; null for a file that does not exist: its controller is off. */
+      usage: (controlGroup: string) => {
         const read = (name: string) => readGroupFile(`${cgroups}${controlGroup}/${name}`)
         return { memory: read('memory.current'), cpu: read('cpu.stat'), tasks: read('pids.current') }
       },

@@ -1,9 +1,25 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createFailureLog, createHealthWatch } from '../../src/agent/health-watch.ts'
 import type { Sample } from '../../src/core/metric.ts'
 import { health as settings } from '../../src/health/settings.ts'
 import { logLines } from '../support/log-lines.ts'
 import { manualClock } from '../support/manual-clock.ts'
+
+/** A watch on a manual clock, and what it logs. `run` runs it on these values until the end of the test. */
+const create = (more: Partial<Parameters<typeof createHealthWatch>[0]> = {}, startAt?: number) => {
+  const clock = manualClock(startAt)
+  const { log, lines } = logLines()
+  const watch = createHealthWatch({ clock, log, settings: settings.parse({}), record: () => undefined, ...more })
+  const run = (values: () => Promise<readonly Sample[]>): void => {
+    const stop = new AbortController()
+    const running = watch.run({ exposition: { values }, samples: () => [] }, stop.signal)
+    onTestFinished(async () => {
+      stop.abort()
+      await running
+    })
+  }
+  return { clock, lines, watch, run }
+}
 
 test('a failure is logged when it begins, and again after it was over', () => {
   const logged: (Error | string)[] = []
@@ -14,20 +30,16 @@ test('a failure is logged when it begins, and again after it was over', () => {
 })
 
 test('evaluations after changes keep no samples, whatever their number', async () => {
-  const clock = manualClock(1_750_000_000_000)
-  const stalledAt = clock.now() + 3_600_000
   // By default 30 % of an hour is too much; with this objective 4.5 %.
-  const { log, lines } = logLines()
-  const health = settings.parse({ objective: 0.997 })
-  const watch = createHealthWatch({ clock, log, settings: health, record: () => undefined })
-  const stop = new AbortController()
-  const newestBlock = () => ({
+  const more = { settings: settings.parse({ objective: 0.997 }) }
+  const { clock, lines, watch, run } = create(more, 1_750_000_000_000)
+  const stalledAt = clock.now() + 3_600_000
+  const newestBlock = (): Sample => ({
     name: 'chain_rpc_block_timestamp_seconds',
     labels: { tag: 'latest' },
     value: Math.min(clock.now(), stalledAt) / 1000,
   })
-  const exposition = { values: () => Promise.resolve([newestBlock()]) }
-  const running = watch.run({ exposition, samples: () => [] }, stop.signal)
+  run(() => Promise.resolve([newestBlock()]))
   while (clock.now() < stalledAt) await clock.advance(15_000)
   for (let second = 0; second < 60; second += 1) {
     watch.notice()
@@ -38,22 +50,17 @@ test('evaluations after changes keep no samples, whatever their number', async (
   expect(alerts).toContain('ChainBlockStalled')
   expect(alerts).not.toContain('ChainUptimeBudget.fast')
   expect(lines).toEqual([])
-  stop.abort()
-  await running
 })
 
 test('an early evaluation that ends after the due time is followed by the next one at once', async () => {
-  const clock = manualClock()
+  const { clock, watch, run } = create()
   const times: number[] = []
-  const watch = createHealthWatch({ clock, log: logLines().log, settings: settings.parse({}), record: () => undefined })
-  const values = (): Promise<readonly Sample[]> => {
+  run(() => {
     times.push(clock.elapsed())
     // The early evaluation takes 600 ms.
     if (clock.elapsed() === 14_900) clock.set(clock.now() + 600)
     return Promise.resolve([])
-  }
-  const stop = new AbortController()
-  const running = watch.run({ exposition: { values }, samples: () => [] }, stop.signal)
+  })
   await clock.advance(14_400)
   watch.notice()
   await clock.advance(0)
@@ -62,26 +69,21 @@ test('an early evaluation that ends after the due time is followed by the next o
   expect(times).toEqual([14_900, 15_500])
   await clock.advance(14_500)
   expect(times).toEqual([14_900, 15_500, 30_000])
-  stop.abort()
-  await running
 })
 
 test('an alert fires when its duration has passed, not at the next interval, and a failure does not repeat the evaluation', async () => {
-  const clock = manualClock(1_750_000_000_000)
   const fired: [number, string][] = []
   let evaluations = 0
-  const watch = createHealthWatch({
-    clock,
-    log: logLines().log,
-    settings: settings.parse({}),
-    record: ({ subject, to }) => fired.push([clock.elapsed(), `${subject} ${to}`]),
-  })
+  const { clock, watch, run } = create(
+    { record: ({ subject, to }) => fired.push([clock.elapsed(), `${subject} ${to}`]) },
+    1_750_000_000_000,
+  )
   const service = (name: 'chain_service_expected' | 'chain_service_active', value: number) => ({
     name,
     labels: { service: 'bft' },
     value,
   })
-  const values = () => {
+  run(() => {
     evaluations += 1
     if (clock.elapsed() > 66_000) return Promise.reject(new Error('no samples'))
     // Execution stops at 62 s, so its alert is pending when the evaluation fails.
@@ -94,9 +96,7 @@ test('an alert fires when its duration has passed, not at the next interval, and
       service('chain_service_active', Number(clock.elapsed() < 17_000)),
       ...execution.map((one) => ({ ...one, labels: { service: 'execution' } })),
     ])
-  }
-  const stop = new AbortController()
-  const running = watch.run({ exposition: { values }, samples: () => [] }, stop.signal)
+  })
   const advanceTo = async (second: number): Promise<void> => {
     while (clock.elapsed() < second * 1000) await clock.advance(500)
   }
@@ -109,19 +109,11 @@ test('an alert fires when its duration has passed, not at the next interval, and
   await advanceTo(130)
   // At 15, 17.5, 30, 45, 60, 62.5, then, failing, at 75, 90, 105, 107.5 and 120 s.
   expect(evaluations).toBe(11)
-  stop.abort()
-  await running
 })
 
 test('a failed evaluation leaves no recovery', async () => {
-  const clock = manualClock()
+  const { watch } = create()
   let isFailing = false
-  const watch = createHealthWatch({
-    clock,
-    log: logLines().log,
-    settings: settings.parse({}),
-    record: () => undefined,
-  })
   const recovery = () => ({ action: 'Restart the services together, now', deadline: 240_000 })
   const values = () => (isFailing ? Promise.reject(new Error('no samples')) : Promise.resolve([]))
   const recovered = async () => {
@@ -137,19 +129,14 @@ test('a failed evaluation leaves no recovery', async () => {
 })
 
 test('a request accepts an evaluation of an age', async () => {
-  const clock = manualClock()
+  const { clock, watch } = create()
   let evaluations = 0
-  const watch = createHealthWatch({ clock, log: logLines().log, settings: settings.parse({}), record: () => undefined })
-  const exposition = { values: () => Promise.resolve([]) }
-  const measured = {
-    exposition,
-    samples: () => {
-      evaluations += 1
-      return []
-    },
+  const values = () => {
+    evaluations += 1
+    return Promise.resolve([])
   }
   const evaluate = async (maxAge?: number): Promise<number> => {
-    await watch.evaluateNow(measured, maxAge)
+    await watch.evaluateNow({ exposition: { values }, samples: () => [] }, maxAge)
     return evaluations
   }
   // Nothing has been evaluated yet.
@@ -163,16 +150,12 @@ test('a request accepts an evaluation of an age', async () => {
 })
 
 test('each evaluation is announced, until the end of the subscription', async () => {
-  const clock = manualClock()
-  const watch = createHealthWatch({ clock, log: logLines().log, settings: settings.parse({}), record: () => undefined })
+  const { clock, watch, run } = create()
   const announced: number[] = []
   const unsubscribe = watch.onEvaluation(() => announced.push(clock.elapsed()))
-  const stop = new AbortController()
-  const running = watch.run({ exposition: { values: () => Promise.resolve([]) }, samples: () => [] }, stop.signal)
+  run(() => Promise.resolve([]))
   await clock.advance(15_000)
   unsubscribe()
   await clock.advance(15_000)
   expect(announced).toEqual([15_000])
-  stop.abort()
-  await running
 })

@@ -2,27 +2,12 @@ import { expect, test } from 'vitest'
 import { describeAlert, readRange } from '../../src/agent/incident-evidence.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Exec } from '../../src/sources/exec.ts'
+import { findingOf } from '../support/agent-view.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 test('no secret of an alert is in an incident, also of one that joins it later', () => {
   const text = 'https://h/KEY of /home/op/x, password=hunter2'
-  const alert = describeAlert(
-    {
-      alert: 'ChainLogTrouble.aborted',
-      severity: 'critical',
-      component: 'services',
-      state: 'firing',
-      countsAs: 'critical',
-      since: 0,
-      for: 0,
-      summary: 'It is.',
-      description: text,
-      advice: [],
-      explainedBy: [],
-      labels: { device: text },
-    },
-    0,
-  )
+  const alert = describeAlert(findingOf({ description: text, labels: { device: text } }), 0)
   const redacted = 'https://h/… of ~/x, password=(redacted)'
   expect([alert.description, alert.labels]).toEqual([redacted, { device: redacted }])
 })

@@ -7,6 +7,7 @@ import { createSampleIndex } from '../../src/core/metric.ts'
 import type { RuleFinding } from '../../src/domain/health.ts'
 import { parseIncident } from '../../src/parsers/incident.ts'
 import type { Exec } from '../../src/sources/exec.ts'
+import { findingOf } from '../support/agent-view.ts'
 import { it } from '../support/directory.ts'
 import { createInFlight, manualClock } from '../support/manual-clock.ts'
 import { entriesWithSecrets, leaksOf, PLANTED } from '../support/secrets.ts'
@@ -16,21 +17,8 @@ const ID = '20260301-125930'
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-const finding = (alert: string, more: Partial<RuleFinding> = {}): RuleFinding => ({
-  alert,
-  severity: 'critical',
-  component: 'services',
-  state: 'firing',
-  countsAs: 'critical',
-  since: FIRED,
-  for: 0,
-  summary: `${alert}.`,
-  description: `${alert} of bft.`,
-  advice: [],
-  explainedBy: [],
-  labels: { service: 'bft' },
-  ...more,
-})
+const finding = (alert: string, more: Partial<RuleFinding> = {}): RuleFinding =>
+  findingOf({ alert, since: FIRED, description: `${alert} of bft.`, labels: { service: 'bft' }, ...more })
 
 const CRASH = finding('ChainLogTrouble.aborted')
 const DOWN = finding('ChainServiceDown')
@@ -237,12 +225,6 @@ it('an agent that was killed between the two halves: the next one completes the 
   expect((await stored(directory)).alerts).toMatchObject([{ alert: 'ChainLogTrouble.aborted', endedAt: null }])
 })
 
-it('an agent that was killed before the journals were read: the next one reads both halves', async ({ directory }) => {
-  await openFired(directory)
-  await open(directory, { at: FIRED + MINUTE })
-  expect(messagesOf(await stored(directory)).map((lines) => lines?.length)).toEqual([61, 30])
-})
-
 it('a file that is not complete is reported and does not stop the agent', async ({ directory }) => {
   await openFired(directory)
   await truncate(join(directory, 'incidents', `${ID}.json`), 100)
@@ -306,19 +288,9 @@ it('an incident that cannot be written is reported, not named, and tried again a
   expect([CRASH, DOWN].map(agent.incidents.idOf)).toEqual(['20260301-130030', '20260301-130030'])
 })
 
-it('the newest 20 are kept', async ({ directory }) => {
-  const agent = await open(directory)
-  await observeHourly(agent, 22)
-  const names = await readdir(join(directory, 'incidents'))
-  expect(names.toSorted()).toEqual(
-    Array.from({ length: 20 }, (_, index) => {
-      const at = new Date(FIRED + (index + 2) * 60 * MINUTE).toISOString()
-      return `${at.slice(0, 10).replaceAll('-', '')}-${at.slice(11, 19).replaceAll(':', '')}.json`
-    }),
-  )
-})
-
-it('only files that the agent wrote are removed, and damaged ones are reported once', async ({ directory }) => {
+it('the newest 20 are kept, only files that the agent wrote are removed, and damaged ones are reported once', async ({
+  directory,
+}) => {
   const incidents = join(directory, 'incidents')
   await mkdir(incidents)
   const names = Array.from({ length: 150 }, (_, second) => `20260228-10${`${1000 + second}`}.json`)

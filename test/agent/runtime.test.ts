@@ -78,14 +78,11 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   prefix: { to: 'other', also: WITH_PREFIX },
   listen: { to: '127.0.0.1:1' },
   'log.level': { to: 'debug' },
-  'state.directory': {},
-  'events.keep': {},
   'node.publicKey': { to: `03${'7d'.repeat(32)}`, also: ['ledger', 'status', 'derived', 'schedule', 'staking'] },
   'node.directory': { also: ['host', 'keys', 'schedule'] },
   'node.environmentFile': { also: ['keys'] },
   'node.backupDirectory': { also: ['keys'] },
   references: { to: [REFERENCE], also: ['reference', 'status'] },
-  'names.file': {},
   'alertmanagers.urls': { to: ['http://127.0.0.1:1'] },
   'alertmanagers.job': { to: 'other' },
   'alertmanagers.instance': { to: '10.0.0.1:9843' },
@@ -96,16 +93,13 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'health.objective': { to: 0.99, also: ['slo'] },
   'health.limits': { to: { ChainBehind: { warning: 6 } } },
   'health.disable': { to: ['ChainHostSetUp.smt'] },
-  'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference', 'staking', 'traffic'] },
+  'rpc.url': { also: ['reference', 'staking', 'traffic'] },
   'services.units': {
     to: { bft: 'a.service', execution: 'b.service', rpc: 'c.service' },
     also: ['lifecycle', 'logs'],
   },
   'services.required': { to: ['bft'] },
   'services.timers': { to: {} },
-  'ledger.unit': { to: 'a.service' },
-  'consensus.unit': { to: 'a.service' },
-  'execution.unit': { to: 'a.service' },
   'logs.units': { to: {} },
   'storage.devices': { to: ['/dev/other'] },
   'version.package': { to: 'other' },
@@ -116,9 +110,6 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'derived.blocksyncWindow': { to: 500 },
   'host.directories': { to: {} },
   'host.fileSystems': { to: ['/'] },
-  'native.url': { to: 'http://127.0.0.1:1' },
-  'native.fallbackUrl': { to: 'http://127.0.0.1:1' },
-  'traffic.url': { to: 'http://127.0.0.1:1' },
   'native.namePrefix': { to: 'other' },
   'staking.validatorId': { to: 7 },
   'staking.withdrawals': { to: [3] },
@@ -140,6 +131,8 @@ const otherValue = (path: string, byDefault: unknown): unknown => {
   if (to !== undefined) return to
   if (typeof byDefault === 'boolean') return !byDefault
   if (typeof byDefault === 'number') return byDefault + 1
+  if (/\.(?:url|fallbackUrl)$/.test(path)) return 'http://127.0.0.1:1'
+  if (path.endsWith('.unit')) return 'a.service'
   return path.endsWith('.interval') ? '17s' : '/another'
 }
 

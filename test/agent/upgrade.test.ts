@@ -1,6 +1,8 @@
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { committed } from '../collectors/consensus-log.ts'
+import { proposed } from '../commands/ledger/stream.ts'
 import { startAgent } from '../support/agent.ts'
 import { it } from '../support/directory.ts'
 import { must } from '../support/programs.ts'
@@ -51,42 +53,22 @@ const STATE = {
     '{"id":42,"at":"2026-11-25T16:10:00.000Z","collector":"services","subject":"bft","from":"active (running)","to":"failed (failed)","severity":"critical"}\n',
 }
 
-const entry = (id: number, message: object): string =>
+const entry = (id: number, message: string): string =>
   `${JSON.stringify({
     __CURSOR: `s=0a;i=${id}`,
     __REALTIME_TIMESTAMP: `${now - 5000 + 1000 * id}000`,
     _PID: '7',
-    MESSAGE: JSON.stringify(message),
+    MESSAGE: message,
   })}\n`
-const proposal = (seqNum: number) => ({
-  timestamp: new Date(now).toISOString(),
-  level: 'INFO',
-  fields: {
-    message: 'proposed_block',
-    num_tx: '3',
-    round: `${seqNum + 100}`,
-    parent_round: `${seqNum + 99}`,
-    epoch: '2',
-    seq_num: `${seqNum}`,
-    author: `02${'1'.padStart(64, '0')}`,
-    block_ts_ms: `${now}`,
-    now_ts_ms: `${now}`,
-    author_address: '',
-  },
-  target: 'ledger_tail',
-})
-const committed = {
-  timestamp: new Date(now).toISOString(),
-  level: 'INFO',
-  fields: { message: 'committed block', num_tx: 17, block_num: 1001 },
-  target: 'monad_ledger',
-}
 
 it('counters of version 0.2.0 continue, its events are listed, and its uptime counts', async ({ directory }) => {
   await copyFile('test/fixtures/bin/journalctl.sh', join(directory, 'journalctl'))
-  await writeFile(join(directory, `${LEDGER}.jsonl`), entry(1, proposal(1000)) + entry(2, proposal(1001)))
+  await writeFile(
+    join(directory, `${LEDGER}.jsonl`),
+    entry(1, proposed(1100, { seq: 1000 })) + entry(2, proposed(1101, { seq: 1001 })),
+  )
   // The pattern of this version does not select the entry at the cursor.
-  await writeFile(join(directory, `${CONSENSUS}.jsonl`), entry(2, committed))
+  await writeFile(join(directory, `${CONSENSUS}.jsonl`), entry(2, committed(1001)))
   const agent = await startAgent(
     {
       prefix: 'monad',
@@ -107,8 +89,8 @@ it('counters of version 0.2.0 continue, its events are listed, and its uptime co
         gaps: ['ledger-tail', 'bft'].map((service) => value('chain_agent_journal_gaps_total', { service })),
         ownRounds: value('chain_slo_uptime_ratio', { criterion: 'own_rounds' }),
       }),
-      ({ proposed, committed: messages, ownRounds }) =>
-        proposed === 1001 && messages === 501 && ownRounds !== undefined,
+      ({ proposed: blocks, committed: messages, ownRounds }) =>
+        blocks === 1001 && messages === 501 && ownRounds !== undefined,
     )
     expect(totals).toEqual({
       proposed: 1001,

@@ -97,7 +97,7 @@ test('a hundred random minutes match a count by brute force', () => {
 })
 
 test('the number of peers is limited: the one not seen for longest is removed', () => {
-  const peers = createRecentlySeen<string>(3)
+  const peers = createRecentlySeen(3)
   for (const [at, peer] of ['a', 'b', 'a', 'c', 'd'].entries()) peers.add(peer, at)
   expect(peers.countSince(0)).toBe(3) // b was removed
   expect(peers.countSince(3)).toBe(2) // a was last seen at 2

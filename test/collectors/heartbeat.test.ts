@@ -59,7 +59,7 @@ const beat = (published: () => readonly Sample[], health: () => HealthSummary = 
   const stop = new AbortController()
   const clock = systemClock
   const collector = heartbeat({
-    send: createHeartbeat({ ask: createHttpClient(clock), urlFile: join(directory, 'url'), timeout: 2000 }),
+    send: createHeartbeat(createHttpClient(clock), join(directory, 'url'), 2000),
     published,
     health,
     recorder: record.recorder,

@@ -41,8 +41,6 @@ const FILES = {
   'proc/sys/net/core/rmem_max': '62500000\n',
   'proc/sys/net/core/wmem_max': '212992\n',
   'proc/vmstat': 'nr_free_pages 77\noom_kill 3\noom_kill_other 9\n',
-  'sys/block/nvme0n1/stat': '  100 0 800 250 400 0 3200 2000 1 90 2250 0 0 0 0 0 0\n',
-  'sys/block/sda/stat': '1 2 3 4 5 6 7 8 9 10 11\n',
   'boot/vmlinuz-6.8.0-57-generic': '',
   'boot/vmlinuz-6.8.0-101-generic': '',
   [`${cpu}/smt/active`]: '1\n',
@@ -128,11 +126,6 @@ test('exports what the host provides, and nothing else', async () => {
     'host_socket_buffer_max_bytes{receive}': 62_500_000,
     'host_socket_buffer_max_bytes{send}': 212_992,
     host_oom_kills_total: 3,
-    'host_drive_operations_total{nvme0n1,read}': 100,
-    'host_drive_operations_total{nvme0n1,write}': 400,
-    'host_drive_operation_seconds_total{nvme0n1,read}': 0.25,
-    'host_drive_operation_seconds_total{nvme0n1,write}': 2,
-    'host_drive_queue_seconds_total{nvme0n1}': 2.25,
     host_clock_synchronized: 1,
     host_clock_offset_seconds: 0.000041208,
     'host_port_exposed{8080}': 0,
@@ -173,11 +166,9 @@ test('a drive without a sensor, a clock of 1970 and a counter that was never set
   await tree.put('sys/class/nvme/nvme1/device/hwmon/hwmon4/temp1_input', '45000\n')
   await tree.put('proc/stat', 'cpu  200 0 0 1800 0 0 0 0 0 0\nbtime 42\n')
   await tree.put('sys/class/net/eno1/statistics/rx_errors', '18446744073709551615\n')
-  await tree.put('sys/block/nvme0n1/stat', '  100 0 800 18446744073709551615 400 0 3200 2000 1 90 2250\n')
   const { values, states } = await poll()
   expect(before.filter((name) => !(name in values)).toSorted()).toEqual([
     'host_boot_timestamp_seconds',
-    'host_drive_operation_seconds_total{nvme0n1,read}',
     'host_network_drops_total{eno1,error}',
     'host_nvme_temperature_celsius{nvme0}',
   ])
@@ -372,7 +363,7 @@ test('a port behind a firewall that the operator has tested is not exposed', asy
   expect(values['host_port_exposed{9143}']).toBe(0)
 })
 
-test('on this host a poll returns boot time, kernel and ports', async () => {
+test('on this host a poll returns boot time, kernel, memory and ports', async () => {
   const { poll } = runHost({
     clock: systemClock,
     places: { procfs: '/proc', sysfs: '/sys', bootDirectory: '/boot', smartDirectory: null },
@@ -380,6 +371,8 @@ test('on this host a poll returns boot time, kernel and ports', async () => {
   })
   const { values } = await poll()
   expect(values['host_boot_timestamp_seconds']).toBeLessThan(Date.now() / 1000)
+  expect(values['host_memory_available_bytes']).toBeGreaterThan(0)
+  expect(values['host_memory_available_ratio']).toBeLessThan(1)
   expect(values).toHaveProperty('host_port_exposed{8080}')
   expect(values).toHaveProperty('host_kernel_blocked{running}')
 })

@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 const collectorOf = (files: KeyFiles = keyFiles) =>
-  keys({ examine: createKeyExaminer({ files, readPrefix, places: node.places }), timing })
+  keys({ examine: createKeyExaminer({ keyFiles: files, readPrefix, places: node.places }), timing })
 
 /** The collector with the reading of one poll. */
 const polled = async (files: KeyFiles = keyFiles) => {
@@ -288,7 +288,7 @@ const wordsOf = (files: readonly KeyFile[]): readonly string[] =>
 describe('a file that cannot be read', () => {
   const examine = async () => {
     const files: KeyFiles = { ...keyFiles, read: () => Promise.resolve('failed') }
-    const check = createKeyExaminer({ files, readPrefix, places: node.places })
+    const check = createKeyExaminer({ keyFiles: files, readPrefix, places: node.places })
     return wordsOf(await check(never))
   }
   test('because its disk fails is not a file without permission', async () => {
@@ -309,7 +309,7 @@ withRootAndTmpfs('a home directory that systemd replaced', () => {
       await mkdir(join(home, 'zephyr/zephyr-bft/config'), { recursive: true })
       await chown(node.paths['secp backup'], 64_001, 64_001)
       const examine = createKeyExaminer({
-        files: createKeyFiles([home]),
+        keyFiles: createKeyFiles([home]),
         readPrefix,
         places: {
           ...node.places,
@@ -343,7 +343,7 @@ describe('the report of a privileged unit', () => {
       readPrefix,
       places: node.places,
     })
-  const examine = async () => createKeyExaminer({ files: keyFiles, readPrefix, places: node.places })(never)
+  const examine = async () => createKeyExaminer({ keyFiles, readPrefix, places: node.places })(never)
 
   test('has the same result as a check by the agent', async () => {
     await rm(node.paths['bls keystore'])
@@ -353,15 +353,8 @@ describe('the report of a privileged unit', () => {
     await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
     expect(await reading(manualClock(WRITTEN * 1000))(never)).toEqual(seen)
   })
-  test('is used while it is recent: two intervals and a timeout', async () => {
-    await node.put(`${node.root}/report.json`, renderKeyReport(await examine()))
-    await utimes(`${node.root}/report.json`, WRITTEN, WRITTEN)
-    const clock = manualClock(WRITTEN * 1000 + 130_000)
-    expect(await reading(clock)(never)).toHaveLength(6)
-    await clock.advance(1)
-    await expect(reading(clock)(never)).rejects.toThrow('it is older than 130s')
-    await rm(`${node.root}/report.json`)
-    await expect(reading(clock)(never)).rejects.toThrow('chain-agent-keys.timer')
+  test('is missing: the error names the unit that writes it', async () => {
+    await expect(reading()(never)).rejects.toThrow('chain-agent-keys.timer')
   })
   test.each(['', '{}', '{"version":2,"files":[]}', '{"version":1,"files":[{"key":"rsa"}]}'])(
     'is rejected: %j',

@@ -28,7 +28,7 @@ const poll = async (respond: (response: ServerResponse) => void, times = 1) => {
     fallbackUrl: null,
     namePrefix: null,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'systemd' }),
-    at: (url) => createMetricsEndpoint(ask, url, 30_000),
+    nativeAt: (url) => createMetricsEndpoint(ask, url, 30_000),
     recorder: recording().recorder,
     clock: systemClock,
     timing: { interval: 60_000, timeout: 60_000 },

@@ -34,7 +34,7 @@ const start = async (answers: Answers, namePrefix: string | null = null) => {
     fallbackUrl: 'otel',
     namePrefix,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'systemd' }),
-    at: (url) => ({
+    nativeAt: (url) => ({
       metrics: () => {
         requests.push(url)
         const answer = answers[url === 'otel' ? 'otel' : 'native']

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { reference } from '../../src/collectors/reference/collector.ts'
 import { rpc } from '../../src/collectors/rpc/collector.ts'
-import { createChain } from '../../simulator/chain.ts'
-import { createRpcAnswer } from '../../simulator/rpc/rpc.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import type { RpcEndpoint } from '../../src/sources/endpoints.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -50,7 +48,7 @@ describe('rpc', () => {
   const watch = async (answers: Answers) => {
     const clock = manualClock(1_772_359_200_000)
     const record = recording()
-    const collector = rpc({ node: endpoint(answers), recorder: record.recorder, clock, timing })
+    const collector = rpc({ url: '', batchingRpcAt: () => endpoint(answers), recorder: record.recorder, clock, timing })
     return { ...(await runPolls(collector, clock)), ...record }
   }
 
@@ -263,35 +261,6 @@ describe('reference', () => {
       const own = withBlock({ 'eth_getBlockByNumber finalized': block(98, 'b'), ...at98('b') })
       const ahead = withBlock({ eth_blockNumber: '0xc8', ...at98('a') })
       expect(await matchesOf(own, { a: ahead })).toEqual([['reference_hash_matches{a}', 0]])
-    })
-
-    test('two simulated nodes with the same chain, with another one, and with another state', async () => {
-      const simulated = (seed: number, divergedFrom?: bigint): RpcEndpoint => {
-        const view = {
-          chain: createChain(seed),
-          clientVersion: () => 'Word/1.2.3',
-          latest: () => 100n,
-          divergedFrom: () => divergedFrom,
-        }
-        const answer = createRpcAnswer({ view, servesHeight: false })
-        return {
-          call: (method, params) => {
-            const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-            return Promise.resolve(answer({ method: 'POST', path: '/', body }))
-          },
-        }
-      }
-      const compared = async (node: RpcEndpoint, source: RpcEndpoint) => {
-        const references = [{ name: 'a', kind: 'rpc' as const, source }]
-        const collector = reference({ node, isOfNode: true, references, window: 10n, timing })
-        const { shown } = await runPolls(collector, manualClock())
-        return shown()['reference_hash_matches{a}']
-      }
-      expect(await compared(simulated(1), simulated(1))).toBe(1)
-      expect(await compared(simulated(1), simulated(2))).toBe(0)
-      // Block 90 is compared.
-      expect(await compared(simulated(1, 90n), simulated(1))).toBe(0)
-      expect(await compared(simulated(1, 91n), simulated(1))).toBe(1)
     })
 
     test('a reference that lags lowers the height for all; one request to each', async () => {

@@ -72,17 +72,9 @@ const start = async (first: string | Error, own?: string | number) => {
         typeof answer.own === 'number' ? { status: answer.own, text: '' } : { status: 200, text: answer.own ?? '' },
       ),
   }
-  const collector = traffic({
-    endpoints:
-      own === undefined
-        ? [{ endpoint, isOwn: false }]
-        : [
-            { endpoint: rpc, isOwn: true },
-            { endpoint, isOwn: false },
-          ],
-    clock,
-    timing,
-  })
+  const other = { endpoint, isOwn: false }
+  const endpoints = own === undefined ? ([other] as const) : ([{ endpoint: rpc, isOwn: true }, other] as const)
+  const collector = traffic({ endpoints, clock, timing })
   const polls = await runPolls(collector, clock, 'chain_traffic_')
   return { ...polls, answer, clock, asked: () => asked }
 }

@@ -3,12 +3,13 @@ import { expect, test } from 'vitest'
 import { linkAbort, watchEventLoop } from '../../src/core/clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
-test('a linked signal aborts with its parent, with the same reason', () => {
+test('a linked signal aborts with its parent, with the same reason, or is aborted from the start', () => {
   const parent = new AbortController()
   const { signal } = linkAbort(parent.signal)
   expect(signal.aborted).toBe(false)
   parent.abort('stopped')
   expect([signal.aborted, signal.reason]).toEqual([true, 'stopped'])
+  expect(linkAbort(parent.signal).signal.aborted).toBe(true)
 })
 
 test('the delay of the event loop is how late a timer of 500 ms fires', async () => {
@@ -30,10 +31,6 @@ test.each([-1, Number.NaN, 2 ** 31])(
     expect(() => manualClock().sleep(ms, new AbortController().signal)).toThrow(`a sleep of ${ms} ms`)
   },
 )
-
-test('linked to a signal that is already aborted, it is aborted', () => {
-  expect(linkAbort(AbortSignal.abort()).signal.aborted).toBe(true)
-})
 
 test('after abort it no longer listens to its parent, which may live as long as the process', () => {
   const parent = new AbortController()

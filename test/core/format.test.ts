@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { duration, figure, size } from '../../src/core/format.ts'
 
 test.each([
@@ -34,22 +34,20 @@ test.each([
   expect(size(bytes)).toBe(text)
 })
 
-describe('duration', () => {
-  test.each([
-    [-5000, '0 s'],
-    [999, '0 s'],
-    [46_999, '46 s'],
-    [60_000, '1 min'],
-    [200_000, '3 min 20 s'],
-    [3_600_000, '1 h'],
-    // One hour and 59 seconds: the minutes are zero.
-    [3_659_000, '1 h'],
-    [((2 * 24 + 5) * 60 + 12) * 60_000 + 4000, '2 d 5 h'],
-  ])('%d ms is %s', (ms, text) => {
-    expect(duration(ms)).toBe(text)
-  })
+test.each([
+  [-5000, '0 s'],
+  [999, '0 s'],
+  [46_999, '46 s'],
+  [60_000, '1 min'],
+  [200_000, '3 min 20 s'],
+  [3_600_000, '1 h'],
+  // One hour and 59 seconds: the minutes are zero.
+  [3_659_000, '1 h'],
+  [((2 * 24 + 5) * 60 + 12) * 60_000 + 4000, '2 d 5 h'],
+])('duration: %d ms is %s', (ms, text) => {
+  expect(duration(ms)).toBe(text)
+})
 
-  test('in one unit is rounded down', () => {
-    expect(duration(119_999, 1)).toBe('1 min')
-  })
+test('a duration in one unit is rounded down', () => {
+  expect(duration(119_999, 1)).toBe('1 min')
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
 import { closestMatch } from '../../src/core/suggest.ts'
 import { parseDuration, parseTimeSpan, parseU64, PROMQL_UNITS, renderDuration } from '../../src/core/units.ts'
@@ -24,27 +24,25 @@ test.each([
   expect(parseTimeSpan(text)).toBe(expected)
 })
 
-describe('durations', () => {
-  test.each([
-    ['500ms', 500],
-    ['2s', 2000],
-    ['1.5s', 1500],
-    ['1h30m', 5_400_000],
-    ['1d', 86_400_000],
-  ])('%s', (text, expected) => {
-    expect(parseDuration(text)).toBe(expected)
-  })
-  test.each(['', '2', 's', '2 s', '-2s', '2sec', '1e3s', 'soon'])('%j is none', (text) => {
-    expect(parseDuration(text)).toBeUndefined()
-  })
-  test('what is written is read back', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 10 ** 10 }), (milliseconds) => {
-        expect(parseDuration(renderDuration(milliseconds))).toBe(milliseconds)
-      }),
-      { seed: 1 },
-    )
-  })
+test.each([
+  ['500ms', 500],
+  ['2s', 2000],
+  ['1.5s', 1500],
+  ['1h30m', 5_400_000],
+  ['1d', 86_400_000],
+])('the duration %s', (text, expected) => {
+  expect(parseDuration(text)).toBe(expected)
+})
+test.each(['', '2', 's', '2 s', '-2s', '2sec', '1e3s', 'soon'])('%j is no duration', (text) => {
+  expect(parseDuration(text)).toBeUndefined()
+})
+test('a duration that is written is read back', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10 ** 10 }), (milliseconds) => {
+      expect(parseDuration(renderDuration(milliseconds))).toBe(milliseconds)
+    }),
+    { seed: 1 },
+  )
 })
 
 test('u64: every digit, and the sentinel is unknown', () => {
@@ -67,26 +65,24 @@ test('a text is redacted before it is cut', () => {
   expect(excerpt(`${'x'.repeat(180)} ${'ab'.repeat(32)}`)).not.toContain('abab')
 })
 
-describe('errors', () => {
-  test('contain the action, the failure, the output and the advice', () => {
-    const error = new SourceError({
-      doing: 'read the journal',
-      happened: 'exit code 1',
-      evidence: 'No journal files\nwere opened\u001B[31m',
-      advice: 'join the group systemd-journal',
-    })
-    expect(error.message).toMatchInlineSnapshot(`
-      "Could not read the journal: exit code 1
-        output: No journal files ⏎ were opened
-        what to do: join the group systemd-journal"
-    `)
-    expect(summaryOf(error)).toBe('could not read the journal: exit code 1')
+test('errors contain the action, the failure, the output and the advice', () => {
+  const error = new SourceError({
+    doing: 'read the journal',
+    happened: 'exit code 1',
+    evidence: 'No journal files\nwere opened\u001B[31m',
+    advice: 'join the group systemd-journal',
   })
-  test('show only the beginning of a text', () => {
-    const error = new ParseError('a report', 'a number', 'x'.repeat(10_000))
-    expect(error.message.length).toBeLessThan(300)
-    expect(excerpt('  short \n')).toBe('short')
-  })
+  expect(error.message).toMatchInlineSnapshot(`
+    "Could not read the journal: exit code 1
+      output: No journal files ⏎ were opened
+      what to do: join the group systemd-journal"
+  `)
+  expect(summaryOf(error)).toBe('could not read the journal: exit code 1')
+})
+test('errors show only the beginning of a text', () => {
+  const error = new ParseError('a report', 'a number', 'x'.repeat(10_000))
+  expect(error.message.length).toBeLessThan(300)
+  expect(excerpt('  short \n')).toBe('short')
 })
 
 test.each([

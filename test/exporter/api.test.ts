@@ -4,9 +4,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
-import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
+import { readEventsQuery, renderEvents, renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { API_SCHEMAS } from '../../src/parsers/agent-api.ts'
-import { agentView, statusPageOf } from '../support/agent-view.ts'
+import { agentView, findingOf, statusPageOf } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -125,20 +125,7 @@ test('home directories and keys in addresses are in no field of a collector or a
     advice: redacted,
     reading: { list: [redacted], map: { [redacted]: { text: redacted } } },
   })
-  const finding = {
-    alert: 'ChainBehind',
-    severity: 'critical',
-    component: 'sync',
-    state: 'firing',
-    countsAs: 'critical',
-    since: 0,
-    for: 0,
-    summary: 'It is.',
-    description: text,
-    advice: [],
-    explainedBy: [],
-    labels: {},
-  } as const
+  const finding = findingOf({ description: text })
   const { findings } = renderHealth({
     state: 'critical',
     since: 0,
@@ -147,6 +134,55 @@ test('home directories and keys in addresses are in no field of a collector or a
     failures: [],
   })
   expect(findings).toMatchObject([{ description: redacted }])
+})
+
+const AT = Date.UTC(2026, 2, 1)
+const FIVE_EVENTS = Array.from({ length: 5 }, (_, at): Event => ({
+  id: at + 7,
+  at: AT + at * 60_000,
+  collector: 'rpc',
+  subject: null,
+  from: null,
+  to: `state ${at}`,
+  severity: 'info',
+}))
+const queried = (query: string) => {
+  const read = readEventsQuery(new URLSearchParams(query))
+  return typeof read === 'string' ? read : renderEvents(FIVE_EVENTS, read).events.map(({ to }) => to)
+}
+
+test.each([
+  ['', ['state 0', 'state 1', 'state 2', 'state 3', 'state 4']],
+  ['limit=2', ['state 3', 'state 4']],
+  ['since=2026-03-01T00:02:00Z', ['state 2', 'state 3', 'state 4']],
+  [`since=${AT / 1000 + 180}`, ['state 3', 'state 4']],
+  ['since=2026-03-01T00:01:00Z&limit=1', ['state 4']],
+  ['after=9', ['state 3', 'state 4']],
+  ['after=11', []],
+])('the events of ?%s', (query, expected) => {
+  expect(queried(query)).toEqual(expected)
+})
+
+test.each([
+  ['limit=many', /^limit/],
+  ['since=soon', /^since: expected a time/],
+  ['after=-1', /^after/],
+])('the events of ?%s are an error', (query, message) => {
+  expect(queried(query)).toMatch(message)
+})
+
+test('a page of events has the number that is kept, and how far they reach back', () => {
+  expect(renderEvents(FIVE_EVENTS, { limit: 1 })).toMatchObject({
+    total: 5,
+    oldestAt: '2026-03-01T00:00:00.000Z',
+    newestId: 11,
+  })
+  expect(renderEvents([], { limit: 1 })).toEqual({
+    total: 0,
+    oldestAt: null,
+    newestId: null,
+    events: [],
+  })
 })
 
 test('the limits of the parameter limit are those of the document', async () => {
@@ -186,21 +222,67 @@ test('the messages of the stream are as documented', async () => {
   expectOnly('StreamAlive', alive.replace(/^event: alive\ndata: /, ''))
 })
 
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const MOMENT = /^at$|At$|^until$|time(?:stamp)?$/i
+const OTHER_UNIT = /(?:Ms|Millis|Milliseconds|Nanoseconds|Minutes|Hours)$/
+/** A sample as in /metrics, whose unit is in the name of the metric. */
+const SAMPLE_VALUE = /^collectors\.host\.reading\..*\.samples\.\d+\.value$/
+
+/** What is wrong with the format of one value. */
+const faultOf = (path: string, value: unknown): string | undefined => {
+  const keys = path.split('.')
+  const key = keys.at(-1) ?? ''
+  const owner = keys.at(-2) ?? ''
+  if (OTHER_UNIT.test(key)) return 'a duration that is not in seconds'
+  const isRfc3339 = typeof value === 'string' && RFC_3339.test(value)
+  if ((MOMENT.test(key) || owner.endsWith('At')) && value !== null && !isRfc3339) return 'a moment that is not RFC 3339'
+  if (typeof value === 'number' && value > 1e9 && !key.endsWith('Bytes') && !SAMPLE_VALUE.test(path))
+    return 'a number as large as an epoch'
+  if (key.endsWith('Seconds') && value !== null && typeof value !== 'number') return 'a duration that is not a number'
+  return undefined
+}
+
+const faultsIn = (value: unknown, path = ''): readonly string[] => {
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, entry]) => faultsIn(entry, path === '' ? key : `${path}.${key}`))
+  }
+  const fault = faultOf(path, value)
+  return fault === undefined ? [] : [`${path} = ${String(value)}: ${fault}`]
+}
+
+test('the check finds each of the formats of an earlier version', () => {
+  expect(faultsIn({ startedAt: 1795124041895, at: '1795315240', tookMs: 3, upSeconds: '4', n: 2e9 })).toEqual([
+    'startedAt = 1795124041895: a moment that is not RFC 3339',
+    'at = 1795315240: a moment that is not RFC 3339',
+    'tookMs = 3: a duration that is not in seconds',
+    'upSeconds = 4: a duration that is not a number',
+    'n = 2000000000: a number as large as an epoch',
+  ])
+})
+
 test.each([
   { scenario: 'service-crash', second: 150 },
   { scenario: 'statesync', second: 60 },
   { scenario: 'no-journal-permission', second: 60 },
-])('the responses of an agent in the scenario $scenario are as documented', async (options) => {
-  const host = await openHost(options)
-  for (const { path, schema } of documented) {
-    if (schema) expectOnly(schema, await host.page(path.replace('{name}', 'ChainBehind')))
-  }
-  // The lists have elements, so that these are compared, too.
-  const overview = API_SCHEMAS.Overview.parse(JSON.parse(await host.page('/api/v1/overview')))
-  expect(overview.findings).not.toEqual([])
-  expect(overview.events).not.toEqual([])
-  const status = API_SCHEMAS.Status.parse(JSON.parse(await host.page('/api/v1/status')))
-  expect(Object.keys(status.collectors)).toContain('rpc')
-  const health = API_SCHEMAS.Health.parse(JSON.parse(await host.page('/api/v1/health')))
-  expect(health.findings).not.toEqual([])
-})
+])(
+  'the responses of an agent in the scenario $scenario are as documented: times are RFC 3339, durations seconds',
+  async (options) => {
+    const host = await openHost(options)
+    for (const { path, schema } of documented) {
+      if (schema) expectOnly(schema, await host.page(path.replace('{name}', 'ChainBehind')))
+    }
+    // The lists have elements, so that these are compared, too.
+    const overview = API_SCHEMAS.Overview.parse(JSON.parse(await host.page('/api/v1/overview')))
+    expect(overview.findings).not.toEqual([])
+    expect(overview.events).not.toEqual([])
+    const text = await host.page('/api/v1/status')
+    const status = API_SCHEMAS.Status.parse(JSON.parse(text))
+    expect(status.collectors['services']).toHaveProperty(
+      'reading.services.0.startedAt',
+      expect.stringMatching(RFC_3339),
+    )
+    expect(faultsIn(JSON.parse(text))).toEqual([])
+    const health = API_SCHEMAS.Health.parse(JSON.parse(await host.page('/api/v1/health')))
+    expect(health.findings).not.toEqual([])
+  },
+)

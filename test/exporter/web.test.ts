@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { Agent, type RequestOptions } from 'node:https'
 import { connect } from 'node:net'
@@ -9,7 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished, test } from 'vitest'
 import { NO_WEB_CONFIG, type WebConfig } from '../../src/config/web-config.ts'
 import { listenOn } from '../../src/exporter/listen.ts'
 import type { Rejection } from '../../src/exporter/web.ts'
-import { askServer, type Certificate, makeCertificate, makeCertificateOf } from '../support/certificates.ts'
+import { askServer, type Certificate, makeCertificate } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { shipped } from '../support/shipped.ts'
 
@@ -112,16 +111,14 @@ describe('the Host header', () => {
   })
 })
 
-describe('headers', () => {
-  it('of the file replace those of the agent', async () => {
-    const { ask } = await start({
-      config: { headers: { 'X-Frame-Options': 'sameorigin', 'Strict-Transport-Security': 'max-age=60' } },
-    })
-    const { headers } = await ask()
-    expect(headers['x-frame-options']).toBe('sameorigin')
-    expect(headers['strict-transport-security']).toBe('max-age=60')
-    expect(headers['referrer-policy']).toBe('no-referrer')
+it('headers of the file replace those of the agent', async () => {
+  const { ask } = await start({
+    config: { headers: { 'X-Frame-Options': 'sameorigin', 'Strict-Transport-Security': 'max-age=60' } },
   })
+  const { headers } = await ask()
+  expect(headers['x-frame-options']).toBe('sameorigin')
+  expect(headers['strict-transport-security']).toBe('max-age=60')
+  expect(headers['referrer-policy']).toBe('no-referrer')
 })
 
 describe('passwords', () => {
@@ -154,11 +151,10 @@ describe('passwords', () => {
 })
 
 describe('TLS', () => {
-  let [authority, server, renewed, client, other]: Certificate[] = []
+  let [authority, server, client, other]: Certificate[] = []
   beforeAll(async () => {
     authority = await makeCertificate(directory, 'authority')
     server = await makeCertificate(directory, 'server')
-    renewed = await makeCertificateOf({ directory, name: 'renewed', days: 3 })
     client = await makeCertificate(directory, 'client', authority)
     other = await makeCertificate(directory, 'other')
   })
@@ -205,21 +201,6 @@ describe('TLS', () => {
     }
   })
 
-  it('renewed certificates and other client settings apply to new connections', async () => {
-    const { web, ask } = await start({ config: await tlsOf(server) })
-    const before = await ask()
-    const endsAt = async (one: Certificate | undefined) =>
-      Date.parse(new X509Certificate(await readFile(one?.cert ?? '')).validTo)
-    expect(web.certificateEndsAt()).toBe(await endsAt(server))
-    expect(web.update(await tlsOf(renewed, 'RequireAndVerifyClientCert'))).toEqual([])
-    expect(web.certificateEndsAt()).toBe(await endsAt(renewed))
-    const after = await ask(await pem(client))
-    expect([after.status, after.serial === before.serial]).toEqual([200, false])
-    expect((await ask()).status).toBe(403)
-    web.update(await tlsOf(renewed))
-    expect((await ask()).status).toBe(200)
-  })
-
   it('turning it on or off needs a restart, and nothing of that file is applied', async () => {
     const { web, ask } = await start({ config: await tlsOf(server) })
     expect(web.update({ ...NO_WEB_CONFIG, headers: { 'X-Frame-Options': 'sameorigin' } })).toEqual([
@@ -244,29 +225,27 @@ describe('TLS', () => {
   })
 })
 
-describe('exposure', () => {
-  const users = new Map([['ada', 'hash']])
-  const tls: NonNullable<WebConfig['tls']> = {
-    cert: '',
-    key: '',
-    ca: undefined,
-    clientAuth: 'NoClientCert',
-    minVersion: 'TLSv1.2',
-    maxVersion: 'TLSv1.3',
-    honorCipherOrder: true,
-  }
-  it.each([
-    ['127.0.0.1', {}, null],
-    ['::1', {}, null],
-    ['0.0.0.0', {}, 'requests are not authenticated'],
-    ['::', {}, 'requests are not authenticated'],
-    ['10.0.0.1', { tls }, 'requests are not authenticated'],
-    ['10.0.0.1', { tls: { ...tls, clientAuth: 'VerifyClientCertIfGiven' } }, 'requests are not authenticated'],
-    ['10.0.0.1', { tls: { ...tls, clientAuth: 'RequireAndVerifyClientCert' } }, null],
-    ['10.0.0.1', { users }, 'passwords are not encrypted'],
-    ['10.0.0.1', { users, tls }, null],
-  ] as const)('%s: %#', (host, config, expected) => {
-    const web = createWeb({ config: { ...NO_WEB_CONFIG, ...config }, hosts: [], complain: () => undefined })
-    expect(web.exposure({ host, port: 1 })).toBe(expected)
-  })
+const USERS = new Map([['ada', 'hash']])
+const TLS: NonNullable<WebConfig['tls']> = {
+  cert: '',
+  key: '',
+  ca: undefined,
+  clientAuth: 'NoClientCert',
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.3',
+  honorCipherOrder: true,
+}
+it.each([
+  ['127.0.0.1', {}, null],
+  ['::1', {}, null],
+  ['0.0.0.0', {}, 'requests are not authenticated'],
+  ['::', {}, 'requests are not authenticated'],
+  ['10.0.0.1', { tls: TLS }, 'requests are not authenticated'],
+  ['10.0.0.1', { tls: { ...TLS, clientAuth: 'VerifyClientCertIfGiven' } }, 'requests are not authenticated'],
+  ['10.0.0.1', { tls: { ...TLS, clientAuth: 'RequireAndVerifyClientCert' } }, null],
+  ['10.0.0.1', { users: USERS }, 'passwords are not encrypted'],
+  ['10.0.0.1', { users: USERS, tls: TLS }, null],
+] as const)('exposure of %s: %#', (host, config, expected) => {
+  const web = createWeb({ config: { ...NO_WEB_CONFIG, ...config }, hosts: [], complain: () => undefined })
+  expect(web.exposure({ host, port: 1 })).toBe(expected)
 })

@@ -70,7 +70,7 @@ const UNIT = `Result=success\nNRestarts=2\nExecMainStartTimestamp=Sun 2026-03-01
 ExecMainCode=2\nExecMainStatus=9\nMemoryCurrent=6442450944\nCPUUsageNSec=1500000000\nTasksCurrent=42
 Id=chain-bft.service\nLoadState=loaded\nActiveState=active\nMainPID=4711\nLastTriggerUSec=@1788231600\n`
 
-/** Seeds of the formats that `chain-agent parse` reads. */
+/** Seeds of the formats that `chain-agent parse` reads, where they are not the files of the folder with the name of the format. */
 const FORMAT_SEEDS: Readonly<Record<string, () => readonly string[]>> = {
   rpc: () => [
     ...rpc('0x1b4', 'Name/0.14.2', null, { number: '0x1b4', timestamp: '0x69a3', hash: '0x00' }, [1, {}]),
@@ -87,14 +87,10 @@ const FORMAT_SEEDS: Readonly<Record<string, () => readonly string[]>> = {
   'log-patterns': () => linesOf('log-patterns').map(innerLine),
   'chain-mpt': () => filesOf('mpt'),
   'chain-status': () => filesOf('status'),
-  'node-version': () => filesOf('node-version'),
   prometheus: () => filesOf('prometheus').filter((text) => text !== ''),
-  keystore: () => filesOf('keystore'),
   chrony: () => filesOf('host').filter((text) => text.split(',').length === 14),
   smartctl: () => filesOf('host').filter((text) => text.startsWith('{')),
   sockets: () => filesOf('host').filter((text) => text.includes('local_address')),
-  monlog: () => filesOf('monlog'),
-  validators: () => filesOf('validators'),
 }
 
 /** Fixtures of lines are JSON with the line as a field, or the lines themselves. */
@@ -114,7 +110,7 @@ const OTHER_DIGITS = ['rpc', 'ledger-tail', 'consensus-log', 'validators']
 const formatTargets = async (): Promise<readonly Target[]> =>
   Promise.all(
     formats.map(async ({ name, load }): Promise<Target> => {
-      const seeds = FORMAT_SEEDS[name]?.() ?? []
+      const seeds = FORMAT_SEEDS[name]?.() ?? filesOf(name)
       const doubles = name === 'prometheus' ? ['value'] : []
       return { name, seeds, run: await load(), isExpected: isParseError, doubles, derives: OTHER_DIGITS.includes(name) }
     }),

@@ -4,7 +4,7 @@ import { NO_WEB_CONFIG } from '../../src/config/web-config.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { createSampleIndex, sample } from '../../src/core/metric.ts'
 import type { ListeningServer } from '../../src/exporter/listen.ts'
-import { agentView, overviewInput, statusPageOf } from '../support/agent-view.ts'
+import { agentView, findingOf, overviewInput, statusPageOf } from '../support/agent-view.ts'
 import { eventually } from '../support/eventually.ts'
 import { servedStore } from '../support/memory-store.ts'
 import { startQueryService } from '../support/query-service.ts'
@@ -59,20 +59,13 @@ const createAgent = async (hostile = '') => {
               unknownBecause: null,
               failures: [],
               findings: [
-                {
+                findingOf({
                   alert: 'ChainLogTrouble',
-                  severity: 'critical',
                   component: 'logs',
-                  state: 'firing',
-                  countsAs: 'critical',
                   since: Date.now() - 60_000,
-                  for: 0,
-                  summary: 'A log line is bad.',
                   description: `It is: ${hostile}`,
                   advice: ['Run `chain-agent logs`.'],
-                  explainedBy: [],
-                  labels: {},
-                },
+                }),
               ],
             },
           },

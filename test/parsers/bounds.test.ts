@@ -153,12 +153,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     read: (text) => unit('ExecMainStartTimestamp', text)?.startedAt,
     known: {
       'Thu 2015-01-01 00:00:00 UTC': Date.UTC(2015, 0),
+      'Sun 2026-03-01 10:00:00.123456 UTC': NOW + 123,
       'Fri 2100-01-01 00:00:00 UTC': Date.UTC(2100, 0),
       '@1772359200': NOW,
     },
     unknown: [
+      '',
       'n/a',
+      '0',
       '@0',
+      // Three zones share that name.
+      'Sun 2026-03-01 11:00:00 CET',
       'Thu 1970-01-01 00:00:42 UTC',
       'Wed 2014-12-31 23:59:59 UTC',
       'Fri 9999-12-31 23:59:59 UTC',
@@ -172,8 +177,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'a ratio in the status report': {
     read: parseRatio,
-    known: { '0%': 0, '16.24%': 0.1624, '100%': 1 },
-    unknown: ['100.01%', '999%', '-1%', 'nan%'],
+    known: { '0%': 0, '16.24%': 0.1624, '100.0000%': 1 },
+    unknown: ['100.01%', '999%', '-1%', 'nan%', '16.24', ''],
   },
   'the difference in the status report': {
     read: (text) => status(`blockDifference: ${text}`).consensus.blockDifference,

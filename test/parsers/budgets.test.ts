@@ -6,28 +6,8 @@ import { cpuMsSince } from '../support/cpu-time.ts'
 
 /** The machines of the tests are slower than the reference, and do other work that evicts their caches. */
 const MARGIN = 5
-const PIECES = [
-  '{',
-  '[',
-  '"',
-  '\\',
-  ' ',
-  '\t',
-  '\n',
-  'a',
-  '1',
-  ',',
-  '0x',
-  'a=1\n',
-  'a: b\n',
-  '[[a]]\n',
-  '{"a":',
-  '|',
-  '1.',
-  'a="',
-  '\u001B[',
-  '---\n',
-]
+const SIGNS = ['{', '[', '"', '\\', ' ', '\t', '\n', 'a', '1', ',', '|']
+const PIECES = [...SIGNS, '0x', 'a=1\n', 'a: b\n', '[[a]]\n', '{"a":', '1.', 'a="', '\u001B[', '---\n']
 
 const targets = await loadTargets()
 

@@ -8,76 +8,40 @@ const lines = readFileSync(new URL('../fixtures/execution-log/versions.log', imp
   .trimEnd()
   .split('\n')
 
+/** When it started, transactions, those that were retried, and gas; the durations of the phases and of all. */
+const executed = (
+  [number, id]: readonly [bigint, string | null],
+  [startedAt, transactions, retried, gas]: readonly [number, bigint, bigint, bigint],
+  [senderRecovery, execution, commit, total]: readonly [number, number, number, number],
+) => {
+  const microseconds = { senderRecovery, execution, commit, total }
+  return { event: 'executed', number, id, startedAt, transactions, retried, gas, microseconds }
+}
+
 const CASES: readonly (readonly [name: string, expected: object | null])[] = [
   [
     'until v0.14.4, as journalctl prints it',
-    {
-      event: 'executed',
-      number: 907n,
-      id: `${ID}a1`,
-      startedAt: 1_772_526_600_100,
-      transactions: 12n,
-      retried: 3n,
-      gas: 1_100_220n,
-      microseconds: { senderRecovery: 90, execution: 410, commit: 333, total: 900 },
-    },
+    executed([907n, `${ID}a1`], [1_772_526_600_100, 12n, 3n, 1_100_220n], [90, 410, 333, 900]),
   ],
   [
     'from v0.14.5 on the line ends at gps; an empty block',
-    {
-      event: 'executed',
-      number: 41_000_111n,
-      id: `${ID}a2`,
-      startedAt: 1_772_526_600_450,
-      transactions: 0n,
-      retried: 0n,
-      gas: 0n,
-      microseconds: { senderRecovery: 0, execution: 9, commit: 270, total: 290 },
-    },
+    executed([41_000_111n, `${ID}a2`], [1_772_526_600_450, 0n, 0n, 0n], [0, 9, 270, 290]),
   ],
   [
     'without statesync, and without a head',
-    {
-      event: 'executed',
-      number: 41_000_112n,
-      id: `${ID}a3`,
-      startedAt: 1_772_526_600_800,
-      transactions: 250n,
-      retried: 100n,
-      gas: 90_000_000n,
-      microseconds: {
-        senderRecovery: 1200,
-        execution: 1_234_567,
-        commit: 20_000,
-        total: 1_260_000,
-      },
-    },
+    executed(
+      [41_000_112n, `${ID}a3`],
+      [1_772_526_600_800, 250n, 100n, 90_000_000n],
+      [1200, 1_234_567, 20_000, 1_260_000],
+    ),
   ],
   [
     'a build for statistics',
-    {
-      event: 'executed',
-      number: 41_000_113n,
-      id: `${ID}a4`,
-      startedAt: 1_772_526_601_150,
-      transactions: 1n,
-      retried: 0n,
-      gas: 21_000n,
-      microseconds: { senderRecovery: 11, execution: 50, commit: 300, total: 370 },
-    },
+    executed([41_000_113n, `${ID}a4`], [1_772_526_601_150, 1n, 0n, 21_000n], [11, 50, 300, 370]),
   ],
   [
     'without consensus there is no id',
-    {
-      event: 'executed',
-      number: 21_000_000n,
-      id: null,
-      startedAt: 1_772_526_601_000,
-      transactions: 180n,
-      retried: 7n,
-      gas: 15_000_000n,
-      microseconds: { senderRecovery: 700, execution: 9100, commit: 8000, total: 18_000 },
-    },
+    executed([21_000_000n, null], [1_772_526_601_000, 180n, 7n, 15_000_000n], [700, 9100, 8000, 18_000]),
   ],
   [
     'before v0.15 there is one timeline',

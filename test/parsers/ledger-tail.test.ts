@@ -128,18 +128,6 @@ test('a whole recorded minute of every version: nothing is left over', () => {
   const text = readFileSync(new URL('../fixtures/ledger-tail/versions.jsonl', import.meta.url), 'utf8')
   const events = text.trim().split('\n').map(parseLedgerLine)
   // Counted by hand in the fixture: 5 proposed, 2 finalized, 2 timeouts, 2 lines that are not the stream's.
-  const kinds = events.map((event) => event?.event ?? 'none')
-  expect(kinds.toSorted()).toEqual([
-    'finalized',
-    'finalized',
-    'none',
-    'none',
-    'proposed',
-    'proposed',
-    'proposed',
-    'proposed',
-    'proposed',
-    'timeout',
-    'timeout',
-  ])
+  const countOf = (kind: string) => events.filter((event) => (event?.event ?? 'none') === kind).length
+  expect(['proposed', 'finalized', 'timeout', 'none'].map(countOf)).toEqual([5, 2, 2, 2])
 })

@@ -42,12 +42,6 @@ describe('a quantity', () => {
   })
 })
 
-test.each([
-  ['0x0', 0n],
-  ['0xc9f2c9cd04674edea40000000', 10n ** 30n],
-])('the amount %s', (text, expected) => {
-  expect(parseRpcAmount(answer(text))).toBe(expected)
-})
 test.each([null, 12, '0x', `0x1${'0'.repeat(64)}`])('%j is no amount', (result) => {
   expect(() => parseRpcAmount(answer(result))).toThrow(ParseError)
 })

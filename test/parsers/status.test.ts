@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { parseRatio, parseSpan, parseStatusReport } from '../../src/parsers/status.ts'
+import { parseSpan, parseStatusReport } from '../../src/parsers/status.ts'
 
 const healthy = readFileSync(new URL('../fixtures/status/v0.12.txt', import.meta.url), 'utf8')
 
@@ -67,16 +67,4 @@ test.each([
   ['-5min', null],
 ])('span %j is %j seconds', (text, seconds) => {
   expect(parseSpan(text)).toBe(seconds)
-})
-
-test.each([
-  ['100.0000%', 1],
-  ['16.24%', 0.1624],
-  ['0%', 0],
-  ['16.24', null],
-  ['-1%', null],
-  ['nan%', null],
-  ['', null],
-])('%j is the ratio %j', (text, ratio) => {
-  expect(parseRatio(text)).toBe(ratio)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseSystemdTime, parseUnits, settingsOf } from '../../src/parsers/systemctl.ts'
+import { parseUnits, settingsOf } from '../../src/parsers/systemctl.ts'
 
 const nothing = {
   unit: null,
@@ -108,19 +108,6 @@ test('a timer', () => {
     lastTriggerAt: Date.UTC(2026, 2, 1, 10, 0, 2),
     nextTriggerAt: Date.UTC(2026, 2, 1, 11),
   })
-})
-
-test.each([
-  ['Sun 2026-03-01 10:00:00 UTC', Date.UTC(2026, 2, 1, 10)],
-  ['Sun 2026-03-01 10:00:00.123456 UTC', Date.UTC(2026, 2, 1, 10, 0, 0, 123)],
-  ['@1772359200', 1_772_359_200_000],
-  ['', null],
-  ['n/a', null],
-  ['@0', null],
-  ['0', null],
-  ['Sun 2026-03-01 11:00:00 CET', null], // three zones share that name
-])('time %j', (text, expected) => {
-  expect(parseSystemdTime(text)).toBe(expected)
 })
 
 test.each([

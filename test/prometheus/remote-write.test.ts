@@ -121,16 +121,6 @@ withPrometheus('remote-write.yml', () => {
       }
     })
 
-    it('has nearly the same quantiles of rates', async () => {
-      const rates = 'sum by (instance, job, le) (rate(chain_ledger_block_interval_seconds_bucket[1m]))'
-      const quantile = `histogram_quantile(0.5, ${rates})`
-      const [here] = await prometheus.query(quantile, at)
-      const [there] = await victoria.query(quantile, at)
-      // The simulated chain has a block every 0.4 seconds, with some jitter.
-      expect(here?.value).toBeGreaterThan(0.3)
-      expect(Math.abs((there?.value ?? 0) - (here?.value ?? 0))).toBeLessThan(0.02)
-    })
-
     it('counts the first value of a counter as an increase, which Prometheus does not: ChainServiceCrashed fires in neither', async () => {
       const crash = expressionOf('ChainServiceCrashed')
       const node = '{instance="node-b"}'
@@ -156,15 +146,6 @@ withPrometheus('remote-write.yml', () => {
       expect(there?.value).toBeCloseTo(seen?.value ?? 0, 6)
       // Some minutes of thirty.
       expect(here?.value).toBeLessThan((there?.value ?? 0) / 2)
-    })
-
-    it('keeps the name of a metric where Prometheus drops it', async () => {
-      const expression = 'max_over_time(chain_rpc_up[1m])'
-      const nameOf = ([one]: readonly Series[]) => one?.labels['__name__']
-      expect(nameOf(await prometheus.query(expression, at))).toBeUndefined()
-      const there = await victoria.query(expression, at)
-      expect(nameOf(there)).toBe('chain_rpc_up')
-      expect(there[0]?.value).toBe(1)
     })
 
     it('answers as of half a minute ago, where not told otherwise', async () => {

@@ -29,7 +29,7 @@ const simulate = async (scenario: Scenario) => {
   const keeper = await createKeyFiles(node, directory)
   void keeper.keep({ clock, signal: stop.signal })
   const examine = createKeyExaminer({
-    files: keyFiles,
+    keyFiles,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
     places: { ...keeper.places, directory: keeper.places.nodeDirectory },
   })

@@ -1,6 +1,6 @@
 import { createSampleIndex } from '../../src/core/metric.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import type { Health } from '../../src/domain/health.ts'
+import type { Health, RuleFinding } from '../../src/domain/health.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'
@@ -18,6 +18,23 @@ const HEALTHY: Health = {
   failures: [],
 }
 const limitOf = limitsOf(DEFAULT_TUNING)
+
+/** A critical alert that fires. */
+export const findingOf = (more: Partial<RuleFinding> = {}): RuleFinding => ({
+  alert: 'ChainBehind',
+  severity: 'critical',
+  component: 'sync',
+  state: 'firing',
+  countsAs: 'critical',
+  since: 0,
+  for: 0,
+  summary: 'It is.',
+  description: 'It is.',
+  advice: [],
+  explainedBy: [],
+  labels: {},
+  ...more,
+})
 
 /** What the status page is rendered from: nothing is known, unless it is in the snapshot. */
 export const overviewInput = (

@@ -58,7 +58,7 @@ export const consensus = (uses: ConsensusUses): Collector<Reading> => {
 
   return {
     ...metadataOf(definition, timing),
-    run: follow<FollowerReading, Reading>(open, { lastEntryAt: null, ...counters.read() }, (_, following) => {
+    run: follow(open, (following): Reading => {
       moveWindow()
       return { ...following, ...counters.read() }
     }),

@@ -161,15 +161,9 @@ const createNewest = <T>() => {
 }
 
 /** The peers, or rounds, that were seen last: at most `limit`, beyond which the one not seen for longest is removed. */
-interface RecentlySeen<T> {
-  add(one: T, at: number): void
-  /** The number of those seen at `from` or later. */
-  countSince(from: number): number
-}
-
-export const createRecentlySeen = <T>(limit: number): RecentlySeen<T> => {
+export const createRecentlySeen = (limit: number) => {
   /** Ordered by the time at which they were last seen. */
-  const seenAt = new Map<T, number>()
+  const seenAt = new Map<string | bigint, number>()
   const removeOldest = (isExpired: (at: number) => boolean): void => {
     for (const [one, at] of seenAt) {
       if (!isExpired(at)) return
@@ -177,13 +171,14 @@ export const createRecentlySeen = <T>(limit: number): RecentlySeen<T> => {
     }
   }
   return {
-    add: (one, at) => {
+    add: (one: string | bigint, at: number): void => {
       const latest = Math.max(at, seenAt.get(one) ?? 0)
       seenAt.delete(one)
       seenAt.set(one, latest)
       removeOldest(() => seenAt.size > limit)
     },
-    countSince: (from) => {
+    /** The number of those seen at `from` or later. */
+    countSince: (from: number): number => {
       removeOldest((at) => at < from)
       return seenAt.size
     },
@@ -212,8 +207,8 @@ const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
 export const createConsensusWindow = () => {
   const counts = createSlidingCounts<CountedKey>(SECONDS)
   const network = createSlidingCounts<'error'>(NETWORK_SECONDS)
-  const peers = createRecentlySeen<string>(MAX_PEERS)
-  const timedOut = createRecentlySeen<bigint>(MAX_ROUNDS)
+  const peers = createRecentlySeen(MAX_PEERS)
+  const timedOut = createRecentlySeen(MAX_ROUNDS)
   const round = createNewest<bigint>()
   const epoch = createNewest<bigint>()
   const block = createNewest<bigint>()

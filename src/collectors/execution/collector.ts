@@ -60,7 +60,7 @@ export const execution = (uses: ExecutionUses): Collector<Reading> => {
 
   return {
     ...metadataOf(definition, timing),
-    run: follow<FollowerReading, Reading>(open, read({ lastEntryAt: null }), (_, following) => read(following)),
+    run: follow(open, read),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'execution log, unparsed': unparsed }),
   }

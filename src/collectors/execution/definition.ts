@@ -58,9 +58,7 @@ export const definition = {
       { timeline: TIMELINES },
     ),
     chain_execution_storage_used_ratio: gauge('Used ratio of the database, from the log of execution.'),
-    chain_execution_storage_chunks: gauge('Chunks of the database, from the log of execution.', {
-      list: CHUNK_LISTS,
-    }),
+    chain_execution_storage_chunks: gauge('Chunks of the database, from the log of execution.', { list: CHUNK_LISTS }),
     chain_execution_history_earliest_block: gauge(
       'Earliest block whose state is retained, from the log of execution.',
       { timeline: TIMELINES },

@@ -1,12 +1,6 @@
-import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import {
-  parseColumns,
-  parseCount,
-  parseDefaultInterface,
-  parseNamedCount,
-  parsePressure,
-} from '../../parsers/kernel-files.ts'
-import { inSeconds, minute } from '../../core/units.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
+import { parseColumns, parseDefaultInterface, parseNamedCount, parsePressure } from '../../parsers/kernel-files.ts'
+import { minute } from '../../core/units.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { HostSources } from '../../sources/host.ts'
 import { type DROP_KINDS, RESOURCES } from './definition.ts'
@@ -94,16 +88,6 @@ export const contentionChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' |
       return sampleIfKnown('chain_host_oom_kills_total', text === null ? null : parseNamedCount('oom_kill', text))
     },
   },
-  {
-    name: 'drive operations',
-    read: async () => {
-      const devices = ((await sysfs.list('block')) ?? []).filter((name) => /^nvme\d+n\d+$/.test(name))
-      return samplesOfEach(devices.toSorted(), async (device) => {
-        const text = await sysfs.read(`block/${device}/stat`, 1024)
-        return text === null ? [] : driveSamples(device, text)
-      })
-    },
-  },
 ]
 
 /** A VLAN of a bond of a card. */
@@ -120,21 +104,4 @@ const findCard = async (sysfs: FileTree, name: string, left = MOST_LOWER): Promi
   const [lower, ...others] = entries.filter((entry) => entry.startsWith(LOWER))
   if (lower === undefined || others.length > 0 || left === 0) return null
   return findCard(sysfs, lower.slice(LOWER.length), left - 1)
-}
-
-/** Documentation/block/stat.rst of Linux: operations and milliseconds of reads and writes, milliseconds in the queue. */
-const driveSamples = (device: string, text: string): readonly Sample[] => {
-  const fields = text
-    .trim()
-    .split(/\s+/)
-    .map((word) => parseCount(`the statistics of ${device}`, word))
-    .map((count) => (count === null ? null : Number(count)))
-  const [reads, , , readMs, writes, , , writeMs, , , queueMs] = fields
-  return [
-    ...sampleIfKnown('chain_host_drive_operations_total', reads, { device, operation: 'read' }),
-    ...sampleIfKnown('chain_host_drive_operations_total', writes, { device, operation: 'write' }),
-    ...sampleIfKnown('chain_host_drive_operation_seconds_total', inSeconds(readMs), { device, operation: 'read' }),
-    ...sampleIfKnown('chain_host_drive_operation_seconds_total', inSeconds(writeMs), { device, operation: 'write' }),
-    ...sampleIfKnown('chain_host_drive_queue_seconds_total', inSeconds(queueMs), { device }),
-  ]
 }

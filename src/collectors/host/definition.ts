@@ -36,10 +36,7 @@ export const definition = {
         .describe('those of `ports` that a firewall protects, tested from outside: they do not count as exposed'),
       directories: z
         .record(label, file('a directory'))
-        .default({
-          ledger: '/home/{prefix}/{prefix}-bft/ledger',
-          wal: '/home/{prefix}/{prefix}-bft/wal',
-        })
+        .default({ ledger: '/home/{prefix}/{prefix}-bft/ledger', wal: '/home/{prefix}/{prefix}-bft/wal' })
         .describe('directories of the node whose disk usage is monitored: label → path'),
       fileSystems: z
         .array(file('a directory'))
@@ -60,9 +57,7 @@ export const definition = {
       kernel: KERNELS,
       release: open,
     }),
-    chain_host_kernel_blocked: gauge('Whether the kernel is known to break these nodes.', {
-      kernel: KERNELS,
-    }),
+    chain_host_kernel_blocked: gauge('Whether the kernel is known to break these nodes.', { kernel: KERNELS }),
     chain_host_hugepages: {
       ...gauge('Huge pages of the kernel, used and free, by size.', { size: HUGE_PAGE_SIZES }),
       noScenario: 'a setting of the kernel',
@@ -97,25 +92,11 @@ export const definition = {
       { device: open, kind: DROP_KINDS },
     ),
     chain_host_socket_buffer_max_bytes: {
-      ...gauge('Largest socket buffer that a program can request.', {
-        direction: ['receive', 'send'],
-      }),
+      ...gauge('Largest socket buffer that a program can request.', { direction: ['receive', 'send'] }),
       noPanel: 'a setting; the runbook of dropped packets compares it',
       noScenario: 'a setting of the kernel',
     },
     chain_host_oom_kills_total: externalCounter('Processes killed for lack of memory, since the boot of the host.'),
-    chain_host_drive_operations_total: externalCounter('Operations of the drive, since the boot of the host.', {
-      device: open,
-      operation: ['read', 'write'],
-    }),
-    chain_host_drive_operation_seconds_total: externalCounter(
-      'Time in seconds that the operations of the drive took, since the boot of the host; divided by their number it is the latency.',
-      { device: open, operation: ['read', 'write'] },
-    ),
-    chain_host_drive_queue_seconds_total: externalCounter(
-      'Time in seconds that operations spent in the queue of the drive, since the boot of the host; its rate is the length of the queue.',
-      { device: open },
-    ),
     chain_host_memory_available_bytes: gauge('Available memory of the host.'),
     chain_host_memory_available_ratio: gauge('Available ratio of the memory of the host.'),
     chain_host_clock_synchronized: gauge('Whether the clock is synchronized by a time service.'),
@@ -125,15 +106,11 @@ export const definition = {
     chain_host_port_exposed: gauge('Whether a process listens on the port on an interface other than loopback.', {
       port: open,
     }),
-    chain_host_filesystem_size_bytes: gauge('Size of the file system of the directory.', {
-      directory: open,
-    }),
+    chain_host_filesystem_size_bytes: gauge('Size of the file system of the directory.', { directory: open }),
     chain_host_filesystem_available_bytes: gauge('Free space of the file system of the directory.', {
       directory: open,
     }),
-    chain_host_directory_bytes: gauge('Disk usage of the files of the directory.', {
-      directory: open,
-    }),
+    chain_host_directory_bytes: gauge('Disk usage of the files of the directory.', { directory: open }),
     chain_node_statesync_threshold_blocks: {
       ...gauge(
         'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
@@ -151,12 +128,8 @@ export const definition = {
     chain_host_nvme_critical_warning: gauge('Bits of the critical warning of the drive; 0 is healthy.', {
       device: open,
     }),
-    chain_host_nvme_media_errors_total: externalCounter('Errors that the drive did not correct.', {
-      device: open,
-    }),
-    chain_host_nvme_used_ratio: gauge('Used ratio of the lifetime of the drive.', {
-      device: open,
-    }),
+    chain_host_nvme_media_errors_total: externalCounter('Errors that the drive did not correct.', { device: open }),
+    chain_host_nvme_used_ratio: gauge('Used ratio of the lifetime of the drive.', { device: open }),
     chain_host_nvme_written_bytes_total: externalCounter('Bytes written to the drive in its life.', { device: open }),
     chain_host_nvme_endurance_eta_seconds: gauge(
       'Time in seconds until the rated endurance of the drive is used, at the mean rate since it was first powered on; absent if less than 5 % is used.',
@@ -165,8 +138,6 @@ export const definition = {
     chain_service_max_file_descriptors: gauge('Limit of open files of the main process of the service.', {
       service: open,
     }),
-    chain_service_open_file_descriptors: gauge('Open files of the main process of the service.', {
-      service: open,
-    }),
+    chain_service_open_file_descriptors: gauge('Open files of the main process of the service.', { service: open }),
   },
 } as const

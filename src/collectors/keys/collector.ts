@@ -7,13 +7,10 @@ import { inSeconds } from '../../core/units.ts'
 import { chooseExaminer, type ExamineKeys, type KeyFile } from './files.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
-interface KeysCollectorOptions {
-  /** Checks the files, or reads the report of a privileged unit. */
-  readonly examine: ExamineKeys
-  readonly timing: Timing
-}
-
 const ADVICE = `run ${enableAdvice('chain-agent-keys.timer')} and set keys.reportFile; or set keys.enabled to false`
+
+/** `examine` checks the files, or reads the report of a privileged unit. */
+type KeysCollectorOptions = Readonly<{ examine: ExamineKeys; timing: Timing }>
 
 /** The node's keystores, their password, and the backups of all three: present, intact, readable only by their owner. */
 export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<readonly KeyFile[]> => ({

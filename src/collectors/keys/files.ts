@@ -24,22 +24,29 @@ import { ParseError } from '../../core/errors.ts'
 import { tryJson } from '../../core/json.ts'
 import { type ReadReport } from '../../sources/reports.ts'
 
+const keyFile = z
+  .object({
+    key: z.enum(KEYS),
+    kind: z.enum(KEY_KINDS),
+    /** Null if the agent has no permission to check whether the file exists. */
+    state: z.enum(KEY_STATES).nullable(),
+    /** The problem, or why the state is unknown. */
+    why: z.string().max(80).nullable(),
+    /** Modification time of an existing backup, in milliseconds since the epoch. */
+    writtenAt: z.number().nullable(),
+    /** Number of rotated copies next to a backup. */
+    copies: z.number().int().nonnegative().nullable(),
+  })
+  .readonly()
+
 /** The state of one secret file, without its path and content: it is exported. */
-export interface KeyFile {
-  readonly key: (typeof KEYS)[number]
-  readonly kind: (typeof KEY_KINDS)[number]
-  /** Null if the agent has no permission to check whether the file exists. */
-  readonly state: (typeof KEY_STATES)[number] | null
-  /** The problem, or why the state is unknown. */
-  readonly why: string | null
-  /** Modification time of an existing backup, in milliseconds since the epoch. */
-  readonly writtenAt: number | null
-  /** Number of rotated copies next to a backup. */
-  readonly copies: number | null
-}
+export type KeyFile = z.output<typeof keyFile>
+
+/** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
+const reportSchema = z.object({ version: z.literal(1), files: z.array(keyFile) })
 
 interface KeyExaminerOptions {
-  readonly files: KeyFiles
+  readonly keyFiles: KeyFiles
   readonly readPrefix: ReadPrefix
   readonly places: KeyFolders
 }
@@ -55,9 +62,7 @@ interface SecretFile extends Pick<KeyFile, 'key' | 'kind'> {
 type FileState = Pick<KeyFile, 'state' | 'why'>
 
 /** Checks all secrets of the node and their backups, with the permissions of the process. */
-export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
-  const { readPrefix, places, files } = options
-
+export const createKeyExaminer = ({ readPrefix, places, keyFiles: files }: KeyExaminerOptions): ExamineKeys => {
   const stateOf = async (
     { path, findProblem }: SecretFile,
     nodeUser: number | null,
@@ -163,38 +168,20 @@ const backupsIn = (folders: KeyFolders): readonly SecretFile[] => {
   ]
 }
 
-/** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
-const schema = z.object({
-  version: z.literal(1),
-  files: z.array(
-    z.object({
-      key: z.enum(KEYS),
-      kind: z.enum(KEY_KINDS),
-      state: z.enum(KEY_STATES).nullable(),
-      why: z.string().max(80).nullable(),
-      writtenAt: z.number().nullable(),
-      copies: z.number().int().nonnegative().nullable(),
-    }),
-  ),
-})
-
-interface ExaminerOptions extends Omit<KeyExaminerOptions, 'files'> {
-  readonly keyFiles: KeyExaminerOptions['files']
+interface ExaminerOptions extends KeyExaminerOptions {
   readonly readKeyReport: ReadReport | null
 }
 
 /** Uses the report of a privileged unit if one is configured; else the agent checks the files itself. */
-export const chooseExaminer = ({ keyFiles, readKeyReport, ...others }: ExaminerOptions): ExamineKeys =>
-  readKeyReport === null
-    ? createKeyExaminer({ files: keyFiles, ...others })
-    : async (signal) => parseKeyReport(await readKeyReport(signal))
+export const chooseExaminer = ({ readKeyReport, ...options }: ExaminerOptions): ExamineKeys =>
+  readKeyReport === null ? createKeyExaminer(options) : async (signal) => parseKeyReport(await readKeyReport(signal))
 
 export const renderKeyReport = (files: readonly KeyFile[]): string =>
   `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`
 
 /** Throws a ParseError without a quote: the configured file may be a key by mistake. */
 const parseKeyReport = (text: string): readonly KeyFile[] => {
-  const report = schema.safeParse(tryJson(text)).data
+  const report = reportSchema.safeParse(tryJson(text)).data
   if (report) return report.files
   throw new ParseError('the report on key files', 'the output of chain-agent keys-report', '')
 }

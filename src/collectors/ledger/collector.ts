@@ -248,11 +248,7 @@ export const ledger = ({
 
   return {
     ...metadataOf(definition, timing),
-    run: follow<FollowerReading, Reading>(
-      open,
-      { lastEntryAt: null, ...counters.reading(), unparsed: null },
-      (_, following) => ({ ...following, ...counters.reading(), unparsed: reader.unparsed() }),
-    ),
+    run: follow(open, (following) => ({ ...following, ...counters.reading(), unparsed: reader.unparsed() })),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'ledger stream, unparsed': unparsed }),
   }

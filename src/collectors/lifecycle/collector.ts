@@ -26,9 +26,7 @@ export const lifecycle = ({
         return lifecycleMatch(services.keys())
       },
       newest: 50,
-      initialize: () => {
-        counters.initialize()
-      },
+      initialize: counters.initialize,
       onEntry: ({ fields }, isOld) => {
         const entry = lifecycleEntry(fields)
         const service = services.get(entry?.unit ?? '')
@@ -37,15 +35,13 @@ export const lifecycle = ({
         if (result === null) counters.started({ service, invocation, isOld })
         else counters.exited({ service, invocation, result, isOld })
       },
-      snapshot: () => counters.snapshot(),
-      restore: (snapshot) => {
-        counters.restore(snapshot)
-      },
+      snapshot: counters.snapshot,
+      restore: counters.restore,
     },
   })
   return {
     ...metadataOf(definition, timing),
-    run: follow<FollowerReading, FollowerReading>(open, { lastEntryAt: null }, (_, following) => following),
+    run: follow(open, (following) => following),
     samples: (reading) => followerSamples(SERVICE, reading),
     states: () => ({}),
   }

@@ -5,31 +5,18 @@ import { createUnknownValues, unknownValue } from '../../core/unknown-values.ts'
 import { EXIT_RESULTS } from './definition.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
 
-/**
- * Counters of starts and exits of units. There are two sources, the poll of systemctl and the journal entries of
- * systemd; each run of a unit has an invocation id, so each is counted once. The journal also contains the runs between
- * two polls; the poll works without permission to read the journal.
- */
-export interface LifecycleCounters {
-  /** Creates the counters with 0, once a source is available; before that, the values are unknown. */
-  initialize(): void
-  /** Adds a unit as polled. The first poll of a service counts neither a start nor an exit. */
-  polled(unit: { readonly service: string; readonly invocation: string | null; readonly result: string | null }): void
-  started(entry: UnitEntry): void
-  exited(entry: UnitEntry & { readonly result: string }): void
-  /** Results that no known version of systemd reports, for the log of the agent. */
-  unknownResults(): Readonly<Record<string, string>>
-  /** State that must survive a restart of the agent. */
-  snapshot(): unknown
-  restore(snapshot: unknown): void
-}
-
 /** A journal entry of systemd about a unit. */
 interface UnitEntry {
   readonly service: string
   readonly invocation: string
   /** From before the agent was first started: remembered, and not counted. */
   readonly isOld: boolean
+}
+
+interface PolledUnit {
+  readonly service: string
+  readonly invocation: string | null
+  readonly result: string | null
 }
 
 /** Ids of systemd's message catalogue (`journalctl --catalog`), stable across versions and languages. */
@@ -67,7 +54,14 @@ const MAX_RUNS = 500
 
 const snapshotSchema = z.object({ starts: z.array(z.string()), ends: z.array(z.string()) })
 
-export const createLifecycleCounters = (recorder: Recorder, services: readonly string[]): LifecycleCounters => {
+export type LifecycleCounters = ReturnType<typeof createLifecycleCounters>
+
+/**
+ * Counters of starts and exits of units. There are two sources, the poll of systemctl and the journal entries of
+ * systemd; each run of a unit has an invocation id, so each is counted once. The journal also contains the runs between
+ * two polls; the poll works without permission to read the journal.
+ */
+export const createLifecycleCounters = (recorder: Recorder, services: readonly string[]) => {
   const starts = createRecentSet(MAX_RUNS)
   const ends = createRecentSet(MAX_RUNS)
   const lastPolled = new Map<string, { invocation: string | null; readonly first: string | null }>()
@@ -84,6 +78,7 @@ export const createLifecycleCounters = (recorder: Recorder, services: readonly s
     if (by === 1) unknownValues.add(unknownValue('Result of systemd', reported, KNOWN_RESULTS))
   }
 
+  /** Creates the counters with 0, once a source is available; before that, the values are unknown. */
   const initialize = (): void => {
     if (isInitialized) return
     isInitialized = true
@@ -96,7 +91,8 @@ export const createLifecycleCounters = (recorder: Recorder, services: readonly s
 
   return {
     initialize,
-    polled: ({ service, invocation, result }) => {
+    /** Adds a unit as polled. The first poll of a service counts neither a start nor an exit. */
+    polled: ({ service, invocation, result }: PolledUnit): void => {
       initialize()
       const before = lastPolled.get(service)
       if (!before) {
@@ -109,15 +105,14 @@ export const createLifecycleCounters = (recorder: Recorder, services: readonly s
       before.invocation = invocation
       if (result !== null && invocation !== before.first) countExit(service, invocation, { by: 1, reported: result })
     },
-    started: ({ service, invocation, isOld }) => {
-      countStart(service, invocation, isOld ? 0 : 1)
-    },
-    exited: ({ service, invocation, result, isOld }) => {
-      countExit(service, invocation, { by: isOld ? 0 : 1, reported: result })
-    },
+    started: ({ service, invocation, isOld }: UnitEntry): void => countStart(service, invocation, isOld ? 0 : 1),
+    exited: ({ service, invocation, result, isOld }: UnitEntry & { readonly result: string }): void =>
+      countExit(service, invocation, { by: isOld ? 0 : 1, reported: result }),
+    /** Results that no known version of systemd reports, for the log of the agent. */
     unknownResults: unknownValues.states,
+    /** State that must survive a restart of the agent. */
     snapshot: () => ({ starts: starts.all(), ends: ends.all() }),
-    restore: (snapshot) => {
+    restore: (snapshot: unknown): void => {
       const { data } = snapshotSchema.safeParse(snapshot)
       for (const invocation of data?.starts ?? []) starts.add(invocation)
       for (const invocation of data?.ends ?? []) ends.add(invocation)

@@ -41,18 +41,18 @@ export interface NativeReading {
   readonly unknown: Readonly<Record<string, string>>
 }
 
-type NativeCollectorOptions = Uses<
-  'readPrefix' | 'recorder' | 'clock',
+type NativeUses = Uses<
+  'nativeAt' | 'readPrefix' | 'recorder' | 'clock',
   Settings<typeof definition, 'url' | 'fallbackUrl' | 'namePrefix'>
-> & { readonly at: (url: string) => MetricsEndpoint }
+>
 
 const FORMAT = 'prometheus'
 const MOVEMENT_STATES = { moving: 'changing', standing: 'not changing' } as const
 
 /** Metrics of consensus, from its own endpoint or from that of an OpenTelemetry collector. */
-export const native = (options: NativeCollectorOptions): Collector<NativeReading> => {
-  const { recorder, clock, timing } = options
-  const endpoints = endpointsOf(options)
+export const native = (uses: NativeUses): Collector<NativeReading> => {
+  const { recorder, clock, namePrefix, readPrefix, timing } = uses
+  const endpoints = endpointsOf(uses)
   const movements = { native: createMovementDetector(clock), otel: createMovementDetector(clock) }
   const unparsedLine = createUnparsedLine()
   const unknownValues = createUnknownValues(recorder, FORMAT)
@@ -86,7 +86,7 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
   }
 
   const read = async ({ signal }: Context): Promise<NativeReading> => {
-    const prefix = options.namePrefix ?? (await options.readPrefix(signal)).word
+    const prefix = namePrefix ?? (await readPrefix(signal)).word
     const asked: NativeReading['asked'][number][] = []
     let given: NativeReading['given'] = null
     for (const endpoint of endpoints) {
@@ -185,10 +185,11 @@ interface Endpoint {
   readonly endpoint: MetricsEndpoint
 }
 
-const endpointsOf = ({ at, url, fallbackUrl }: NativeCollectorOptions): readonly Endpoint[] => [
-  { source: 'native', endpoint: at(url) },
-  ...(fallbackUrl === null ? [] : [{ source: 'otel' as const, endpoint: at(fallbackUrl) }]),
-]
+const endpointsOf = ({ nativeAt, url, fallbackUrl, timing }: NativeUses): readonly Endpoint[] => {
+  const timeout = requestTimeout(timing, 2)
+  const own: Endpoint = { source: 'native', endpoint: nativeAt(url, timeout) }
+  return fallbackUrl === null ? [own] : [own, { source: 'otel', endpoint: nativeAt(fallbackUrl, timeout) }]
+}
 
 /** A process responds itself at its own endpoint. Values of an OpenTelemetry collector may be old. */
 const isLive = ({ source, pace }: NonNullable<NativeReading['given']>): boolean =>
@@ -205,9 +206,4 @@ const noMetricsState = ({ samples }: Exposition, prefix: string): string => {
   return 'answering, with no metrics of consensus'
 }
 
-export const offer: OfferCollector<typeof definition> = {
-  create: ({ nativeAt, url, fallbackUrl, namePrefix, readPrefix, recorder, clock, timing }) => {
-    const at = (address: string): MetricsEndpoint => nativeAt(address, requestTimeout(timing, 2))
-    return native({ at, url, fallbackUrl, namePrefix, readPrefix, recorder, clock, timing })
-  },
-}
+export const offer: OfferCollector<typeof definition> = { create: native }

@@ -65,9 +65,7 @@ export const definition = {
     .transform(timed(TIMING))
     .prefault({}),
   metrics: {
-    chain_native_up: gauge('Whether the endpoint returned metrics of consensus.', {
-      source: NATIVE_SOURCES,
-    }),
+    chain_native_up: gauge('Whether the endpoint returned metrics of consensus.', { source: NATIVE_SOURCES }),
     chain_native_frozen: gauge(
       'Whether the metrics that the main loop of consensus updates have stopped changing; absent if no endpoint returns them.',
     ),

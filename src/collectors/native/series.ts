@@ -24,14 +24,7 @@ export const currentNames = (metrics: readonly Pick<NodeMetric, 'name' | 'former
 const CURRENT_NAMES = currentNames([...ALL_NODE_METRICS, { name: 'execution_ledger_block_num' }])
 
 /** The metrics of consensus that an endpoint returned. */
-export interface NativeSeries {
-  /** The value of a metric by its current name without the name prefix; undefined if it is unknown. */
-  value(name: string): number | undefined
-  /** The value of a label of any of the series. */
-  label(name: string): string | undefined
-  /** The newest timestamp, in milliseconds since the epoch; null without timestamps. */
-  readonly newestAt: number | null
-}
+export type NativeSeries = NonNullable<ReturnType<typeof readNativeSeries>>
 
 /** The OpenTelemetry collector receives new values every few seconds; older ones are from a process that has exited. In milliseconds. */
 const STALE_AFTER = minute / 2
@@ -41,7 +34,7 @@ const STALE_AFTER = minute / 2
  * versions, and operators add labels. After an upgrade an OpenTelemetry collector may serve two series of one name for
  * a while, of the old and of the new version: the newest is used.
  */
-export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: string): NativeSeries | undefined => {
+export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: string) => {
   const own = samples.map(withoutDots).flatMap((one) => {
     const name = one.name.startsWith(`${prefix}_`) && CURRENT_NAMES.get(one.name.slice(prefix.length + 1))
     return name ? [{ ...one, name }] : []
@@ -55,9 +48,13 @@ export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: s
     else byName.set(one.name, [one])
   }
   return {
+    /** The newest timestamp, in milliseconds since the epoch; null without timestamps. */
     newestAt,
-    value: (name) => known(newestOf(byName.get(name) ?? [])),
-    label: (name) => newestOf(fresh.flatMap((one) => (one.labels[name] ? [{ ...one, value: one.labels[name] }] : []))),
+    /** The value of a metric by its current name without the name prefix; undefined if it is unknown. */
+    value: (name: string) => known(newestOf(byName.get(name) ?? [])),
+    /** The value of a label of any of the series. */
+    label: (name: string) =>
+      newestOf(fresh.flatMap((one) => (one.labels[name] ? [{ ...one, value: one.labels[name] }] : []))),
   }
 }
 

@@ -27,9 +27,7 @@ export const definition = {
     chain_reference_up: gauge('Whether the reference responded, and with the chain id of the node if both are known.', {
       reference: open,
     }),
-    chain_reference_block_number: gauge('Block height reported by the reference.', {
-      reference: open,
-    }),
+    chain_reference_block_number: gauge('Block height reported by the reference.', { reference: open }),
     chain_reference_hash_matches: gauge(
       'Whether hash and state root of a finalized block of the reference equal those of the node at its height; absent if unknown.',
       { reference: open },

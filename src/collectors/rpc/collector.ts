@@ -5,8 +5,7 @@ import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
 import { failureState, type Reply, request, type RequestFailure, requestTimeout, valueOf } from '../shared/request.ts'
-import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import type { OfferCollector, Uses } from '../dependencies.ts'
+import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
 
 /** The requests of every poll, whose duration and failures are exported. */
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
@@ -42,11 +41,13 @@ const infoInterval = (info: Info): number => (isComplete(info) ? minute : minute
 
 /** The node's JSON-RPC. A refused connection or an invalid response is a reading: `chain_rpc_up` 0. */
 export const rpc = ({
-  node,
+  url,
+  batchingRpcAt,
   recorder,
   clock,
   timing,
-}: Uses<'recorder' | 'clock', { readonly node: RpcEndpoint }>): Collector<RpcReading> => {
+}: Uses<'batchingRpcAt' | 'recorder' | 'clock', Settings<typeof definition, 'url'>>): Collector<RpcReading> => {
+  const node = batchingRpcAt(url, requestTimeout(timing, 2))
   const measuredRequest = async <T>(
     method: (typeof METHODS)[number],
     params: readonly unknown[],
@@ -160,7 +161,4 @@ const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sam
     net_version: netVersion?.slice(0, 100) ?? '',
   })
 
-export const offer: OfferCollector<typeof definition> = {
-  create: ({ url, batchingRpcAt, recorder, clock, timing }) =>
-    rpc({ node: batchingRpcAt(url, requestTimeout(timing, 2)), recorder, clock, timing }),
-}
+export const offer: OfferCollector<typeof definition> = { create: rpc }

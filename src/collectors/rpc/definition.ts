@@ -39,9 +39,7 @@ export const definition = {
     chain_rpc_up: gauge(
       'Whether the last eth_blockNumber returned a valid response; 0 when refused, timed out or invalid.',
     ),
-    chain_rpc_block_number: gauge('Block height reported by the RPC of the node, by block tag.', {
-      tag: BLOCK_TAGS,
-    }),
+    chain_rpc_block_number: gauge('Block height reported by the RPC of the node, by block tag.', { tag: BLOCK_TAGS }),
     chain_rpc_block_timestamp_seconds: gauge('Timestamp of the block reported by the RPC of the node, by block tag.', {
       tag: BLOCK_TAGS,
     }),

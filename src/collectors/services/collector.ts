@@ -23,7 +23,7 @@ export interface ServicesReading {
 const SHOW_EVERY_MS = minute
 const USAGE_EVERY_MS = 15 * second
 
-const PROPERTIES = [...new Set<string>([...UNIT_PROPERTIES, ...LOG_PROPERTIES])]
+const PROPERTIES = [...new Set([...UNIT_PROPERTIES, ...LOG_PROPERTIES])]
 
 /**
  * The node's systemd units and timers, by one `systemctl show`: when one of them has changed, and every minute. It runs

@@ -89,15 +89,11 @@ export const definition = {
     }),
     chain_service_active: gauge('Whether systemd reports the unit as active.', { service: open }),
     chain_service_expected: {
-      ...gauge('Whether the unit should be active: enabled, or required by the configuration.', {
-        service: open,
-      }),
+      ...gauge('Whether the unit should be active: enabled, or required by the configuration.', { service: open }),
       noScenario: 'no failure changes what is enabled or required',
     },
     chain_service_restarts_total: {
-      ...externalCounter('Restarts of the unit by systemd.', {
-        service: open,
-      }),
+      ...externalCounter('Restarts of the unit by systemd.', { service: open }),
       noScenario: 'the units that matter have Restart=no; the sandbox has one that restarts',
     },
     chain_service_start_timestamp_seconds: gauge('Time at which the main process of the unit last started.', {
@@ -107,15 +103,11 @@ export const definition = {
       'Exit code of the last main process of the unit that exited, or the number of the signal that killed it.',
       { service: open },
     ),
-    chain_service_memory_bytes: gauge('Memory of the unit, from systemd accounting.', {
-      service: open,
-    }),
+    chain_service_memory_bytes: gauge('Memory of the unit, from systemd accounting.', { service: open }),
     chain_service_cpu_seconds_total: externalCounter('CPU time of the unit in seconds since it was started.', {
       service: open,
     }),
-    chain_service_tasks: gauge('Number of tasks of the unit, from systemd accounting.', {
-      service: open,
-    }),
+    chain_service_tasks: gauge('Number of tasks of the unit, from systemd accounting.', { service: open }),
     chain_service_partial_restart: gauge('Whether consensus was restarted and execution was not.'),
     chain_timer_last_trigger_timestamp_seconds: gauge('Time at which the systemd timer was last triggered.', {
       timer: open,

@@ -7,35 +7,29 @@ export const savedInteger = z
   .regex(/^\d{1,78}$/)
   .transform(BigInt)
 
-/** Counts that are exported after they are saved, and continue after a restart. */
-export interface SavedCounts {
-  readonly recorder: Recorder
-  /** Takes what was recorded since the last call; the result exports it. */
-  take(): () => void
-  /** All that was taken, to be saved. */
-  snapshot(): unknown
-  /** Exports what an earlier process has saved. Only the first call in a process has an effect. */
-  restore(saved: unknown): void
-}
-
 /** Of any version of the agent: the recorder ignores what this one does not count. */
 const schema = z.object({
   counts: z.array(z.tuple([z.string(), z.number().nonnegative(), z.record(z.string(), z.string())])),
 })
 
-export const createSavedCounts = (recorder: Recorder): SavedCounts => {
+export type SavedCounts = ReturnType<typeof createSavedCounts>
+
+/** Counts that are exported after they are saved, and continue after a restart. */
+export const createSavedCounts = (recorder: Recorder) => {
   const totals = createSums()
   let pending = createSums()
   let observations: (() => void)[] = []
   let isStarted = false
+  const savedRecorder: Recorder = {
+    count: (name, by, ...labels) => pending.add(name, Number(by), { ...labels[0] }),
+    countByName: (name, by, labels) => pending.add(name, by, labels),
+    observe: (...observation) => observations.push(() => recorder.observe(...observation)),
+  }
 
   return {
-    recorder: {
-      count: (name, by, ...labels) => pending.add(name, Number(by), { ...labels[0] }),
-      countByName: (name, by, labels) => pending.add(name, by, labels),
-      observe: (...observation) => observations.push(() => recorder.observe(...observation)),
-    },
-    take: () => {
+    recorder: savedRecorder,
+    /** Takes what was recorded since the last call; the result exports it. */
+    take: (): (() => void) => {
       const [counts, observed] = [pending.all(), observations]
       pending = createSums()
       observations = []
@@ -45,9 +39,10 @@ export const createSavedCounts = (recorder: Recorder): SavedCounts => {
         for (const observe of observed) observe()
       }
     },
-    // A total of 0, as most are, is created again without being saved.
+    /** All that was taken, to be saved. A total of 0, as most are, is created again without being saved. */
     snapshot: () => ({ counts: totals.all().filter(([, total]) => total !== 0) }),
-    restore: (saved) => {
+    /** Exports what an earlier process has saved. Only the first call in a process has an effect. */
+    restore: (saved: unknown): void => {
       if (isStarted) return
       isStarted = true
       for (const count of schema.safeParse(saved).data?.counts ?? []) {

@@ -174,9 +174,7 @@ export const definition = {
       'Rewards earned: for the pool of all delegators, and commission, computed from the pool; without priority fees.',
       { share: ['pool', 'commission'] },
     ),
-    chain_staking_withdrawal_tokens: gauge('Amount of a configured withdrawal request.', {
-      request: open,
-    }),
+    chain_staking_withdrawal_tokens: gauge('Amount of a configured withdrawal request.', { request: open }),
     chain_staking_withdrawal_ready: gauge('Whether the withdrawal request can be withdrawn.', { request: open }),
   },
 } as const

@@ -18,11 +18,7 @@ import {
   type SetView,
   STAKING_ADDRESS,
   stakingCall,
-  type StakingDelegator,
-  type StakingEpoch,
-  type StakingValidator,
   validatorIdSlot,
-  type WithdrawalRequest,
 } from '../../parsers/staking.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import { describeStatus } from '../shared/request.ts'
@@ -59,35 +55,15 @@ const MAX_PAGES = 50
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`
 
+export type StakingNode = ReturnType<typeof createStakingNode>
 /** The staking state of the node at one block. All requests are sent one after the other. */
-export interface StakingState {
-  epoch(): Promise<StakingEpoch>
-  validator(id: bigint): Promise<StakingValidator>
-  delegator(id: bigint, address: string): Promise<StakingDelegator>
-  withdrawal(id: bigint, address: string, request: number): Promise<WithdrawalRequest>
-  /** The native balance of an address in wei: monad-bft, monad-rpc/src/handlers/eth/account.rs, monad_eth_getBalance. */
-  balance(address: string): Promise<bigint>
-  /** The ids of a set in the order of the node. */
-  set(view: SetView): Promise<readonly bigint[]>
-  /** The id that the node stores for this key; 0: none. To be proved by `validator`. */
-  storedId(key: string): Promise<bigint>
-}
-
-export interface StakingNode {
-  chainId(): Promise<bigint>
-  /** The newest finalized block, or the one of that number; null if the node does not have it. */
-  block(number: bigint | 'finalized'): Promise<FinalizedBlock | null>
-  /** The beneficiary of the block of that number, in lower case; null if the node does not have it. */
-  beneficiary(number: bigint): Promise<string | null>
-  /** The state at that block, so that all values of a poll are of one state. */
-  at(block: bigint): StakingState
-}
+export type StakingState = ReturnType<StakingNode['at']>
 
 /**
  * Requests to the staking precompile. They throw a NodeUnavailableError if the node does not answer or rejects the
  * request, a NoPrecompileError on another chain, and a ParseError for an invalid return value.
  */
-export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): StakingNode => {
+export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal) => {
   const ask = async <T>(method: string, params: readonly unknown[], parse: (text: string) => T): Promise<T> => {
     try {
       const response = await rpc.call(method, params, signal)
@@ -105,7 +81,8 @@ export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): Stakin
   }
   return {
     chainId: () => ask('eth_chainId', [], parseRpcQuantity),
-    block: async (number) => {
+    /** The newest finalized block, or the one of that number; null if the node does not have it. */
+    block: async (number: bigint | 'finalized'): Promise<FinalizedBlock | null> => {
       const block = await ask(
         'eth_getBlockByNumber',
         [number === 'finalized' ? number : hex(number), false],
@@ -113,8 +90,10 @@ export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): Stakin
       )
       return block && { number: block.number, at: fromSeconds(block.timestamp) }
     },
-    beneficiary: (number) => ask('eth_getBlockByNumber', [hex(number), false], parseRpcBeneficiary),
-    at: (number) => {
+    /** The beneficiary of the block of that number, in lower case; null if the node does not have it. */
+    beneficiary: (number: bigint) => ask('eth_getBlockByNumber', [hex(number), false], parseRpcBeneficiary),
+    /** The state at that block, so that all values of a poll are of one state. */
+    at: (number: bigint) => {
       const call = async <T>(data: string, parse: (bytes: string) => T): Promise<T> => {
         const bytes = await ask('eth_call', [{ to: STAKING_ADDRESS, data, gas: GAS }, hex(number)], parseRpcBytes)
         if (bytes === '') throw new NoPrecompileError()
@@ -122,13 +101,16 @@ export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal): Stakin
       }
       return {
         epoch: () => call(stakingCall.epoch(), parseStakingEpoch),
-        validator: (id) => call(stakingCall.validator(id), parseStakingValidator),
-        delegator: (id, address) => call(stakingCall.delegator(id, address), parseStakingDelegator),
-        withdrawal: (id, address, request) =>
+        validator: (id: bigint) => call(stakingCall.validator(id), parseStakingValidator),
+        delegator: (id: bigint, address: string) => call(stakingCall.delegator(id, address), parseStakingDelegator),
+        withdrawal: (id: bigint, address: string, request: number) =>
           call(stakingCall.withdrawal(id, address, request), parseWithdrawalRequest),
-        balance: (address) => ask('eth_getBalance', [address, hex(number)], parseRpcAmount),
-        set: (view) => readSet((start) => call(stakingCall.set(view, start), parseSetPage), view),
-        storedId: (key) =>
+        /** The native balance of an address in wei: monad-bft, monad-rpc/src/handlers/eth/account.rs, monad_eth_getBalance. */
+        balance: (address: string) => ask('eth_getBalance', [address, hex(number)], parseRpcAmount),
+        /** The ids of a set in the order of the node. */
+        set: (view: SetView) => readSet((start) => call(stakingCall.set(view, start), parseSetPage), view),
+        /** The id that the node stores for this key; 0: none. To be proved by `validator`. */
+        storedId: (key: string) =>
           ask('eth_getStorageAt', [STAKING_ADDRESS, validatorIdSlot(key), hex(number)], (text) =>
             parseIdSlot(parseRpcBytes(text)),
           ),

@@ -80,9 +80,7 @@ export const definition = {
     chain_storage_chunks_capacity_bytes: gauge('Capacity of the chunks of the database, by list.', {
       list: CHUNK_LISTS,
     }),
-    chain_storage_chunks_used_bytes: gauge('Used space of the chunks of the database, by list.', {
-      list: CHUNK_LISTS,
-    }),
+    chain_storage_chunks_used_bytes: gauge('Used space of the chunks of the database, by list.', { list: CHUNK_LISTS }),
     chain_storage_history_blocks: gauge('Number of blocks whose state is retained in the database, by timeline.', {
       timeline: TIMELINES,
     }),
@@ -98,9 +96,7 @@ export const definition = {
     chain_storage_history_max_blocks: gauge(
       'Limit of blocks whose state is retained in the database; above 80 % usage the node reduces it by itself.',
     ),
-    chain_storage_latest_block: gauge('Latest block in the database, by state.', {
-      state: BLOCK_STATES,
-    }),
+    chain_storage_latest_block: gauge('Latest block in the database, by state.', { state: BLOCK_STATES }),
     chain_storage_auto_expire_block: gauge('Block below which the node expires state by itself, by timeline.', {
       timeline: TIMELINES,
     }),

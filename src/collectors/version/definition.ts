@@ -86,10 +86,7 @@ export const definition = {
       source: RUNNING_SOURCES,
       version: open,
     }),
-    chain_package_info: gauge('Constant 1; the installed package.', {
-      package: open,
-      version: open,
-    }),
+    chain_package_info: gauge('Constant 1; the installed package.', { package: open, version: open }),
     chain_package_held: gauge('Whether the package is on hold (`apt-mark hold`), so that apt does not upgrade it.', {
       package: ['node', 'kernel'],
     }),
@@ -111,9 +108,6 @@ export const definition = {
       noPanel: 'it changes with an upgrade of the agent; ChainUpgradeDue.fork-list compares it',
       noScenario: 'a constant of the configuration',
     },
-    chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', {
-      fork: open,
-      check: FORK_CHECKS,
-    }),
+    chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', { fork: open, check: FORK_CHECKS }),
   },
 } as const

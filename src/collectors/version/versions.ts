@@ -14,7 +14,7 @@ import { minute, second } from '../../core/units.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 import { type RUNNING_SOURCES } from './definition.ts'
 import { type Exec } from '../../sources/exec.ts'
-import { type PackageLists } from '../../sources/package-lists.ts'
+import { type PackageLists } from '../../sources/packages.ts'
 
 /** The version of a program or package, or the error. */
 export type VersionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error }

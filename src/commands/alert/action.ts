@@ -98,7 +98,7 @@ const HEARTBEAT_MS = 10 * second
 /** `accepted`, or why a heartbeat is not; null if none is configured. */
 const heartbeatState = async (io: Io, ask: SendRequest, { heartbeat: { urlFile } }: Config): Promise<string | null> => {
   if (urlFile === null) return null
-  const send = createHeartbeat({ ask, urlFile, timeout: HEARTBEAT_MS })
+  const send = createHeartbeat(ask, urlFile, HEARTBEAT_MS)
   return deliveryState(send({ at: new Date(io.clock.now()).toISOString(), test: true }, io.signal), isAcceptedHeartbeat)
 }
 

@@ -10,7 +10,7 @@ import { RESTART_MS } from '../../health/restart-window.ts'
 import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { staleAfter } from '../../core/collector.ts'
-import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
+import { createMaintenanceFile } from '../../sources/checkpoint.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 
 interface StartOptions extends ConfigOptions {
@@ -133,8 +133,7 @@ const describe = (maintenance: Maintenance): string => {
 }
 
 /** The maintenance window of the agent that runs with this configuration. */
-export const openAnnouncements = ({ state }: Pick<Config, 'state'>): MaintenanceFile =>
-  createMaintenanceFile(state.directory)
+export const openAnnouncements = ({ state }: Pick<Config, 'state'>) => createMaintenanceFile(state.directory)
 
 /** Milliseconds within which a running agent has read the window. */
 const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)

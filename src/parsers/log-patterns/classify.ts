@@ -1,6 +1,6 @@
-import { UNCAUGHT } from './crash.ts'
 import { LOG_PATTERNS } from './list.ts'
 import type { LogPattern } from './pattern.ts'
+import { UNCAUGHT } from './programs.ts'
 
 /** The patterns that can occur in the log of a service. For an unknown service: the patterns of any program. */
 export const patternsOf = (service: string): readonly LogPattern[] => {

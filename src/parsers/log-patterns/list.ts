@@ -1,13 +1,10 @@
-import { cleanup } from './cleanup.ts'
 import { consensus } from './consensus.ts'
-import { crashes } from './crash.ts'
 import { database } from './database.ts'
-import { execution } from './execution.ts'
 import { host } from './host.ts'
 import { network } from './network.ts'
-import { rpc } from './rpc.ts'
 import { start } from './start.ts'
 import { type LogPattern, type LogPatternRow, toPattern } from './pattern.ts'
+import { cleanup, crashes, execution, rpc } from './programs.ts'
 
 const SUBJECTS: readonly (readonly [title: string, rows: readonly LogPatternRow[]])[] = [
   ['Crashes', crashes],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { redactExposition, redactFields } from '../../../src/core/redaction/redact-data.ts'
 import type { RedactionKind } from '../../../src/core/redaction/redact-log.ts'
 
@@ -8,59 +8,57 @@ const count = (kind: RedactionKind): void => {
 }
 const HEX = 'ab'.repeat(32)
 
-describe('data', () => {
-  test.each([
-    [
-      { tokens: [{ token: 'USDC', balance: '1' }], url: null, n: 1 },
-      { tokens: [{ token: 'USDC', balance: '1' }], url: null, n: 1 },
-    ],
-    [
-      { password: 'a "b', api_key: 'x', note: 'password=x, y' },
-      { password: '(redacted)', api_key: '(redacted)', note: 'password=(redacted) y' },
-    ],
-    [
-      { passwordBackup: { ok: 'yes' }, pendingTokens: '12', recovery: 'none', bypass: 'no' },
-      { passwordBackup: { ok: 'yes' }, pendingTokens: '12', recovery: 'none', bypass: 'no' },
-    ],
-    [
-      { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
-      { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
-    ],
-    [
-      { line: `at ${HEX}`, lines: [HEX] },
-      { line: 'at (hex digits)', lines: ['(hex digits)'] },
-    ],
-    [
-      { changes: [`chain_x{boot="${'1a'.repeat(16)}",line="at ${HEX}"}: absent, was ${HEX}`] },
-      { changes: [`chain_x{boot="${'1a'.repeat(16)}",line="at (hex digits)"}: absent, was (hex digits)`] },
-    ],
-    [{ commit: 'password=x' }, { commit: 'password=(redacted)' }],
-    [{ [`at ${HEX}`]: 1 }, { 'at (hex digits)': 1 }],
-    [
-      { 'keystore-password': 'x', 'x-api-key': 'x', authToken: 'x', seedPhrase: 'a b', privateKey: 12, secrets: ['x'] },
-      {
-        'keystore-password': '(redacted)',
-        'x-api-key': '(redacted)',
-        authToken: '(redacted)',
-        seedPhrase: '(redacted)',
-        privateKey: '(redacted)',
-        secrets: ['(redacted)'],
-      },
-    ],
-    [
-      { password: '/etc/x', passwordHash: HEX, path: '/rpc/AbCd1234EfGh5678' },
-      { password: '(redacted)', passwordHash: '(hex digits)', path: '/rpc/(long word)' },
-    ],
-    [{ url: 'at "http://h/v2/KEY" it\nfailed' }, { url: 'at "http://h/…" it\nfailed' }],
-    [
-      { 'https://h/v2/KEY1aaaa': 1, 'https://h/v2/KEY2bbbb': 2 },
-      { 'https://h/…': 1, 'https://h/… (2)': 2 },
-    ],
-    ['/mnt/nvme0n1/ledger', '/mnt/nvme0n1/ledger'],
-    ['at /mnt/disk-K1mdEf2GhQ9/ledger', 'at /mnt/(long word)/ledger'],
-  ])('%j', (value, redacted) => {
-    expect(redactFields(value, count)).toEqual(redacted)
-  })
+test.each([
+  [
+    { tokens: [{ token: 'USDC', balance: '1' }], url: null, n: 1 },
+    { tokens: [{ token: 'USDC', balance: '1' }], url: null, n: 1 },
+  ],
+  [
+    { password: 'a "b', api_key: 'x', note: 'password=x, y' },
+    { password: '(redacted)', api_key: '(redacted)', note: 'password=(redacted) y' },
+  ],
+  [
+    { passwordBackup: { ok: 'yes' }, pendingTokens: '12', recovery: 'none', bypass: 'no' },
+    { passwordBackup: { ok: 'yes' }, pendingTokens: '12', recovery: 'none', bypass: 'no' },
+  ],
+  [
+    { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
+    { commit: 'ab'.repeat(20), boot: '1a'.repeat(16), blsPublicKey: HEX },
+  ],
+  [
+    { line: `at ${HEX}`, lines: [HEX] },
+    { line: 'at (hex digits)', lines: ['(hex digits)'] },
+  ],
+  [
+    { changes: [`chain_x{boot="${'1a'.repeat(16)}",line="at ${HEX}"}: absent, was ${HEX}`] },
+    { changes: [`chain_x{boot="${'1a'.repeat(16)}",line="at (hex digits)"}: absent, was (hex digits)`] },
+  ],
+  [{ commit: 'password=x' }, { commit: 'password=(redacted)' }],
+  [{ [`at ${HEX}`]: 1 }, { 'at (hex digits)': 1 }],
+  [
+    { 'keystore-password': 'x', 'x-api-key': 'x', authToken: 'x', seedPhrase: 'a b', privateKey: 12, secrets: ['x'] },
+    {
+      'keystore-password': '(redacted)',
+      'x-api-key': '(redacted)',
+      authToken: '(redacted)',
+      seedPhrase: '(redacted)',
+      privateKey: '(redacted)',
+      secrets: ['(redacted)'],
+    },
+  ],
+  [
+    { password: '/etc/x', passwordHash: HEX, path: '/rpc/AbCd1234EfGh5678' },
+    { password: '(redacted)', passwordHash: '(hex digits)', path: '/rpc/(long word)' },
+  ],
+  [{ url: 'at "http://h/v2/KEY" it\nfailed' }, { url: 'at "http://h/…" it\nfailed' }],
+  [
+    { 'https://h/v2/KEY1aaaa': 1, 'https://h/v2/KEY2bbbb': 2 },
+    { 'https://h/…': 1, 'https://h/… (2)': 2 },
+  ],
+  ['/mnt/nvme0n1/ledger', '/mnt/nvme0n1/ledger'],
+  ['at /mnt/disk-K1mdEf2GhQ9/ledger', 'at /mnt/(long word)/ledger'],
+])('%j', (value, redacted) => {
+  expect(redactFields(value, count)).toEqual(redacted)
 })
 
 test('metrics keep their names and help; each value of a label is judged on its own', () => {

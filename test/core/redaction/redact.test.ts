@@ -1,28 +1,26 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { redact, redactAll, redactUrl } from '../../../src/core/redaction/redact.ts'
 
-describe('what is shown of an address', () => {
-  test.each([
-    ['http://localhost:8080', 'http://localhost:8080'],
-    ['http://localhost:8080/', 'http://localhost:8080'],
-    ['https://node.example/v2/SECRETKEY', 'https://node.example/…'],
-    ['https://user:secret@node.example', 'https://node.example/…'],
-    ['https://node.example/?key=SECRET', 'https://node.example/…'],
-    ['invalid', '(not a URL)'],
-    ['clickhouse://a:8123,b:8123', 'clickhouse://a:8123,b:8123'],
-    ['clickhouse://user@a:8123,[::1]:8123/logs?cluster=c', 'clickhouse://a:8123,[::1]:8123/…'],
-    ['clickhouse://user:SECRET@a,b/logs', 'clickhouse://a,b/…'],
-    ['clickhouse://user:SEC,RET/SECRET@a,b/logs', '(not a URL)'],
-    ['clickhouse://user:1,2/SECRET@a,b/logs', '(not a URL)'],
-  ])('%s', (url, expected) => {
-    expect(redactUrl(url)).toBe(expected)
-  })
-  test('in the middle of a text', () => {
-    expect(redact('Could not ask http://localhost:8080: no connection.')).toBe(
-      'Could not ask http://localhost:8080: no connection.',
-    )
-    expect(redact('(see https://h.example/KEY).')).toBe('(see https://h.example/…).')
-  })
+test.each([
+  ['http://localhost:8080', 'http://localhost:8080'],
+  ['http://localhost:8080/', 'http://localhost:8080'],
+  ['https://node.example/v2/SECRETKEY', 'https://node.example/…'],
+  ['https://user:secret@node.example', 'https://node.example/…'],
+  ['https://node.example/?key=SECRET', 'https://node.example/…'],
+  ['invalid', '(not a URL)'],
+  ['clickhouse://a:8123,b:8123', 'clickhouse://a:8123,b:8123'],
+  ['clickhouse://user@a:8123,[::1]:8123/logs?cluster=c', 'clickhouse://a:8123,[::1]:8123/…'],
+  ['clickhouse://user:SECRET@a,b/logs', 'clickhouse://a,b/…'],
+  ['clickhouse://user:SEC,RET/SECRET@a,b/logs', '(not a URL)'],
+  ['clickhouse://user:1,2/SECRET@a,b/logs', '(not a URL)'],
+])('what is shown of the address %s', (url, expected) => {
+  expect(redactUrl(url)).toBe(expected)
+})
+test('an address in the middle of a text', () => {
+  expect(redact('Could not ask http://localhost:8080: no connection.')).toBe(
+    'Could not ask http://localhost:8080: no connection.',
+  )
+  expect(redact('(see https://h.example/KEY).')).toBe('(see https://h.example/…).')
 })
 
 test.each([

@@ -4,7 +4,7 @@ import { createHistory } from '../../../src/exporter/page/figures.ts'
 import { createOverview, titleOf } from '../../../src/exporter/page/overview.ts'
 import { renderParts } from '../../../src/exporter/page/status.ts'
 import { SECTIONS } from '../../../src/health/sections/sections.ts'
-import { overviewInput, statusPageOf } from '../../support/agent-view.ts'
+import { findingOf, overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
@@ -110,30 +110,10 @@ test('a document is at most a second old, and not rendered again before', async 
 })
 
 test('a full stop is at its command, before the button', () => {
+  const finding = findingOf({ advice: ['Run `chain-agent logs`, then `chain-agent check`.'] })
   const found = partOf(
     overviewInput({
-      health: {
-        state: 'critical',
-        since: NOON,
-        unknownBecause: null,
-        failures: [],
-        findings: [
-          {
-            alert: 'ChainLogTrouble',
-            severity: 'critical',
-            component: 'logs',
-            state: 'firing',
-            countsAs: 'critical',
-            since: NOON,
-            for: 0,
-            summary: 'A log line is bad.',
-            description: 'It is.',
-            advice: ['Run `chain-agent logs`, then `chain-agent check`.'],
-            explainedBy: [],
-            labels: {},
-          },
-        ],
-      },
+      health: { state: 'critical', since: NOON, unknownBecause: null, failures: [], findings: [finding] },
     }),
     'findings',
   ).replaceAll(/<button[^]*?<\/button>/g, '[Copy]')

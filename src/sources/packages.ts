@@ -4,32 +4,21 @@ import { describeFileError, ifMissing, SourceError } from '../core/errors.ts'
 import { atFile, openRegular } from '../core/files.ts'
 import { createFileTree } from './file-tree.ts'
 
-/** What the files of apt report about a package. */
-export interface PackageListing {
-  /** The lines Version and Architecture of its stanzas in the lists: one of each version. */
-  readonly stanzas: readonly string[]
-  /** The number of lists that are compressed and were not read. */
-  readonly compressed: number
-  readonly preferences: readonly string[]
-}
-
-export interface PackageLists {
-  /** Null if this host has no lists of apt. Throws a SourceError. */
-  read(name: string, signal: AbortSignal): Promise<PackageListing | null>
-}
+export type PackageLists = ReturnType<typeof createPackageLists>
 
 const LISTS = 'var/lib/apt/lists'
 const PREFERENCES = 'etc/apt/preferences'
 /** apt ignores other names. */
 const PREFERENCES_NAME = /^[\w-]+(?:\.pref)?$/
 
-/** Reads the lists that the last `apt-get update` left below `root`. */
-export const createPackageLists = (root: string): PackageLists => {
+/** The lists that the last `apt-get update` left below `root`. */
+export const createPackageLists = (root: string) => {
   const tree = createFileTree(root)
   /** Stanzas by list: a list is read again when it has changed. */
   let cache: ReadonlyMap<string, readonly string[]> = new Map()
   return {
-    read: async (name, signal) => {
+    /** What the files of apt report about a package; null if this host has no lists of apt. Throws a SourceError. */
+    read: async (name: string, signal: AbortSignal) => {
       const names = await tree.list(LISTS)
       if (names === null) return null
       const next = new Map<string, readonly string[]>()
@@ -45,7 +34,9 @@ export const createPackageLists = (root: string): PackageLists => {
       }
       cache = next
       return {
+        /** The lines Version and Architecture of its stanzas in the lists: one of each version. */
         stanzas: [...next.values()].flat(),
+        /** The number of lists that are compressed and were not read. */
         compressed: names.filter((one) => /_Packages\.\w+$/.test(one)).length,
         preferences: await readPreferences(),
       }
@@ -116,4 +107,39 @@ const lineOf = (stanza: Buffer, field: string): string => {
   if (begin === 0) return ''
   const end = stanza.indexOf('\n', begin)
   return stanza.toString('utf8', begin, Math.min(end < 0 ? stanza.length : end, begin + LINE_BYTES))
+}
+
+/** What changes when a package or a program is installed again, without a process; null if that is not known. */
+export interface InstalledFiles {
+  /** Of the packages that dpkg has installed or holds: it replaces its file at each change. */
+  packages(): Promise<string | null>
+  /** Of the first file of that name on the search path. */
+  program(name: string): Promise<string | null>
+}
+
+interface InstalledFilesOptions {
+  /** The directory that has `var/lib/dpkg/status`. */
+  readonly root: string
+  readonly path: string
+}
+
+export const createInstalledFiles = ({ root, path }: InstalledFilesOptions): InstalledFiles => ({
+  packages: async () => fileVersion(join(root, 'var/lib/dpkg/status')),
+  program: async (name) => {
+    for (const directory of path.split(':')) {
+      const found = await fileVersion(join(directory, name))
+      if (found !== null) return found
+    }
+    return null
+  },
+})
+
+/** A text that differs when the file was written or replaced. Null if it does not exist or cannot be read. */
+const fileVersion = async (path: string): Promise<string | null> => {
+  try {
+    const { ino, size, mtimeMs } = await atFile(path, async () => stat(path))
+    return `${path} ${ino} ${size} ${mtimeMs}`
+  } catch {
+    return null
+  }
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { createPackageLists } from '../../src/sources/package-lists.ts'
+import { createPackageLists } from '../../src/sources/packages.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 const base = await temporaryFolder()
