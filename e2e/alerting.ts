@@ -119,11 +119,9 @@ export const startAlerting = async (
 ): Promise<Alerting> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-alerting-'))
   const webhook = await listen()
-  await writeFile(
-    join(directory, 'alertmanager.yaml'),
-    toWebhook(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), { webhook: webhook.url, isShipped }),
-  )
-  const manager = await startAlertmanager(join(directory, 'alertmanager.yaml'), join(directory, 'am'), version)
+  const shipped = await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8')
+  const receivers = toWebhook(shipped, { webhook: webhook.url, isShipped })
+  const manager = await startAlertmanager(directory, receivers, { version })
   for (const file of await readdir(ALERTS)) {
     if (!file.endsWith('.rules.yaml')) continue
     const text = await readFile(join(ALERTS, file), 'utf8')

@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/core/settings.ts': 'src/core zod',
   'src/domain': 'src/core node:crypto',
   'src/parsers': `${BASE} @noble/hashes smol-toml zod`,
-  'src/sources': `${BASE} execa modern-tar p-limit node`,
+  'src/sources': `${BASE} execa modern-tar p-limit systeminformation node`,
   'src/collectors': `${BASE} src/parsers type src/config type src/sources zod`,
   'src/collectors/index.ts': 'src/collectors src/outbound',
   'src/outbound': `${BASE} src/collectors type src/sources zod`,
@@ -134,8 +134,8 @@ const findCircle = (imports: ReadonlyMap<string, readonly Pick<Import, 'target'>
 /** Open files of the package, new files, and files of the kernel and the system; core/files.ts opens all others. */
 const OPENERS =
   `src/core/files.ts src/core/package.ts src/sources/secret-files.ts src/sources/process.ts src/sources/durable.ts
-src/sources/archive.ts src/sources/runbooks.ts src/exporter/page/assets.ts src/commands/init/action.ts src/commands/rules/action.ts
-src/commands/dashboards/action.ts src/commands/run/systemd-notify.ts query/store/duckdb/database.ts`.split(/\s+/)
+src/sources/archive.ts src/sources/runbooks.ts src/exporter/page/assets.ts src/commands/init/action.ts
+src/commands/shared/write-files.ts src/commands/run/systemd-notify.ts query/store/duckdb/database.ts`.split(/\s+/)
 
 test('files that other programs write are opened by core/files.ts', () => {
   const opens =

@@ -19,7 +19,7 @@ const ingest = createIngest({
   store,
   scope,
   fromBlock: FIRST_BLOCK,
-  retention: 'unbounded',
+  retention: { blocks: null, bytes: null },
   nodeShare: 1,
   clock: systemClock,
 })

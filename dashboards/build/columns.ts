@@ -1,8 +1,9 @@
-import { NODE_LABELS } from './links.ts'
+import { NODE_LABELS, TO_NODE_FROM_TABLE } from './links.ts'
 import { type Column } from './panels/table.ts'
 import { NO_DATA } from './value-labels.ts'
 
 export const NODE = { keys: { instance: 'Node' }, hidden: NODE_LABELS } as const
+export const LINKED_NODE = { ...NODE, links: { instance: TO_NODE_FROM_TABLE } }
 
 /** The largest value of each node. */
 export const byNode = (expr: string): string => `max by (job, instance) (${expr})`

@@ -26,7 +26,11 @@ export interface Limits {
   readonly words: (unit: Unit) => string
 }
 
-export const limitsBy = (...sources: readonly LimitedBy[]): Limits => {
+/** Those of one alert for one metric. */
+export const limitsBy = (alert: string, metric: string, how: Pick<LimitedBy, 'whole' | 'only'> = {}): Limits =>
+  combinedLimits({ alert, metric, ...how })
+
+export const combinedLimits = (...sources: readonly LimitedBy[]): Limits => {
   const limits = sources
     .flatMap(({ alert, metric, whole = false, only }) =>
       limitsOf(alert, metric)
@@ -66,11 +70,7 @@ export const anyIs = (meaning: 'critical' | 'warning'): Limits =>
   ])
 
 /** For limits that no alert has, but that follow from the definition of the value. */
-export const ownLimits = (steps: readonly Step[]): Limits => ({
-  steps,
-  lines: steps,
-  words: () => '',
-})
+export const ownLimits = (steps: readonly Step[]): Limits => ({ steps, lines: steps, words: () => '' })
 
 /** A step includes its value, but `> 0` does not include 0. */
 const stepOf = ({ bad, inclusive, value }: Limit, whole: boolean): number => {
@@ -78,3 +78,9 @@ const stepOf = ({ bad, inclusive, value }: Limit, whole: boolean): number => {
   if (whole) return value + 1
   return value === 0 ? 1e-9 : value
 }
+
+const SESSIONS = 'chain_native_sessions{state="transport"}'
+export const SESSIONS_LIMITS = combinedLimits(
+  { alert: 'ChainIsolated', metric: SESSIONS },
+  { alert: 'ChainPeersFew.sessions', metric: SESSIONS },
+)

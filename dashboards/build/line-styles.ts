@@ -29,10 +29,7 @@ export const lineStyleOf = (index: number, avoided: AvoidedColours): LineStyle =
 }
 
 /** Style of a line with a fixed name among lines that are named by a label. */
-export const namedLineStyle = (index: number): LineStyle => ({
-  colour: COLOUR.unknown,
-  dash: dashOf(index),
-})
+export const namedLineStyle = (index: number): LineStyle => ({ colour: COLOUR.unknown, dash: dashOf(index) })
 
 /**
  * Styles of lines whose names are not known in advance, as overrides by patterns: by the last character of the name,

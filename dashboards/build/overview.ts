@@ -9,11 +9,7 @@ import { OR_NO_NODE } from './promql.ts'
 import { RUNBOOK_LINK } from './rules.ts'
 import { fact, type TextLabels, UP, type ValueLabels } from './value-labels.ts'
 
-export const RUNS_OR_IDLE: ValueLabels = {
-  0: ['DOWN', 'critical'],
-  1: ['runs', 'good'],
-  2: ['idle', 'unknown'],
-}
+export const RUNS_OR_IDLE: ValueLabels = { 0: ['DOWN', 'critical'], 1: ['runs', 'good'], 2: ['idle', 'unknown'] }
 /** 2 is a unit that does not run and does not need to, such as the clean-up between its runs. */
 export const runningOf = (services = ''): string => {
   const [active, expected] = ['chain_service_active', 'chain_service_expected'].map((metric) => metric + services)
@@ -23,40 +19,10 @@ export const runningOf = (services = ''): string => {
 
 /** Labels that distinguish the series of one alert. */
 export const DETAILS = [
-  'why',
-  'node',
-  'watcher',
-  'alertmanager',
-  'service',
-  'pattern',
-  'finding',
-  'reading',
-  'collector',
-  'package',
-  'format',
-  'device',
-  'resource',
-  'model',
-  'reference',
-  'directory',
-  'file',
-  'fork',
-  'check',
-  'key',
-  'kind',
-  'result',
-  'event',
-  'timer',
-  'kernel',
-  'state',
-  'port',
-  'size',
-  'integration',
-  'endpoint',
-  'identity',
-  'flag',
-  'request',
-]
+  'why node watcher alertmanager service pattern finding reading collector package format device',
+  'resource model reference directory file fork check key kind result event timer kernel state port',
+  'size integration endpoint identity flag request',
+].flatMap((line) => line.split(' '))
 
 const SEVERITIES: TextLabels = { critical: 'critical', warning: 'warning', info: 'info' }
 
@@ -144,16 +110,8 @@ export const whatHappened = ({ width, height }: { readonly width: number; readon
         legend: 'references',
         words: AGREE,
       },
-      {
-        expr: 'max by (job, instance) (instance:chain_statesync:active)',
-        legend: 'statesync',
-        words: fact('needed'),
-      },
-      {
-        expr: 'max by (job, instance) (chain_agent_maintenance)',
-        legend: 'maintenance',
-        words: fact('set'),
-      },
+      { expr: 'max by (job, instance) (instance:chain_statesync:active)', legend: 'statesync', words: fact('needed') },
+      { expr: 'max by (job, instance) (chain_agent_maintenance)', legend: 'maintenance', words: fact('set') },
       {
         expr: `count by (job, instance) (
           count by (job, instance, version) (last_over_time(chain_node_running_info{source="native"}[10m]))

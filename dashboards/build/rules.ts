@@ -142,7 +142,4 @@ const comparisons = (expr: string) => {
 }
 
 /** Link from a cell with the name of an alert to its runbook. */
-export const RUNBOOK_LINK = {
-  title: 'Runbook of ${__value.raw}',
-  url: runbookPage('${__value.raw}'),
-}
+export const RUNBOOK_LINK = { title: 'Runbook of ${__value.raw}', url: runbookPage('${__value.raw}') }

@@ -36,8 +36,8 @@ const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
 /** A client of one query service, or of an RPC with `eth_queryLogs`. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
-  const { url, apiKey, header, clock } = options
-  const endpoint = createEndpoint({ url, apiKey, header })
+  const { clock } = options
+  const endpoint = createEndpoint(options)
   const sendRequest = createSendRequest({
     transport: createServiceTransport(
       createTransport({
@@ -84,13 +84,10 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
   }
 }
 
-interface HeightRequest {
-  readonly queryError: ErrorFactory
-  readonly counters: Counters
-  readonly signal: AbortSignal
-}
-
-const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): Promise<number> => {
+const requestHeight = async (
+  sendRequest: SendRequest,
+  request: Omit<Parameters<SendRequest>[0], 'path' | 'body'>,
+): Promise<number> => {
   const { queryError } = request
   const response = await sendRequest({ ...request, path: 'height', body: null })
   if (typeof response === 'string') throw queryError('protocol', 'the response is too large for a height')

@@ -6,16 +6,7 @@ import { TLS_ADVICE } from '../../src/sources/http-exchange.ts'
  * or a rate limit is exceeded, or the service requests a wait of more than a few minutes. `protocol`: the response is not a valid one of a query service. `no-progress`: the service responds and returns no further
  * blocks. `untrusted`: TLS failed, and neither the request nor the API key was sent. `no-data`: the service does not have these blocks yet. `unreachable`: no attempt succeeded.
  */
-export type QueryErrorKind =
-  | 'fatal'
-  | 'auth'
-  | 'pruned'
-  | 'untrusted'
-  | 'limited'
-  | 'protocol'
-  | 'no-progress'
-  | 'no-data'
-  | 'unreachable'
+export type QueryErrorKind = keyof typeof ADVICE
 
 type SourceErrorAccount = ConstructorParameters<typeof SourceError>[0]
 
@@ -35,7 +26,7 @@ export class QueryError extends SourceError {
 /** Creates an error of one service. `happened` has no figures, so that repeated errors are equal; `evidence` may have them. */
 export type ErrorFactory = (kind: QueryErrorKind, happened: string, evidence?: string) => QueryError
 
-const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
+const ADVICE = {
   auth: 'check that the API key is right and still valid, and which header the service expects it in',
   fatal: 'check the address and the query: the same request would get the same answer',
   pruned:

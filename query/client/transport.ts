@@ -13,6 +13,7 @@ import {
 } from '../../src/sources/http-exchange.ts'
 import { REDACTED, redactUrl } from '../../src/core/redaction/redact.ts'
 import { QueryError } from './errors.ts'
+import type { ClientOptions } from './types.ts'
 
 /** The address of a query service and its API key. */
 export interface Endpoint {
@@ -25,14 +26,8 @@ export interface Endpoint {
   readonly redact: (text: string) => string
 }
 
-interface EndpointOptions {
-  readonly url: string
-  readonly apiKey: string | null
-  readonly header?: string | undefined
-}
-
 /** Throws a ConfigError for an invalid address or header, and a QueryError('auth') for an invalid key. Sends nothing. */
-export const createEndpoint = ({ url, apiKey, header }: EndpointOptions): Endpoint => {
+export const createEndpoint = ({ url, apiKey, header }: Pick<ClientOptions, 'url' | 'apiKey' | 'header'>): Endpoint => {
   const checked = checkUrl(url)
   return {
     url: checked,

@@ -35,6 +35,10 @@ export const expectIdentity = (wanted: WantedIdentity, stored: StoredIdentity): 
 
 const sortedUnique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted()
 
+/** The range of a store with these contents. */
+export const rangeOf = (contents: StoreRange | null): StoreRange | null =>
+  contents && { first: contents.first, last: contents.last, lastHash: contents.lastHash }
+
 /** Throws StoreError('conflict') unless the blocks continue the stored ones and each other. */
 export const expectContinuation = (range: StoreRange | null, blocks: readonly BlockHeader[]): void => {
   let previous = range === null ? undefined : { number: range.last, hash: range.lastHash }

@@ -30,3 +30,12 @@ export class StoreError extends SourceError {
     this.first = first
   }
 }
+
+export const emptyStore = (): StoreError =>
+  new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
+
+export const prunedBlocks = (first: number): StoreError =>
+  new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
+
+export const abortedRead = (): StoreError =>
+  new StoreError('aborted', { doing: 'read logs', happened: 'the read was aborted' })

@@ -101,14 +101,8 @@ export class AmountState implements TokenState {
     }
   }
 
-  scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
-    if (!this.#reader.read(page)) return undefined
-    const { count = 0 } = page.scanned ?? {}
-    stats.add('logs', count)
-    stats.add('applied', count)
-    return () => {
-      this.#apply()
-    }
+  scan(page: Page): ApplyLogs | undefined {
+    return this.#reader.read(page) ? () => this.#apply() : undefined
   }
 
   rows(): BalanceRows {

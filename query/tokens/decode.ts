@@ -39,8 +39,7 @@ const decodeErc20Transfer: AmountDecoder = (log, stats) => {
   if (size > 32 * missing) stats.add('oversizeData')
   if (topics.length < 2) stats.add('unindexed')
   const [from = '', to = wordAt(data, 32 * missing - 64)] = missing === 3 ? [wordAt(data, 0)] : topics
-  checkAddresses(from, to, stats)
-  stats.add('applied')
+  countApplied(from, to, stats)
   return [{ from, to, id: ZERO_WORD, amount: wordAt(data, 32 * missing - 32) }]
 }
 
@@ -49,8 +48,7 @@ const decodeWrapping: AmountDecoder = (log, stats) => {
   if (topics.length !== 1 || sizeOf(data) < 32) return malformed(log, stats)
   if (sizeOf(data) > 32) stats.add('oversizeData')
   const [holder = ''] = topics
-  checkAddresses(holder, holder, stats)
-  stats.add('applied')
+  countApplied(holder, holder, stats)
   const amount = wordAt(data, 0)
   return event === 'Deposit'
     ? [{ from: ZERO_WORD, to: holder, id: ZERO_WORD, amount }]
@@ -62,8 +60,7 @@ const decodeTransferSingle: AmountDecoder = (log, stats) => {
   if (topics.length !== 3 || sizeOf(data) < 64) return malformed(log, stats)
   if (sizeOf(data) > 64) stats.add('oversizeData')
   const [, from = '', to = ''] = topics
-  checkAddresses(from, to, stats)
-  stats.add('applied')
+  countApplied(from, to, stats)
   return [{ from, to, id: wordAt(data, 0), amount: wordAt(data, 32) }]
 }
 
@@ -74,8 +71,7 @@ const decodeTransferBatch: AmountDecoder = (log, stats) => {
   const amounts = arrayAt(data, numberOf(wordAt(data, 32)))
   if (ids === undefined || ids.length !== amounts?.length) return malformed(log, stats)
   const [, from = '', to = ''] = topics
-  checkAddresses(from, to, stats)
-  stats.add('applied')
+  countApplied(from, to, stats)
   return ids.map((id, at) => ({ from, to, id, amount: amounts[at] ?? '' }))
 }
 
@@ -147,8 +143,7 @@ const decodeErc721Transfer: OwnerDecoder = (log, stats) => {
 /** `words` are the sender, the recipient and the id. */
 const ownerTransferOf = (words: readonly string[], stats: StatCounter): OwnerTransfer => {
   const [from = '', to = '', id = ''] = words
-  checkAddresses(from, to, stats)
-  stats.add('applied')
+  countApplied(from, to, stats)
   return { from: addressOf(from), to: addressOf(to), first: numberOf(id), last: numberOf(id) }
 }
 
@@ -219,8 +214,9 @@ const wordAt = (data: string, byte: number): string => data.slice(2 * byte, 2 * 
 
 const numberOf = (word: string): bigint => BigInt(`0x${word}`)
 
-/** Counts `dirtyTopic` once if the bytes before an address are not zero. */
-const checkAddresses = (from: string, to: string, stats: StatCounter): void => {
+/** Counts the log as applied, and `dirtyTopic` once if the bytes before an address are not zero. */
+const countApplied = (from: string, to: string, stats: StatCounter): void => {
+  stats.add('applied')
   if (!from.startsWith(PADDING) || !to.startsWith(PADDING)) stats.add('dirtyTopic')
 }
 

@@ -1,9 +1,7 @@
-import { ConfigError } from '../../src/core/errors.ts'
 import { type Page } from '../client/types.ts'
 import { AmountState } from './amount-state.ts'
 import {
   invalidPage,
-  type Ledger,
   type LedgerOptions,
   type LedgerResult,
   sizeOf,
@@ -11,18 +9,16 @@ import {
   StatCounter,
   STATS,
 } from './types.ts'
-import { parseAddress } from './format.ts'
 import { OwnerState } from './owner-state.ts'
-import { type EventName, eventsOf, standardOf } from './signatures.ts'
+import { type EventName, eventsOf } from './signatures.ts'
 import { SnapshotReader, SnapshotWriter, type TokenState } from './state.ts'
 import { tokenLogs } from './decode.ts'
 
-/** Computes the holders of the tokens of one contract from its events. Throws ConfigError for an invalid contract or profile. */
-export const createLedger = (options: LedgerOptions): Ledger => new TokenLedger(options)
+export const createLedger = (options: LedgerOptions): Ledger => new Ledger(options)
 
-class TokenLedger implements Ledger {
+/** Computes the holders of the tokens of one contract from its events. */
+export class Ledger {
   readonly #options: LedgerOptions
-  readonly #contract: string
   readonly #events: ReadonlyMap<string, EventName>
   #state: TokenState
   #stats = new StatCounter()
@@ -30,32 +26,33 @@ class TokenLedger implements Ledger {
   #next: number | undefined
 
   constructor(options: LedgerOptions) {
-    const { standard, contract, profile = null } = options
-    if (profile !== null && standardOf(profile) !== standard) {
-      throw new ConfigError(`The profile ${profile} is of ${standardOf(profile)}, not of ${standard}`)
-    }
-    const address = parseAddress(contract)
-    if (address === undefined) throw new ConfigError(`Not an address of 20 bytes: ${contract}`)
     this.#options = options
-    this.#contract = address
-    this.#events = new Map(eventsOf(standard, profile))
+    this.#events = new Map(eventsOf(options.standard, options.profile))
     this.#state = this.#emptyState()
   }
 
+  /**
+   * Call with pages in block order, without a gap; blocks that were applied before are not applied again. Throws
+   * QueryError('protocol') for an invalid page, of which nothing is applied.
+   */
   applyPage(page: Page): void {
     const next = this.#next ?? page.from
     if (page.from > next) throw invalidPage(`the blocks from ${next} to ${page.from - 1} are missing`)
     const stats = new StatCounter()
     stats.add('pages')
-    const scanned = page.from === next ? this.#state.scan(page, stats) : undefined
-    if (scanned !== undefined) stats.add('fastPages')
-    const filter = { contract: this.#contract, events: this.#events, through: next }
+    const scanned = page.from === next ? this.#state.scan(page) : undefined
+    if (scanned !== undefined) {
+      stats.add('fastPages')
+      for (const stat of ['logs', 'applied'] as const) stats.add(stat, page.scanned?.count ?? 0)
+    }
+    const filter = { contract: this.#options.contract, events: this.#events, through: next }
     const apply = scanned ?? this.#state.prepare(tokenLogs(page, filter, stats), stats)
     apply(stats)
     this.#stats.addAll(stats)
     this.#next = Math.max(next, page.next)
   }
 
+  /** Throws StandardError if all logs are of another standard. */
   result(): LedgerResult {
     const { standard, fullHistory } = this.#options
     const stats = new StatCounter()
@@ -91,6 +88,7 @@ class TokenLedger implements Ledger {
     return this.#stats.of('unindexed') + unindexedIds > 0 || (mayBeIds && others === 0) || mayIndexId
   }
 
+  /** The complete state, for `restore`. */
   snapshot(): Uint8Array {
     const writer = new SnapshotWriter(this.#title())
     writer.optional(this.#next ?? null)
@@ -99,6 +97,7 @@ class TokenLedger implements Ledger {
     return writer.end()
   }
 
+  /** Throws ParseError for a snapshot that is damaged or of another ledger. */
   restore(bytes: Uint8Array): void {
     const reader = new SnapshotReader(bytes, this.#title())
     const next = reader.optional()
@@ -138,16 +137,15 @@ class TokenLedger implements Ledger {
   }
 
   #emptyState(): TokenState {
-    const { standard, fullHistory } = this.#options
-    const options = { contract: this.#contract, events: this.#events, fullHistory }
-    return standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
+    const options = { ...this.#options, events: this.#events }
+    return options.standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
   }
 
   /** Identifies the ledger of a snapshot. Any other text makes existing snapshots unusable. */
   #title(): string {
-    const { standard, fullHistory, profile } = this.#options
+    const { standard, contract, fullHistory, profile } = this.#options
     const history = fullHistory ? 'whole history' : 'part of the history'
-    return `${standard} ${this.#contract}, ${history}, profile ${profile ?? 'none'}, with ${STATS.join()}`
+    return `${standard} ${contract}, ${history}, profile ${profile ?? 'none'}, with ${STATS.join()}`
   }
 }
 

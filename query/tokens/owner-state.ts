@@ -67,12 +67,9 @@ export class OwnerState implements TokenState {
     }
   }
 
-  scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
+  scan(page: Page): ApplyLogs | undefined {
     const reader = this.#reader
     if (this.#ranges.size > 0 || reader?.read(page) !== true) return undefined
-    const logs = page.scanned?.count ?? 0
-    stats.add('logs', logs)
-    stats.add('applied', logs)
     return (stateStats) => {
       const { words, count, step } = reader.rows
       if (count > 0) this.#rejectUnindexed()

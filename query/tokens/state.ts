@@ -19,7 +19,7 @@ export interface TokenState {
   /** Decodes all logs of a page. Changes nothing until the result is called. */
   prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs
   /** The same from the bytes of a page, without parsing it; undefined unless the page is plain. */
-  scan(page: Page, stats: StatCounter): ApplyLogs | undefined
+  scan(page: Page): ApplyLogs | undefined
   /** In the order of `LedgerResult.rows`. */
   rows(): BalanceRows
   totals(): Totals

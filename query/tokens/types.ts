@@ -1,5 +1,4 @@
 import { QueryError } from '../client/errors.ts'
-import type { Page } from '../client/types.ts'
 
 export type Standard = 'erc20' | 'erc721' | 'erc1155'
 
@@ -70,25 +69,13 @@ export interface LedgerResult {
   readonly stats: Readonly<Record<Stat, number>>
 }
 
-export interface Ledger {
-  /**
-   * Call with pages in block order, without a gap; blocks that were applied before are not applied again. Throws
-   * QueryError('protocol') for an invalid page, of which nothing is applied.
-   */
-  applyPage(page: Page): void
-  /** Throws StandardError if all logs are of another standard. */
-  result(): LedgerResult
-  /** The complete state, for `restore`. */
-  snapshot(): Uint8Array
-  /** Throws ParseError for a snapshot that is damaged or of another ledger. */
-  restore(bytes: Uint8Array): void
-}
-
 export interface LedgerOptions {
   readonly standard: Standard
+  /** In lower case. */
   readonly contract: string
   /** False if the query begins after the creation of the contract. */
   readonly fullHistory: boolean
+  /** Of this standard. */
   readonly profile?: Profile | null
 }
 

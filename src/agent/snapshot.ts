@@ -9,9 +9,7 @@ import type { CollectorState, NodeSettings } from '../health/snapshot.ts'
 export const settingsOf = ({ storage, alertmanagers }: Pick<Config, 'storage' | 'alertmanagers'>): NodeSettings => ({
   epochs: readEpochLengths(),
   devices: storage.devices,
-  outbound: {
-    alertmanagers: alertmanagers.enabled ? alertmanagers.urls.map((url) => new URL(url).host) : [],
-  },
+  outbound: { alertmanagers: alertmanagers.urls.map((url) => new URL(url).host) },
 })
 
 /** The collectors of a board, as health rules, commands and pages read them. */

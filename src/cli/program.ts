@@ -6,19 +6,53 @@ import { type ExitCode, guardOutput, type Io, UsageError } from '../terminal/io.
 import { wrap } from '../terminal/style.ts'
 import { applyHelpFormat } from './help/help.ts'
 
-interface Row {
-  readonly name: string
-  /** As in its usage, where the help lists it. */
-  readonly args?: string
-  readonly summary: string
-  /** A command is loaded when it is used: loading all modules takes a second of CPU time. */
-  readonly load: () => Promise<CreateCommand>
-}
+/** A command is loaded when it is used: loading all modules takes a second of CPU time. */
+const LOADERS = {
+  check: async () => (await import('../commands/check/command.ts')).checkCommand,
+  status: async () => (await import('../commands/status/command.ts')).statusCommand,
+  monlog: async () => (await import('../commands/monlog/command.ts')).monlogCommand,
+  recover: async () => (await import('../commands/recover/command.ts')).recoverCommand,
+  runbook: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
+  events: async () => (await import('../commands/events/command.ts')).eventsCommand,
+  incident: async () => (await import('../commands/incident/command.ts')).incidentCommand,
+  logs: async () => (await import('../commands/logs/command.ts')).logsCommand,
+  ledger: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
+  duties: async () => (await import('../commands/duties/command.ts')).dutiesCommand,
+  report: async () => (await import('../commands/report/command.ts')).reportCommand,
+  maintenance: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
+  'restart-window': async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
+  standby: async () => (await import('../commands/standby/command.ts')).standbyCommand,
+  keys: async () => (await import('../commands/keys/command.ts')).keysCommand,
+  bundle: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
+  init: async () => (await import('../commands/init/command.ts')).initCommand,
+  run: async () => (await import('../commands/run/command.ts')).runCommand,
+  config: async () => (await import('../commands/config/command.ts')).configCommand,
+  rules: async () => (await import('../commands/rules/command.ts')).rulesCommand,
+  alert: async () => (await import('../commands/alert/command.ts')).alertCommand,
+  query: async () => (await import('../../query/commands/query/command.ts')).queryCommand,
+  balances: async () => (await import('../../query/commands/balances/command.ts')).balancesCommand,
+  'serve-query': async () => {
+    const { serveQueryCommand } = await import('../../query/commands/serve-query/command.ts')
+    return serveQueryCommand(async () => import('../config/load.ts'))
+  },
+  demo: async () => (await import('../../simulator/commands/demo/command.ts')).demoCommand,
+  dashboards: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
+  replay: async () => (await import('../commands/replay/command.ts')).replayCommand,
+  mcp: async () => (await import('../commands/mcp/command.ts')).mcpCommand(runCli),
+  'start-guard': async () => (await import('../commands/start-guard/command.ts')).startGuardCommand,
+  'keys-report': async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
+  simulate: async () => (await import('../../simulator/commands/simulate/command.ts')).simulateCommand,
+  parse: async () => (await import('../commands/parse/command.ts')).parseCommand,
+  help: async () => (await import('./help/commands.ts')).helpCommand,
+  completion: async () => (await import('./help/commands.ts')).completionCommand,
+  man: async () => (await import('./help/commands.ts')).manCommand,
+} satisfies Readonly<Record<string, () => Promise<CreateCommand>>>
 
 interface Group {
   /** Heading of the help; empty for commands that it lists by name only. */
   readonly heading: string
-  readonly rows: readonly Row[]
+  /** Name and summary; the arguments as in the usage, where the help lists them. */
+  readonly rows: readonly (readonly [name: keyof typeof LOADERS, summary: string, args?: string])[]
 }
 
 /** The commands by the question that they answer, the most urgent first. */
@@ -26,219 +60,72 @@ const GROUPS: readonly Group[] = [
   {
     heading: 'Diagnose: what is wrong, and what to do?',
     rows: [
-      {
-        name: 'check',
-        summary: 'check the node and the host: state, causes, what to do',
-        load: async () => (await import('../commands/check/command.ts')).checkCommand,
-      },
-      {
-        name: 'status',
-        args: '[section]',
-        summary: 'status of the node: from the running agent, or read from the node once',
-        load: async () => (await import('../commands/status/command.ts')).statusCommand,
-      },
-      {
-        name: 'monlog',
-        summary: 'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
-        load: async () => (await import('../commands/monlog/command.ts')).monlogCommand,
-      },
-      {
-        name: 'recover',
-        summary: 'show which documented recovery procedure the node needs now, and why',
-        load: async () => (await import('../commands/recover/command.ts')).recoverCommand,
-      },
-      {
-        name: 'runbook',
-        args: '[alert]',
-        summary: 'print the runbook of an alert: meaning, diagnosis, what to do',
-        load: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
-      },
+      ['check', 'check the node and the host: state, causes, what to do'],
+      ['status', 'status of the node: from the running agent, or read from the node once', '[section]'],
+      ['monlog', 'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do'],
+      ['recover', 'show which documented recovery procedure the node needs now, and why'],
+      ['runbook', 'print the runbook of an alert: meaning, diagnosis, what to do', '[alert]'],
     ],
   },
   {
     heading: 'Look back: what happened?',
     rows: [
-      {
-        name: 'events',
-        summary: 'print the timeline of state changes that the agent has recorded',
-        load: async () => (await import('../commands/events/command.ts')).eventsCommand,
-      },
-      {
-        name: 'incident',
-        args: '[id]',
-        summary: 'print what the agent kept when a critical alert fired: journals, diagnosis, readings',
-        load: async () => (await import('../commands/incident/command.ts')).incidentCommand,
-      },
-      {
-        name: 'logs',
-        args: '<service>',
-        summary: "print a service's log, with secrets redacted",
-        load: async () => (await import('../commands/logs/command.ts')).logsCommand,
-      },
-      {
-        name: 'ledger',
-        summary: 'print the ledger, one line per block, with skipped rounds marked',
-        load: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
-      },
-      {
-        name: 'duties',
-        summary: 'print own rounds by epoch, missed rounds and what happened then, rewards',
-        load: async () => (await import('../commands/duties/command.ts')).dutiesCommand,
-      },
-      {
-        name: 'report',
-        summary: 'print availability, misses, restarts, incidents, disk, versions, rewards of a week',
-        load: async () => (await import('../commands/report/command.ts')).reportCommand,
-      },
+      ['events', 'print the timeline of state changes that the agent has recorded'],
+      ['incident', 'print what the agent kept when a critical alert fired: journals, diagnosis, readings', '[id]'],
+      ['logs', "print a service's log, with secrets redacted", '<service>'],
+      ['ledger', 'print the ledger, one line per block, with skipped rounds marked'],
+      ['duties', 'print own rounds by epoch, missed rounds and what happened then, rewards'],
+      ['report', 'print availability, misses, restarts, incidents, disk, versions, rewards of a week'],
     ],
   },
   {
     heading: 'Operate: what can be done now?',
     rows: [
-      {
-        name: 'maintenance',
-        summary: 'set a maintenance window, in which alerts about the node do not page',
-        load: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
-      },
-      {
-        name: 'restart-window',
-        summary: 'check whether the node can be restarted now: epoch, own rounds, sync, network',
-        load: async () => (await import('../commands/restart-window/command.ts')).restartWindowCommand,
-      },
-      {
-        name: 'standby',
-        summary: 'check whether the second host of a validator could take over now',
-        load: async () => (await import('../commands/standby/command.ts')).standbyCommand,
-      },
-      {
-        name: 'keys',
-        summary: "back up, check, restore and export the node's keys",
-        load: async () => (await import('../commands/keys/command.ts')).keysCommand,
-      },
-      {
-        name: 'bundle',
-        summary: 'write an archive for support, with secrets redacted',
-        load: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
-      },
+      ['maintenance', 'set a maintenance window, in which alerts about the node do not page'],
+      ['restart-window', 'check whether the node can be restarted now: epoch, own rounds, sync, network'],
+      ['standby', 'check whether the second host of a validator could take over now'],
+      ['keys', "back up, check, restore and export the node's keys"],
+      ['bundle', 'write an archive for support, with secrets redacted'],
     ],
   },
   {
     heading: 'Set up: what runs here, and with which settings?',
     rows: [
-      {
-        name: 'init',
-        summary: 'write a configuration with what is found on this host',
-        load: async () => (await import('../commands/init/command.ts')).initCommand,
-      },
-      {
-        name: 'run',
-        summary: 'monitor the node and serve /metrics until stopped',
-        load: async () => (await import('../commands/run/command.ts')).runCommand,
-      },
-      {
-        name: 'config',
-        summary: 'print the effective configuration and where each value comes from',
-        load: async () => (await import('../commands/config/command.ts')).configCommand,
-      },
-      {
-        name: 'rules',
-        summary: 'write the alert rules of this installation, for Prometheus or Kubernetes',
-        load: async () => (await import('../commands/rules/command.ts')).rulesCommand,
-      },
-      {
-        name: 'alert',
-        summary: 'test whether an alert reaches its receivers',
-        load: async () => (await import('../commands/alert/command.ts')).alertCommand,
-      },
+      ['init', 'write a configuration with what is found on this host'],
+      ['run', 'monitor the node and serve /metrics until stopped'],
+      ['config', 'print the effective configuration and where each value comes from'],
+      ['rules', 'write the alert rules of this installation, for Prometheus or Kubernetes'],
+      ['alert', 'test whether an alert reaches its receivers'],
     ],
   },
   {
     heading: 'Query: which events do contracts have?',
     rows: [
-      {
-        name: 'query',
-        summary: 'fetch event logs from a query service, one row per log',
-        load: async () => (await import('../../query/commands/query/command.ts')).queryCommand,
-      },
-      {
-        name: 'balances',
-        summary: 'compute the holders of a token from its events',
-        load: async () => (await import('../../query/commands/balances/command.ts')).balancesCommand,
-      },
-      {
-        name: 'serve-query',
-        summary: "index the node's event logs and answer queries until stopped",
-        load: async () => {
-          const { serveQueryCommand } = await import('../../query/commands/serve-query/command.ts')
-          return serveQueryCommand(async () => import('../config/load.ts'))
-        },
-      },
+      ['query', 'fetch event logs from a query service, one row per log'],
+      ['balances', 'compute the holders of a token from its events'],
+      ['serve-query', "index the node's event logs and answer queries until stopped"],
     ],
   },
   {
     // Other programs call them, or they are needed once.
     heading: '',
     rows: [
-      {
-        name: 'demo',
-        summary: 'start a simulated node and an agent that monitors it',
-        load: async () => (await import('../../simulator/commands/demo/command.ts')).demoCommand,
-      },
-      {
-        name: 'dashboards',
-        summary: 'write the Grafana dashboards with your links to runbooks, for files or Kubernetes',
-        load: async () => (await import('../commands/dashboards/command.ts')).dashboardsCommand,
-      },
-      {
-        name: 'replay',
-        summary: "show which alerts would have fired, from the node's journal or a recording",
-        load: async () => (await import('../commands/replay/command.ts')).replayCommand,
-      },
-      {
-        name: 'mcp',
-        summary: 'serve diagnosis, metrics, incidents, runbooks and duties to an assistant, read-only',
-        load: async () => (await import('../commands/mcp/command.ts')).mcpCommand(runCli),
-      },
-      {
-        name: 'start-guard',
-        summary: 'refuse the start of consensus while another host signs with its key',
-        load: async () => (await import('../commands/start-guard/command.ts')).startGuardCommand,
-      },
-      {
-        name: 'keys-report',
-        summary: "print the status of the node's key files and their backups as JSON",
-        load: async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
-      },
-      {
-        name: 'simulate',
-        summary: 'run a simulated node: RPC, tools, services and journal',
-        load: async () => (await import('../../simulator/commands/simulate/command.ts')).simulateCommand,
-      },
-      {
-        name: 'parse',
-        summary: 'parse a file or standard input with a parser of the agent, and print JSON',
-        load: async () => (await import('../commands/parse/command.ts')).parseCommand,
-      },
-      {
-        name: 'help',
-        summary: 'show the usage of a command',
-        load: async () => (await import('./help/commands.ts')).helpCommand,
-      },
-      {
-        name: 'completion',
-        summary: 'print a completion script for the shell',
-        load: async () => (await import('./help/commands.ts')).completionCommand,
-      },
-      {
-        name: 'man',
-        summary: 'print the manual page',
-        load: async () => (await import('./help/commands.ts')).manCommand,
-      },
+      ['demo', 'start a simulated node and an agent that monitors it'],
+      ['dashboards', 'write the Grafana dashboards with your links to runbooks, for files or Kubernetes'],
+      ['replay', "show which alerts would have fired, from the node's journal or a recording"],
+      ['mcp', 'serve diagnosis, metrics, incidents, runbooks and duties to an assistant, read-only'],
+      ['start-guard', 'refuse the start of consensus while another host signs with its key'],
+      ['keys-report', "print the status of the node's key files and their backups as JSON"],
+      ['simulate', 'run a simulated node: RPC, tools, services and journal'],
+      ['parse', 'parse a file or standard input with a parser of the agent, and print JSON'],
+      ['help', 'show the usage of a command'],
+      ['completion', 'print a completion script for the shell'],
+      ['man', 'print the manual page'],
     ],
   },
 ]
 
-const NAMES = GROUPS.flatMap(({ rows }) => rows.map(({ name }) => name))
+const NAMES = GROUPS.flatMap(({ rows }) => rows.map(([name]) => name))
 
 /** The commands to load for a command line. The others are listed in the help by name and summary. */
 const toLoad = (argv: readonly string[]): readonly string[] => (argv[0] === 'man' ? NAMES : argv)
@@ -273,9 +160,9 @@ export const loadProgram = async (
     .helpCommand(false)
     .addHelpText('after', NOTES)
   for (const { heading, rows } of GROUPS) {
-    for (const row of rows) {
-      const command = names.includes(row.name) ? (await row.load())(row.name, io, exit) : listed(row)
-      program.addCommand(command.description(row.summary).helpGroup(heading))
+    for (const [name, summary, args] of rows) {
+      const command = names.includes(name) ? (await LOADERS[name]())(name, io, exit) : listed(name, args)
+      program.addCommand(command.description(summary).helpGroup(heading))
     }
   }
   applyHelpFormat(program, io)
@@ -283,12 +170,12 @@ export const loadProgram = async (
 }
 
 /** A command that is not loaded, as the help lists it. */
-const listed = ({ name, args }: Row): Command => {
+const listed = (name: string, args: string | undefined): Command => {
   const command = new Command(name)
   return args === undefined ? command : command.arguments(args)
 }
 
-const FURTHER = GROUPS.flatMap(({ heading, rows }) => (heading === '' ? rows.map(({ name }) => name) : []))
+const FURTHER = GROUPS.flatMap(({ heading, rows }) => (heading === '' ? rows.map(([name]) => name) : []))
 
 const NOTES = `
 ${wrap(`Further commands (chain-agent help COMMAND): ${FURTHER.join(', ')}.`, { plain: String, width: 80 }).join('\n')}

@@ -143,7 +143,8 @@ type Role = 'source' | 'derived' | 'outbound'
 /** The parts of a definition that decide the types of the collector. */
 interface Definition {
   readonly name: string
-  readonly settings: z.ZodType<Timing & { readonly enabled: boolean }>
+  /** Without `enabled` it is on if it has work. */
+  readonly settings: z.ZodType<Timing & { readonly enabled?: boolean }>
 }
 
 type SettingsOf<Of extends Definition> = Of['settings']['_zod']['output']
@@ -190,11 +191,11 @@ export const collector = <const Of extends Definition>(
       const { hasWork = () => true, role = 'source', create } = (await load()).offer
       return (config: SectionOf<Of>, dependencies: CollectorDependencies): Offer => {
         const settings = config[name]
-        const { interval, timeout } = settings
+        const { interval, timeout, enabled = true } = settings
         const uses = { ...dependencies, ...settings, timing: { interval, timeout } }
         return {
           role,
-          enabled: settings.enabled && hasWork(settings, dependencies),
+          enabled: enabled && hasWork(settings, dependencies),
           uses,
           create: (record) => create(record(uses)),
         }

@@ -50,12 +50,15 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
 
 type Document = ReturnType<typeof parseDocument>
 
+type Problem = Document['errors'][number]
+
 /** Messages for frequent mistakes of operators; those of the library are for programmers. */
-const problemOf = (
-  document: Document,
-  { code, message, pos: [offset] }: Document['errors'][number],
-  lineAt: (offset: number) => number,
-): string => {
+const problemOf = (document: Document, problem: Problem, lineAt: (offset: number) => number): string => {
+  const {
+    code,
+    message,
+    pos: [offset],
+  } = problem
   if (code === 'MULTIPLE_DOCS') return 'a second document begins here: remove the line `---`, and keep each key once'
   const duplicate = code === 'DUPLICATE_KEY' ? duplicateAt(document, offset) : undefined
   if (!duplicate) return `not YAML: ${message}`
@@ -63,14 +66,9 @@ const problemOf = (
   return `${path}: this key is in the file twice, first in line ${lineAt(first)}: keep one, with the values of both`
 }
 
-interface DuplicateKey {
-  readonly path: string
-  /** The place of the first key of that name. */
-  readonly first: number
-}
-
-const duplicateAt = (document: Document, offset: number): DuplicateKey | undefined => {
-  const found: DuplicateKey[] = []
+/** The key that is at this offset for the second time, and the offset of the first. */
+const duplicateAt = (document: Document, offset: number) => {
+  const found: { readonly path: string; readonly first: number }[] = []
   visit(document, {
     Map: (_, { items }, ancestors) => {
       const names = items.flatMap(({ key }) =>

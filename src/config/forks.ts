@@ -56,13 +56,7 @@ const entry = z
     timeline: z.enum(['page'], 'expected page or null').nullable().default(null),
     source: z.string('expected a text').optional(),
   })
-  .transform(({ name, kind, activation: activationAt, minimumVersion, timeline }): Fork => ({
-    name,
-    kind,
-    activationAt,
-    minimumVersion,
-    timeline,
-  }))
+  .transform(({ activation: activationAt, source: _source, ...fork }): Fork => ({ ...fork, activationAt }))
 
 const LISTS = 'expected lists of forks under chain ids'
 const head = (latest: number) => {

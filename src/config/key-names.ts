@@ -8,6 +8,9 @@ export type KeyNames = ReadonlyMap<string, string>
 export const readNames = (file: string): KeyNames =>
   parseNames(parseConfigFile(file, readText(file, 'the file with names')))
 
+/** The same for an option that may not be set. */
+export const namesIn = (file: string | null): KeyNames => (file === null ? new Map<string, string>() : readNames(file))
+
 const KEY = /^(?:0x)?(0[23][0-9a-f]{64})$/i
 /** Printable characters on one line. */
 const NAME = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,64}$/u

@@ -16,11 +16,7 @@ export interface Inputs {
   readonly file?: ConfigFile | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   /** `key.path=value`, with the argument as typed by the operator. */
-  readonly flags: readonly {
-    readonly path: string
-    readonly value: string
-    readonly typed: string
-  }[]
+  readonly flags: readonly Readonly<Record<'path' | 'value' | 'typed', string>>[]
 }
 
 /** The effective value of one key, as written, and its origin. */
@@ -39,6 +35,7 @@ export interface Loaded {
 /** Variables that other modules read; not configuration keys. */
 const OTHER_VARIABLES = ['CHAIN_AGENT_CONFIG', 'CHAIN_AGENT_API_KEY']
 const PREFIX = 'CHAIN_AGENT_'
+const PATHS = keys.map(({ path }) => path)
 
 /** Merges the configuration. Throws one ConfigError that lists every problem. */
 export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
@@ -47,16 +44,16 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   const tree: Tree = isTree(file?.value) ? withoutEmpty(file.value) : {}
   if (file && !isTree(file.value)) problems.push(`${file.name}:1: expected keys and values`)
 
-  const put = ({ key, text, origin }: Given): void => {
-    setAt(tree, key.path, key.isText ? text : parseValue(text))
-    origins.set(key.path, origin)
+  const put = ({ path, isText }: Key, text: string, origin: string): void => {
+    setAt(tree, path, isText ? text : parseValue(text))
+    origins.set(path, origin)
   }
 
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith(PREFIX) || text === undefined) continue
     if (OTHER_VARIABLES.includes(variable)) continue
     const key = keys.find((candidate) => candidate.variable === variable)
-    if (key) put({ key, text, origin: variable })
+    if (key) put(key, text, variable)
     else problems.push(`${variable}: no such setting${variableHint(variable)}`)
   }
   const byFlag = new Map<string, string>()
@@ -65,15 +62,8 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
     byFlag.set(path, typed)
     if (before !== typed) problems.push(`${before} and ${typed} set the same key; use only one of them`)
     const key = keys.find((candidate) => candidate.path === path)
-    if (key) put({ key, text: value, origin: typed })
-    else
-      problems.push(
-        `${typed}: no such key: ${path}${keyHint(
-          path,
-          path,
-          keys.map((k) => k.path),
-        )}`,
-      )
+    if (key) put(key, value, typed)
+    else problems.push(`${typed}: no such key: ${path}${keyHint(path, path, PATHS)}`)
   }
 
   if (tree['profile'] === 'watcher') {
@@ -102,12 +92,6 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
     return value === undefined ? { path, value: byDefault, origin: 'default' } : { path, value, origin: where(steps) }
   })
   return { config: parsed.data, settings }
-}
-
-interface Given {
-  readonly key: Key
-  readonly text: string
-  readonly origin: string
 }
 
 type Tree = Record<string, unknown>
@@ -179,10 +163,8 @@ const variableHint = (variable: string): string => {
   const removed = removedKeys.find((key) => key.variable === variable)
   if (removed) return `; ${removed.instead}`
   const names = [...OTHER_VARIABLES, ...keys.map((key) => key.variable)]
-  const meant = closestMatch(
-    variable.slice(PREFIX.length),
-    names.map((name) => name.slice(PREFIX.length)),
-  )
+  const shortNames = names.map((name) => name.slice(PREFIX.length))
+  const meant = closestMatch(variable.slice(PREFIX.length), shortNames)
   return meant === undefined ? '' : `; did you mean ${PREFIX}${meant}?`
 }
 
@@ -206,20 +188,16 @@ const HARMLESS = /^(?:https?:\/\/.*|[\w.-]{0,60}(?::\d{1,5})?)$/i
 const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
   if (path[0] === 'references') return ['name', 'url', 'kind', 'apiKeyFile']
   const prefix = path.length === 0 ? '' : `${path.join('.')}.`
-  const names = keys
-    .filter((key) => key.path.startsWith(prefix))
-    .map((key) => key.path.slice(prefix.length).split('.')[0] ?? '')
-  return [...new Set(names)]
+  const below = PATHS.filter((key) => key.startsWith(prefix))
+  return [...new Set(below.map((key) => key.slice(prefix.length).split('.')[0] ?? ''))]
 }
 
 /** The keys whose values differ, in documentation order. */
 export const changedKeys = (before: Config, after: Config): readonly string[] =>
-  keys
-    .map(({ path }) => path)
-    .filter((path) => {
-      const steps = path.split('.')
-      return !isDeepStrictEqual(valueAt(before, steps), valueAt(after, steps))
-    })
+  PATHS.filter((path) => {
+    const steps = path.split('.')
+    return !isDeepStrictEqual(valueAt(before, steps), valueAt(after, steps))
+  })
 
 export interface ConfigInputs extends Pick<Inputs, 'env' | 'flags'>, SourceInputs {}
 

@@ -10,14 +10,9 @@ export const describeSource = (source: ConfigSource | null): string =>
 
 /** The effective configuration as valid YAML, with the origin of each value. */
 export const renderSettings = (settings: readonly Setting[]): string => {
-  const rows = settings.map(({ path, value, origin }) => ({
-    path,
-    text: inline(maskAddresses(value)),
-    origin,
-  }))
-  const placed = rows.map(({ path, text, origin }, index) => {
-    const { headings, indent, name } = placeOf(path, rows[index - 1]?.path)
-    return { headings, line: `${indent}${name}: ${text}`, origin }
+  const placed = settings.map(({ path, value, origin }, index) => {
+    const { headings, indent, name } = placeOf(path, settings[index - 1]?.path)
+    return { headings, line: `${indent}${name}: ${inline(maskAddresses(value))}`, origin }
   })
   const width = Math.min(60, Math.max(...placed.map(({ line }) => line.length)))
   return placed.flatMap(({ headings, line, origin }) => [...headings, `${line.padEnd(width)}  # ${origin}`]).join('\n')

@@ -116,14 +116,8 @@ export const schema = z.strictObject({
 })
 
 /** What the profile watcher enables; it disables the other collectors, unless the configuration enables one. */
-export const WATCHER_COLLECTORS: readonly string[] = [
-  'reference',
-  'staking',
-  'watched',
-  'maintenance',
-  'heartbeat',
-  'alertmanagers',
-]
+export const WATCHER_COLLECTORS: readonly string[] =
+  'reference staking watched maintenance heartbeat alertmanagers'.split(' ')
 
 /** The configuration as the agent uses it: durations in milliseconds, everything present. */
 export type Config = z.output<typeof schema>
@@ -170,27 +164,28 @@ const variableOf = (path: readonly string[]): string =>
 /** All keys in documentation order, derived from the schema. */
 export const keys: readonly Key[] = collect(schema, [])
 
-/** The settings of its timing that a collector does not have any more. */
-const removedTiming = (name: string) =>
-  keys.some(({ path }) => path === `${name}.interval`)
-    ? [{ path: `${name}.timeout`, instead: `the time limit of a read follows from ${name}.interval` }]
-    : ['interval', 'timeout'].map((key) => ({
-        path: `${name}.${key}`,
-        instead: `the ${key} of this collector is fixed`,
-      }))
+type Removed = readonly [paths: string, instead: string]
 
-const TOKENS = ['tokens', 'enabled', 'interval', 'timeout', 'url', 'apiKeyFile', 'watch']
+/** The settings of its timing that a collector does not have any more. */
+const removedTiming = (name: string): readonly Removed[] =>
+  keys.some(({ path }) => path === `${name}.interval`)
+    ? [[`${name}.timeout`, `the time limit of a read follows from ${name}.interval`]]
+    : ['interval', 'timeout'].map((key) => [`${name}.${key}`, `the ${key} of this collector is fixed`])
+
+const REMOVED: readonly Removed[] = [
+  [
+    'tokens tokens.enabled tokens.interval tokens.timeout tokens.url tokens.apiKeyFile tokens.watch',
+    '`chain-agent balances` computes the balances of a token',
+  ],
+  ['staking.schedule', 'the leader schedule is computed from the files of the node'],
+  ['staking.epochBlocks staking.delayRounds', 'the length of an epoch is that of the chain in networks/staking.yaml'],
+  ['reference.enabled', 'nothing is compared with `references: []`'],
+  ['watched.enabled', 'no node is watched without watched.name'],
+  ['heartbeat.enabled', 'none is sent without heartbeat.urlFile'],
+  ['alertmanagers.enabled', 'no alert is sent with `alertmanagers.urls: []`'],
+]
 
 /** Keys of version 0.2.0 that do not exist any more, and what applies instead. */
-export const removedKeys = [
-  ...Object.keys(COLLECTORS).flatMap(removedTiming),
-  ...TOKENS.map((key) => ({
-    path: key === 'tokens' ? key : `tokens.${key}`,
-    instead: '`chain-agent balances` computes the balances of a token',
-  })),
-  { path: 'staking.schedule', instead: 'the leader schedule is computed from the files of the node' },
-  ...['epochBlocks', 'delayRounds'].map((key) => ({
-    path: `staking.${key}`,
-    instead: 'the length of an epoch is that of the chain in networks/staking.yaml',
-  })),
-].map((key) => ({ ...key, variable: variableOf(key.path.split('.')) }))
+export const removedKeys = [...Object.keys(COLLECTORS).flatMap(removedTiming), ...REMOVED].flatMap(([paths, instead]) =>
+  paths.split(' ').map((path) => ({ path, instead, variable: variableOf(path.split('.')) })),
+)

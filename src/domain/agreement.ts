@@ -63,21 +63,24 @@ interface TimedBlock {
   readonly time: number
 }
 
+/** The newest block of the ledger stream. */
+export const ledgerBlock = (known: SampleIndex) => ({
+  height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
+  time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
+})
+
+/** The newest block of the RPC. */
+export const rpcBlock = (known: SampleIndex) => ({
+  height: known.value('chain_rpc_block_number', { tag: 'latest' }),
+  time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
+})
+
 /**
  * The block with the latest timestamp of those that the RPC and the ledger stream report: either may have stopped.
  * Height and time are from one source. The recording rule of the block age uses the same sources.
  */
 export const newestBlock = (known: SampleIndex): TimedBlock | undefined =>
-  [
-    {
-      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
-      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
-    },
-    {
-      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
-      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
-    },
-  ]
+  [ledgerBlock(known), rpcBlock(known)]
     .flatMap(({ height, time }) => (height === undefined || time === undefined ? [] : [{ height, time }]))
     .toSorted((a, b) => b.time - a.time)[0]
 

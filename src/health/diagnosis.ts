@@ -51,7 +51,7 @@ export const diagnose = (snapshot: DiagnosisInput): Diagnosis => {
     unknownBecause === 'no node'
       ? [noNode(snapshot)]
       : [...(unknownBecause === 'no answer' ? [noAnswer(snapshot)] : []), ...findingsOf(ofRules, context)]
-  const all = underCauses([...found, ...unevaluated(failures)])
+  const all = underCauses([...found, ...(failures.length === 0 ? [] : [unevaluated(failures)])])
   const ordered = withRecoveryFirst(all, recovery)
   const causes = isRecovering ? ordered.map((cause, index) => (index === 0 ? recoveredFirst(cause) : cause)) : ordered
   const [word, exitCode] = STATUSES[state]
@@ -147,19 +147,14 @@ export const evidenceLines = ({ incident }: Pick<Diagnosis, 'incident'>): readon
 
 const OF_NO_RULE = { timing: null, explainedBy: [], consequences: [] } as const
 
-const unevaluated = (failures: readonly string[]): readonly HealthFinding[] =>
-  failures.length === 0
-    ? []
-    : [
-        {
-          ...OF_NO_RULE,
-          name: RULES_FAILED,
-          severity: 'warning',
-          summary: 'some health rules could not be evaluated: their conditions are unknown',
-          evidence: failures,
-          advice: ['Report it with the output of `chain-agent bundle`.'],
-        },
-      ]
+const unevaluated = (failures: readonly string[]): HealthFinding => ({
+  ...OF_NO_RULE,
+  name: RULES_FAILED,
+  severity: 'warning',
+  summary: 'some health rules could not be evaluated: their conditions are unknown',
+  evidence: failures,
+  advice: ['Report it with the output of `chain-agent bundle`.'],
+})
 
 const noAnswer = (snapshot: DiagnosisInput): HealthFinding => ({
   ...OF_NO_RULE,

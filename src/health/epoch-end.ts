@@ -1,7 +1,7 @@
 import { duration, figure } from '../core/format.ts'
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
-import { chainIdOf, newestBlock } from '../domain/agreement.ts'
+import { chainIdOf, ledgerBlock, newestBlock } from '../domain/agreement.ts'
 import { epochPosition } from '../domain/epoch.ts'
 import { assumedRateText, blockAge, blockRate, FRESH_S } from './facts.ts'
 import type { HealthInput, NodeSnapshot } from './snapshot.ts'
@@ -80,10 +80,7 @@ const SAME_HEIGHT = 30
 const epochAndHeight = (known: SampleIndex): { readonly epoch: number; readonly height: number } | undefined => {
   const newest = newestBlock(known)?.height ?? 0
   return [
-    {
-      epoch: known.value('chain_ledger_epoch', { event: 'proposed' }),
-      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
-    },
+    { epoch: known.value('chain_ledger_epoch', { event: 'proposed' }), height: ledgerBlock(known).height },
     { epoch: known.value('chain_consensus_epoch'), height: known.value('chain_consensus_block_number') },
   ]
     .flatMap(({ epoch, height }) => (epoch === undefined || height === undefined ? [] : [{ epoch, height }]))

@@ -103,9 +103,7 @@ const RECENT_S = 10
  */
 export const isAdvancing = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): boolean => {
   const isRecent = (time: number | undefined): boolean => time !== undefined && at / second - time < RECENT_S
-  const lastLedgerEntry = known.value('chain_agent_journal_last_entry_timestamp_seconds', {
-    service: 'ledger-tail',
-  })
+  const lastLedgerEntry = known.value('chain_agent_journal_last_entry_timestamp_seconds', { service: 'ledger-tail' })
   return (
     isRecent(known.value('chain_rpc_last_advance_timestamp_seconds')) ||
     (isRecent(lastLedgerEntry) && known.value('chain_consensus_committing') === 1)

@@ -1,6 +1,6 @@
 import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
-import { isSyncing, networkHead } from '../domain/agreement.ts'
+import { isSyncing, ledgerBlock, networkHead, rpcBlock } from '../domain/agreement.ts'
 import { blocksyncWindow } from '../domain/node-facts.ts'
 import { count, duration } from '../core/format.ts'
 import { assumedRateText, BEHIND_BLOCKS, blockAge, blockRate, FRESH_S, isNodeDown } from './facts.ts'
@@ -53,21 +53,9 @@ interface OwnBlock {
 /** The block of the executed state: consensus may be further, but a start continues from the state. */
 const ownBlock = ({ known }: GapInput): OwnBlock | undefined => {
   const stored = [{ height: known.value('chain_storage_latest_block', { state: 'proposed' }), time: undefined }]
-  const executed = [
-    {
-      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
-      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
-    },
-    // The log has the time of the execution, not of the block.
-    { height: known.value('chain_execution_block_number'), time: undefined },
-  ]
-  const agreed = [
-    {
-      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
-      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
-    },
-    { height: known.value('chain_consensus_block_number'), time: undefined },
-  ]
+  // The log has the time of the execution, not of the block.
+  const executed = [rpcBlock(known), { height: known.value('chain_execution_block_number'), time: undefined }]
+  const agreed = [ledgerBlock(known), { height: known.value('chain_consensus_block_number'), time: undefined }]
   // The storage report is up to minutes old, so while blocks arrive it is behind.
   return isNodeDown(known, 'execution')
     ? (highest([...executed, ...stored]) ?? highest(agreed))
@@ -75,9 +63,7 @@ const ownBlock = ({ known }: GapInput): OwnBlock | undefined => {
 }
 
 /** The highest block; of two equal heights the one with a time. */
-const highest = (
-  blocks: readonly { readonly height: number | undefined; readonly time: number | undefined }[],
-): OwnBlock | undefined =>
+const highest = (blocks: readonly ReturnType<typeof rpcBlock>[]): OwnBlock | undefined =>
   blocks
     .flatMap(({ height, time }) => (height === undefined ? [] : [{ height, time }]))
     .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]

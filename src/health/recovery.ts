@@ -2,24 +2,8 @@ import { capital, duration } from '../core/format.ts'
 import type { RecoveryAction } from '../domain/health.ts'
 import { isWatcher, NO_ANSWER, NO_NODE, RPC_SILENT } from './facts.ts'
 import { citedIn } from '../domain/node-documentation.ts'
-import {
-  comingFork,
-  fullDatabase,
-  hostNotReady,
-  lostKeys,
-  missedFork,
-  noSpace,
-  oldDatabase,
-} from './recovery/preconditions.ts'
-import {
-  behind,
-  executionStalled,
-  healthy,
-  partialRestart,
-  stalled,
-  startStalled,
-  statesync,
-} from './recovery/running.ts'
+import * as preconditions from './recovery/preconditions.ts'
+import * as running from './recovery/running.ts'
 import {
   evidenceOf,
   type Path,
@@ -30,7 +14,7 @@ import {
   type Situation,
   timeLeft,
 } from './recovery/situation.ts'
-import { diverged, down, executionEndedAfterPartialRestart, rpcDown, wrongState } from './recovery/stopped.ts'
+import * as stopped from './recovery/stopped.ts'
 
 export interface RecoveryAdvice extends RecoveryPlan {
   /** The documents that the plan cites, as `[id]` in its texts. */
@@ -78,25 +62,25 @@ const SEE_CHECK = 'See what could not be read, and why: `chain-agent check`'
  */
 const RULES: readonly RecoveryRule[] = [
   noNode,
-  lostKeys,
-  oldDatabase,
-  missedFork,
-  fullDatabase,
-  noSpace,
-  hostNotReady,
-  executionEndedAfterPartialRestart,
-  wrongState,
-  diverged,
-  down,
-  statesync,
-  startStalled,
-  stalled,
-  executionStalled,
-  rpcDown,
-  partialRestart,
-  comingFork,
-  behind,
-  healthy,
+  preconditions.lostKeys,
+  preconditions.oldDatabase,
+  preconditions.missedFork,
+  preconditions.fullDatabase,
+  preconditions.noSpace,
+  preconditions.hostNotReady,
+  stopped.executionEndedAfterPartialRestart,
+  stopped.wrongState,
+  stopped.diverged,
+  stopped.down,
+  running.statesync,
+  running.startStalled,
+  running.stalled,
+  running.executionStalled,
+  stopped.rpcDown,
+  running.partialRestart,
+  preconditions.comingFork,
+  running.behind,
+  running.healthy,
 ]
 
 /** The documented recovery procedure that the node needs now, if any. It only advises and never acts. */

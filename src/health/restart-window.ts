@@ -253,21 +253,13 @@ const blocksync: Check = ({ known, at, span }) => {
     : ok(summary)
 }
 
-const CHECKS: readonly (readonly [string, Check])[] = [
-  ['services', services],
-  ['sync', sync],
-  ['references', references],
-  ['network', network],
-  ['findings', findings],
-  ['epoch', epoch],
-  ['blocksync', blocksync],
-]
+const CHECKS = { services, sync, references, network, findings, epoch, blocksync }
 
 /** Whether consensus and execution can be stopped together now, and be started after `span`, and what that costs. */
 export const restartWindow = (input: RestartInput): RestartWindow => {
   const { at, span } = input
-  const outcomes = CHECKS.map(([name, check]) => ({ name, ...check(input) }))
-  const checks = outcomes.map(({ name, state, summary, isRequired }) => ({ name, state, summary, isRequired }))
+  const outcomes = Object.entries(CHECKS).map(([name, check]) => ({ name, ...check(input) }))
+  const checks = outcomes.map(({ until: _until, ...check }) => check)
   const cost = ownRounds(input)
   const obstacles = outcomes.filter(({ state, isRequired }) => state === 'no' || (state === 'unknown' && isRequired))
   if (obstacles.length === 0) {

@@ -24,9 +24,9 @@ export interface Fact {
 
 /** The facts behind a health verdict, good or bad, with the nearest deadlines first. A watcher has few of them. */
 export const summarize = (input: SummaryInput): readonly Fact[] =>
-  FACTS.map(([label, valueOf]) => ({ label, value: valueOf(input) })).filter(
-    ({ value }) => value !== null || !isWatcher(input.known),
-  )
+  Object.entries(FACTS)
+    .map(([label, valueOf]) => ({ label, value: valueOf(input) }))
+    .filter(({ value }) => value !== null || !isWatcher(input.known))
 
 type SummaryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'outbound'>
 
@@ -127,24 +127,22 @@ const references = (input: HealthInput): string => {
     : `${text}: the difference to the network is unknown`
 }
 
-const agent = (input: HealthInput): string => collectorsOf(input).text
-
 const notifications = (input: SummaryInput): string => {
   const { text, next, heartbeat } = notificationsOf(input)
   const explained = next === null ? '' : ` (${next})`
   return `${text}${explained}${heartbeat ? `; heartbeat ${heartbeat.text}` : ''}`
 }
 
-const FACTS: readonly (readonly [string, (input: SummaryInput) => string | null])[] = [
-  ['forks', forks],
-  ['services', services],
-  ['chain', chain],
-  ['references', references],
-  ['storage', storage],
-  ['versions', versions],
-  ['clock', clock],
-  ['ports', ports],
-  ['key files', keys],
-  ['agent', agent],
-  ['alerts', notifications],
-]
+const FACTS: Readonly<Record<string, (input: SummaryInput) => string | null>> = {
+  forks,
+  services,
+  chain,
+  references,
+  storage,
+  versions,
+  clock,
+  ports,
+  'key files': keys,
+  agent: (input) => collectorsOf(input).text,
+  alerts: notifications,
+}

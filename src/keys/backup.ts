@@ -1,42 +1,34 @@
-import { readKeyMaterial, renderPasswordBackup } from '../parsers/keystore.ts'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { backupOf, KEY_TYPES, type KeyType } from '../domain/key-paths.ts'
 import { SourceError } from '../core/errors.ts'
 import { Secret } from '../core/redaction/secret.ts'
-import { copiesOf, findTemporaryFiles, keep, regularFileAt, replaceFile, tryRemove } from './rotation.ts'
-import { folderRiskOf, type KeyContext, readNodePassword, recoverKey } from './key-context.ts'
+import { findPasswordProblem, readKeyMaterial, renderPasswordBackup } from '../parsers/keystore.ts'
+import type { Encrypt } from './age.ts'
+import {
+  assertSameKey,
+  folderRiskOf,
+  type KeyContext,
+  type KnownKeys,
+  parseKey,
+  readNodePassword,
+  recoverKey,
+} from './key-context.ts'
+import { copiesOf, findTemporaryFiles, keep, regularFileAt, replaceFile, temporaryName, tryRemove } from './rotation.ts'
+
+/** What has a backup. */
+export type BackupType = KeyType | 'password'
 
 /** The result of `keys backup` for one file: paths and public keys, no secrets. */
-export interface BackupResult {
-  readonly key: KeyType | 'password'
-  readonly file: string
-  readonly publicKey: string | null
-  /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
-  readonly isLegacy: boolean
-  /** The path of the previous backup; null if there was none. */
-  readonly kept: string | null
-  readonly isKeptExposed: boolean
-  /** The number of earlier backups in the folder. */
-  readonly copies: number
-  /** Removed files of interrupted runs: the new backup contains everything that they did. */
-  readonly removed: readonly string[]
-  /** Files of interrupted runs with another secret, or unreadable: the operator must check them. */
-  readonly left: readonly string[]
-  /** The directory of the file, if its path contains symbolic links; null if it does not. */
-  readonly linkedTo: string | null
-  /** Why other users can remove or replace the backup, whatever its mode; null if they cannot. */
-  readonly folderRisk: string | null
-}
+export type BackupResult = Awaited<ReturnType<typeof backUp>>
+
+/** The result of `keys export` for one file, likewise. */
+export type ExportResult = Awaited<ReturnType<typeof exportKeys>>[number]
 
 /**
  * Writes the backup of one key to a temporary file that only its owner can read and syncs it, then links the existing
  * backup to a dated name, then replaces it. Throws a SourceError; the existing backup is then still in its place.
  */
-export const backUp = async (
-  context: KeyContext,
-  key: BackupResult['key'],
-  signal: AbortSignal,
-): Promise<BackupResult> => {
+export const backUp = async (context: KeyContext, key: BackupType, signal: AbortSignal) => {
   const path = backupOf(context.folders, key)
   const folder = dirname(path)
   const before = await context.files.resolve(folder)
@@ -67,13 +59,20 @@ export const backUp = async (
       key,
       file: path,
       publicKey,
+      /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
       isLegacy,
+      /** The path of the previous backup; null if there was none. */
       kept: kept?.file ?? null,
       isKeptExposed: kept?.isExposed ?? false,
+      /** The number of earlier backups in the folder. */
       copies: (await copiesOf(inFolder, path)).length,
+      /** Removed files of interrupted runs: the new backup contains everything that they did. */
       removed,
+      /** Files of interrupted runs with another secret, or unreadable: the operator must check them. */
       left,
+      /** The directory of the file, if its path contains symbolic links; null if it does not. */
       linkedTo: place === undefined || place === resolve(folder) ? null : place,
+      /** Why other users can remove or replace the backup, whatever its mode; null if they cannot. */
       folderRisk: (await folderRiskOf(context, folder))?.text ?? null,
     }
   } finally {
@@ -99,7 +98,7 @@ const assertNoForeignLink = async (context: KeyContext, folder: string): Promise
   })
 }
 
-const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal) => {
+const contentOf = async (context: KeyContext, key: BackupType, signal: AbortSignal) => {
   const password = await readNodePassword(context)
   const [type] = key === 'password' ? KEY_TYPES : [key]
   context.reportProgress(`Recovering the ${type} key`)
@@ -128,3 +127,78 @@ const isContained = (found: Secret, text: Secret): boolean => {
   const [theirs, ours] = [found, text].map((one) => readKeyMaterial(one.reveal()).material?.secret ?? null)
   return theirs !== null && theirs === ours
 }
+
+interface ExportRequest {
+  readonly keys: readonly BackupType[]
+  readonly encrypt: Encrypt
+  readonly known: KnownKeys
+  readonly folder: string
+  readonly isArmored: boolean
+}
+
+/**
+ * Encrypts backups unchanged. Throws a SourceError and writes nothing if one of them contains no key, or a key that is
+ * known not to be the node's. Never overwrites a file.
+ */
+export const exportKeys = async (context: KeyContext, { keys, encrypt, known, folder, isArmored }: ExportRequest) => {
+  const { files } = context
+  const encrypted = []
+  for (const key of keys) {
+    const from = backupOf(context.folders, key)
+    const file = join(folder, `${basename(from)}.age`)
+    if (await files.look(file)) throw fileExists(file)
+    const text = new Secret((await files.read(from)).toString('utf8'))
+    const identity = identityIn(text, key, from)
+    if (key !== 'password') {
+      const doing = `export the ${key} backup ${from}`
+      assertSameKey(known[key], identity.publicKey, { doing, advice: OTHER_ADVICE })
+    }
+    const content = await encrypt(text, isArmored)
+    encrypted.push({ exported: { key, from, file, ...identity }, content })
+  }
+  const written: string[] = []
+  try {
+    for (const { exported, content } of encrypted) {
+      await writeNew(context, exported.file, content)
+      written.push(exported.file)
+    }
+  } catch (error) {
+    for (const file of written) await files.remove(file)
+    throw error
+  }
+  return encrypted.map(({ exported }) => exported)
+}
+
+/** Writes a temporary file first: an incomplete file must not have the final name. */
+const writeNew = async (context: KeyContext, file: string, content: string | Uint8Array): Promise<void> => {
+  const { files } = context
+  const temporary = temporaryName(file, context)
+  await files.create(temporary, content)
+  try {
+    if (!(await files.keepAs(temporary, file))) throw fileExists(file)
+  } finally {
+    await files.remove(temporary)
+  }
+}
+
+const OTHER_ADVICE =
+  'check it with `chain-agent keys verify`; `chain-agent keys backup` writes the current key of the node; to encrypt this file anyway, use `age` itself'
+const ADVICE = 'create one: `chain-agent keys backup`'
+
+const identityIn = (text: Secret, key: BackupType, from: string) => {
+  const doing = `read the backup ${from}`
+  if (key !== 'password') {
+    const { publicKey, isLegacy } = parseKey({ text, type: key }, doing, ADVICE)
+    return { publicKey, isLegacy }
+  }
+  const problem = findPasswordProblem(text.reveal())
+  if (problem !== null) throw new SourceError({ doing, happened: problem, advice: ADVICE })
+  return { publicKey: null, isLegacy: false }
+}
+
+const fileExists = (file: string): SourceError =>
+  new SourceError({
+    doing: `write ${file}`,
+    happened: 'the file exists, and files are not overwritten',
+    advice: 'move it away, or use another directory: --output-directory DIRECTORY',
+  })

@@ -46,17 +46,12 @@ export const readNodePassword = async ({ files, folders }: KeyContext): Promise<
 /** Recovers a key with the keystore tool. Throws a SourceError if its output does not contain the secret. */
 export const recoverKey = async (
   { tool, folders }: Pick<KeyContext, 'tool' | 'folders'>,
-  { type, password, path = keystoreOf(folders, type) }: RecoverOptions,
+  one: { readonly type: KeyType; readonly password: Secret; readonly path?: string },
   signal: AbortSignal,
 ): Promise<Key> => {
+  const { type, password, path = keystoreOf(folders, type) } = one
   const text = await tool.recover({ path, type, password }, signal)
   return parseKey({ text, type }, `recover the ${type} key from ${path}`, RECOVER_ADVICE)
-}
-
-interface RecoverOptions {
-  readonly type: KeyType
-  readonly password: Secret
-  readonly path?: string
 }
 
 const RECOVER_ADVICE = 'the keystore tool prints the secret since v0.12: update it and run the command again'

@@ -31,12 +31,7 @@ export const publicKeyOf = ({ source, held }: RestorePlan): string | null =>
   source.key.publicKey ?? (held?.isSame === true ? held.publicKey : null)
 
 /** A new keystore that was made and verified, and is not yet in its place. */
-export interface PreparedKeystore {
-  readonly plan: RestorePlan
-  readonly content: Buffer
-  readonly owner: Owner
-  readonly publicKey: string | null
-}
+export type PreparedKeystore = Awaited<ReturnType<typeof prepareKeystore>>
 
 export interface RestoreResult {
   readonly type: KeyType
@@ -91,9 +86,9 @@ export const prepareKeystore = async (
   context: KeyContext,
   { plan, password }: { readonly plan: RestorePlan; readonly password: Secret },
   signal: AbortSignal,
-): Promise<PreparedKeystore> => {
+) => {
   const { type, source, keystore, before } = plan
-  const owner = before ?? (await ownerOfFolder(context, dirname(keystore)))
+  const owner: Owner = before ?? (await ownerOfFolder(context, dirname(keystore)))
   return withStagingDirectory(context, keystore, async (staged) => {
     context.reportProgress(`Importing the ${type} key`)
     await context.tool.import({ path: staged, type, password }, source.key.secret, signal)

@@ -2,17 +2,14 @@ import { basename, dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { isOpenToOthers, isReplacedCopyOf, replacedCopyPath } from '../domain/key-paths.ts'
 import { second } from '../core/units.ts'
-import type { KeyFileInfo } from '../sources/secret-files.ts'
+import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
 import type { KeyContext } from './key-context.ts'
 
 /** The dated copies of a file (`.bak`), oldest first. */
 export const copiesOf = async ({ files }: Pick<KeyContext, 'files'>, path: string): Promise<readonly string[]> => {
   const folder = dirname(path)
-  const names = await files.list(folder)
-  return names
-    .map((name) => `${folder}/${name}`)
-    .filter(isReplacedCopyOf(path))
-    .toSorted()
+  const paths = (await files.list(folder)).map((name) => `${folder}/${name}`)
+  return paths.filter(isReplacedCopyOf(path)).toSorted()
 }
 
 /** Names have a resolution of one second; a taken name is tried again one second later. */
@@ -81,19 +78,13 @@ export const findTemporaryFiles = async (
   return names.filter((name) => name.startsWith(begin) && name.endsWith(end)).map((name) => `${folder}/${name}`)
 }
 
-interface Replacement {
-  readonly path: string
-  readonly content: string | Uint8Array
-  readonly owner?: { readonly uid: number; readonly gid: number }
-}
-
 /**
  * Writes a temporary file, runs `before`, and renames the file to `path`. If one of them fails, the temporary file is
  * removed and the old file stays.
  */
 export const replaceFile = async <T>(
   context: Pick<KeyContext, 'files' | 'runId'>,
-  { path, content, owner }: Replacement,
+  { path, content, owner }: { readonly path: string; readonly content: string | Uint8Array; readonly owner?: Owner },
   before: () => Promise<T>,
 ): Promise<T> => {
   const { files } = context

@@ -17,20 +17,15 @@ import {
 /** The status of the backup of one key. Contains no secret. */
 export type VerifyResult = Awaited<ReturnType<typeof verify>>
 
-interface Copy {
-  readonly file: string
-  readonly isWhole: boolean
-  readonly exposure: string | null
-}
-
-interface VerifyRequest {
-  readonly key: KeyType
-  /** Whether the keystore tool may be run, which shows the password in the process list for a second. */
-  readonly mayRecover: boolean
-}
-
-/** Compares the backup with the keystore. What cannot be read is reported in the result, not thrown. */
-export const verify = async (context: KeyContext, { key, mayRecover }: VerifyRequest, signal: AbortSignal) => {
+/**
+ * Compares the backup with the keystore. What cannot be read is reported in the result, not thrown. `mayRecover`: whether
+ * the keystore tool may be run, which shows the password in the process list for a second.
+ */
+export const verify = async (
+  context: KeyContext,
+  { key, mayRecover }: { readonly key: KeyType; readonly mayRecover: boolean },
+  signal: AbortSignal,
+) => {
   const { folders } = context
   const [backup, keystore] = [backupOf(folders, key), keystoreOf(folders, key)]
   const [held, problem] = await attempt(() => readKeyBackup(context, key))
@@ -98,19 +93,14 @@ const exposureAt = async ({ files, folders }: KeyContext, path: string): Promise
   return exposureOf(info, (await files.look(folders.directory))?.uid ?? null)
 }
 
-const examineAll = (context: KeyContext, paths: readonly string[]): Promise<readonly Copy[]> =>
+const examineAll = (context: KeyContext, paths: readonly string[]) =>
   Promise.all(
-    paths.map(async (file) => ({
-      file,
-      isWhole: await isWhole(context, file),
-      exposure: await exposureAt(context, file),
-    })),
+    paths.map(async (file) => {
+      const bytes = await context.files.read(file).catch(() => undefined)
+      const isWhole = bytes !== undefined && readKeyMaterial(bytes.toString('utf8')).problem === null
+      return { file, isWhole, exposure: await exposureAt(context, file) }
+    }),
   )
-
-const isWhole = async ({ files }: KeyContext, path: string): Promise<boolean> => {
-  const bytes = await files.read(path).catch(() => undefined)
-  return bytes !== undefined && readKeyMaterial(bytes.toString('utf8')).problem === null
-}
 
 const offNodeOf = async (context: KeyContext, key: KeyType, publicKey: string | null): Promise<OffNode | null> => {
   const [notes] = await attempt(() => readOffNode(context))

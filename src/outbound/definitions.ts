@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { objectOf, orNull, recordOf } from '../collectors/shared/reading-schema.ts'
 import { counter, gauge, open } from '../core/metric.ts'
-import { baseUrl, file, polling, timed } from '../core/settings.ts'
+import { baseUrl, duration, file, timed } from '../core/settings.ts'
 
 /** A value of Prometheus: 127.0.0.1:9843. */
 const labelValue = z.string().regex(/^\S.{0,127}$/, 'expected the value of a label')
@@ -18,7 +18,7 @@ export const alertmanagers = {
     'What the agent sends to the Alertmanagers of `alertmanagers.urls`. They receive what Prometheus would send them: with the labels of its target, both are one alert.',
   settings: z
     .strictObject({
-      ...polling(ALERTS_TIMING, 'how often it sends what fires, in addition to each change'),
+      interval: duration(ALERTS_TIMING.interval, 'how often it sends what fires, in addition to each change'),
       urls: z
         .array(baseUrl('address of an Alertmanager'))
         .refine(
@@ -64,7 +64,7 @@ export const heartbeat = {
   introduction: "The heartbeat that the agent sends to `heartbeat.urlFile`, a dead man's switch outside of the host.",
   settings: z
     .strictObject({
-      ...polling(HEARTBEAT_TIMING, 'how often it is sent'),
+      interval: duration(HEARTBEAT_TIMING.interval, 'how often it is sent'),
       urlFile: file('the file with the URL that receives heartbeats; null: none is sent').nullable().default(null),
     })
     .transform(timed(HEARTBEAT_TIMING))
@@ -76,8 +76,6 @@ export const heartbeat = {
   }),
   metrics: {
     chain_agent_heartbeat_last_success_timestamp_seconds: gauge('Time at which a heartbeat was last accepted.'),
-    chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', {
-      result: ['accepted', 'failed'],
-    }),
+    chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', { result: ['accepted', 'failed'] }),
   },
 } as const

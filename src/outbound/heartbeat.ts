@@ -11,7 +11,7 @@ import { ownHeight } from '../collectors/derived/estimates.ts'
 import type { OfferCollector, Uses } from '../collectors/dependencies.ts'
 import { heartbeat as definition } from './definitions.ts'
 import { requestTimeout } from '../collectors/shared/request.ts'
-import { deliveryState, isAcceptedHeartbeat } from './delivery.ts'
+import { deliveryState, isAcceptedHeartbeat } from './outbox.ts'
 
 interface Reading {
   readonly health: HealthState

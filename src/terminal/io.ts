@@ -42,6 +42,9 @@ export const READER_GONE = 'the reader has gone'
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 130
 
+/** Whether a stream is a terminal. */
+export const isTerminal = (stream: Readable | Writable): boolean => 'isTTY' in stream && stream.isTTY === true
+
 /** What the action of a command receives from `defineCommand`. `options` also has the arguments, by name. */
 export interface ActionContext<Options> {
   readonly io: Io

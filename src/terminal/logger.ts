@@ -6,12 +6,7 @@ import type { Io } from './io.ts'
 /** The log of a long-running command: one JSON object per line, also for a warning of Node.js. */
 export const createLog = ({ log: { level } }: Config, io: Pick<Io, 'stdout' | 'env' | 'onWarning'>): Logger => {
   const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (name) => ({ level: name }) },
-    },
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (name) => ({ level: name }) } },
     isJournal(io) ? withPriority(io.stdout) : io.stdout,
   )
   io.onWarning?.(({ name, message, stack }) => {

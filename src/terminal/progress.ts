@@ -1,5 +1,5 @@
 import { second } from '../core/units.ts'
-import { controlSequence, type Io } from './io.ts'
+import { controlSequence, type Io, isTerminal } from './io.ts'
 
 export interface Progress {
   /** Shows the current step; only on a terminal, and only after the first second. */
@@ -14,14 +14,13 @@ const INTERVAL_MS = second / 5
 
 /** One line on stderr that is overwritten; nothing if stderr is a file or a pipe. */
 export const createProgress = ({ stderr, clock }: Pick<Io, 'stderr' | 'clock'>): Progress => {
-  const isTerminal = 'isTTY' in stderr && stderr.isTTY === true
   const startedAt = clock.elapsed()
   let shownAt = 0
   let isShown = false
   return {
     show: (text) => {
       const now = clock.elapsed()
-      if (!isTerminal || now - startedAt < DELAY_MS || now - shownAt < INTERVAL_MS) return
+      if (!isTerminal(stderr) || now - startedAt < DELAY_MS || now - shownAt < INTERVAL_MS) return
       const columns = 'columns' in stderr ? Number(stderr.columns) || 80 : 80
       stderr.write(`${START_OF_LINE}${text.slice(0, columns - 1)}`)
       shownAt = now

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { type Io, printable, terminalOf, UsageError } from './io.ts'
+import { type Io, isTerminal, printable, terminalOf, UsageError } from './io.ts'
 
 /** Asks one question on stderr. Null at the end of the input and on Ctrl-C. */
 type Ask = (question: string) => Promise<string | null>
@@ -44,10 +44,8 @@ export const confirm = async (io: Io, question: string, option: string): Promise
   return (await withDialogue(io, (ask) => ask(`${question} Type yes: `)))?.toLowerCase() === 'yes'
 }
 
-export const isTerminal = ({ stdin }: Io): boolean => 'isTTY' in stdin && stdin.isTTY === true
-
 export const requireTerminal = (io: Io, option: string): void => {
-  if (isTerminal(io)) return
+  if (isTerminal(io.stdin)) return
   throw new UsageError(
     `Cannot ask for confirmation: standard input is not a terminal. Use ${option} to continue without confirmation.`,
   )

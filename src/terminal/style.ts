@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { Tone } from '../domain/health.ts'
-import { controlSequence, type Io } from './io.ts'
+import { controlSequence, type Io, isTerminal } from './io.ts'
 
 /** What the terminal can show. */
 export interface Style {
@@ -41,13 +41,12 @@ const SIGNS = {
  * FORCE_COLOR; characters other than ASCII if the locale is UTF-8; lines as wide as the terminal.
  */
 export const createStyle = ({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Style => {
-  const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
-  const isWanted = (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' && isTerminal
+  const isWanted = (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb' && isTerminal(stdout)
   const isForced = !['', '0', 'false', undefined].includes(env['FORCE_COLOR'])
   const hasColor = isForced || isWanted
   const isUnicode = /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
   return {
-    width: widthOf(stdout, env, isTerminal),
+    width: widthOf(stdout, env),
     isUnicode,
     hasColor,
     paint: (tone, text) => (hasColor ? colored(tone, text) : text),
@@ -62,8 +61,8 @@ const colored = (tone: Tone, text: string): string =>
     .replaceAll('\u001b[', controlSequence(''))
     .replace('\n', () => text)
 
-const widthOf = (stdout: Io['stdout'], env: Io['env'], isTerminal: boolean): number | undefined => {
-  const columns = 'columns' in stdout && isTerminal ? Number(stdout.columns) : Number(env['COLUMNS'])
+const widthOf = (stdout: Io['stdout'], env: Io['env']): number | undefined => {
+  const columns = 'columns' in stdout && isTerminal(stdout) ? Number(stdout.columns) : Number(env['COLUMNS'])
   return Number.isInteger(columns) && columns > 0 ? Math.max(MIN_WIDTH, columns) : undefined
 }
 

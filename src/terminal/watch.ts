@@ -2,14 +2,8 @@ import { stripVTControlCharacters } from 'node:util'
 import { InvalidArgumentError } from 'commander'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
-import { controlSequence, type Io } from './io.ts'
+import { controlSequence, type Io, isTerminal } from './io.ts'
 import { linesText } from './output.ts'
-
-interface WatchOptions {
-  /** Renders the page, or one line of it. */
-  readonly render: () => Promise<WatchedPage>
-  readonly seconds: number
-}
 
 export interface WatchedPage {
   readonly lines: readonly string[]
@@ -37,25 +31,25 @@ export const readWatchSeconds = (text: string): number => {
 }
 
 /** Renders periodically until the signal aborts: in place on a terminal, otherwise line after line. */
-export const watch = async (io: Io, { render, seconds }: WatchOptions): Promise<void> => {
+export const watch = async (io: Io, seconds: number, render: () => Promise<WatchedPage>): Promise<void> => {
   const { stdout, clock, signal } = io
-  const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
-  if (isTerminal) stdout.write(HIDE_CURSOR)
+  const isInPlace = isTerminal(stdout)
+  if (isInPlace) stdout.write(HIDE_CURSOR)
   try {
     while (!signal.aborted) {
       const seen = await renderOnce(render)
       if (signal.aborted) return
-      stdout.write(isTerminal ? inPlace(seen.lines, sizeOf(stdout)) : linesText(seen.lines))
+      stdout.write(isInPlace ? inPlace(seen.lines, stdout) : linesText(seen.lines))
       const every = seconds * second
       await clock.sleep(seen.isFromNode ? Math.max(every, NODE_INTERVAL_MS) : every, signal)
     }
   } finally {
-    if (isTerminal) stdout.write(SHOW_CURSOR)
+    if (isInPlace) stdout.write(SHOW_CURSOR)
   }
 }
 
 /** An error of the agent is shown in place of the page; the command continues. */
-const renderOnce = async (render: WatchOptions['render']): Promise<WatchedPage> => {
+const renderOnce = async (render: () => Promise<WatchedPage>): Promise<WatchedPage> => {
   try {
     return await render()
   } catch (error) {
@@ -64,18 +58,10 @@ const renderOnce = async (render: WatchOptions['render']): Promise<WatchedPage> 
   }
 }
 
-interface Size {
-  readonly rows: number
-  readonly columns: number
-}
-
-const sizeOf = (stdout: Io['stdout']): Size => ({
-  rows: ('rows' in stdout && Number(stdout.rows)) || 24,
-  columns: ('columns' in stdout && Number(stdout.columns)) || 80,
-})
-
 /** Cuts the page to the height of the terminal: a longer page would scroll. */
-const inPlace = (lines: readonly string[], { rows, columns }: Size): string => {
+const inPlace = (lines: readonly string[], stdout: Io['stdout']): string => {
+  const rows = ('rows' in stdout && Number(stdout.rows)) || 24
+  const columns = ('columns' in stdout && Number(stdout.columns)) || 80
   const heights = lines.map((line) => Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)))
   const fits = (count: number, room: number): boolean =>
     heights.slice(0, count).reduce((sum, height) => sum + height, 0) <= room

@@ -1,35 +1,21 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { stringify } from 'yaml'
 import { expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
 import { hour } from '../../src/core/units.ts'
-import { ALERTMANAGERS, requireAlertmanager, startAlertmanagerWith } from '../support/alertmanager.ts'
+import { ALERTMANAGERS, requireAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { cli, startCli, type World } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
+import { receiving } from '../support/http.ts'
 
 /** A receiver that returns this status and body. */
-const listen = async (status: number, text = '', headers: Readonly<Record<string, string>> = {}) => {
-  const bodies: string[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
-    request.on('end', () => {
-      bodies.push(body)
-      response.writeHead(status, headers).end(text)
-    })
-  })
-  const port = await freePort()
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const close = (): void => void server.close()
-  onTestFinished(close)
-  return { url: `http://127.0.0.1:${port}/`, bodies }
+const listen = async (...answer: Parameters<typeof receiving>) => {
+  const receiver = await receiving(...answer)
+  onTestFinished(receiver.close)
+  return receiver
 }
 
 const messageSchema = z.object({
@@ -74,14 +60,7 @@ for (const version of ALERTMANAGERS) {
           webhook_configs: urls.map((url) => ({ url })),
         })),
       }
-      const file = join(directory, 'alertmanager.yml')
-      await writeFile(file, stringify(config))
-      const { address, stop } = await startAlertmanagerWith({
-        config: file,
-        storage: join(directory, 'data'),
-        version,
-        flags,
-      })
+      const { address, stop, post, alerts: active } = await startAlertmanager(directory, config, { version, flags })
       onTestFinished(async () => stop())
       const url = `http://${address}`
       const argv = ['alert', 'test', '--alertmanager', url, '--set', 'alertmanagers.instance=node-a']
@@ -89,7 +68,7 @@ for (const version of ALERTMANAGERS) {
       return {
         run,
         startRun: (args: readonly string[]) => startCli([...argv, ...args]),
-        active: async () => z.array(z.unknown()).parse(await (await fetch(`${url}/api/v2/alerts`)).json()),
+        active: async () => z.array(z.unknown()).parse(await active()),
         json: async (args: readonly string[] = [], world: World = {}) => {
           const { code: exitCode, out } = await run(['--json', ...args], world)
           const { alertmanagers, code, ...result } = resultSchema.parse(JSON.parse(out))
@@ -97,15 +76,7 @@ for (const version of ALERTMANAGERS) {
           const [tested] = alertmanagers
           return { exitCode, code, states: tested?.deliveries.map(({ state }) => state), problem: tested?.problem }
         },
-        post: async (alert: object): Promise<void> => {
-          const headers = { 'content-type': 'application/json' }
-          const { status } = await fetch(`${url}/api/v2/alerts`, {
-            method: 'POST',
-            headers,
-            body: JSON.stringify([alert]),
-          })
-          expect(status).toBe(200)
-        },
+        post: async (alert: object) => post([alert]),
       }
     }
     it('an interruption ends the alert', async ({ directory }) => {

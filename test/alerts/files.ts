@@ -20,13 +20,7 @@ const ruleSchema = z.strictObject({
   annotations: texts.optional(),
 })
 const rulesSchema = z.strictObject({
-  groups: z.array(
-    z.strictObject({
-      name: z.string(),
-      interval: z.string().optional(),
-      rules: z.array(ruleSchema),
-    }),
-  ),
+  groups: z.array(z.strictObject({ name: z.string(), interval: z.string().optional(), rules: z.array(ruleSchema) })),
 })
 const duration = z.union([z.string(), z.number()]).transform((value) => parseDuration(String(value)) ?? 0)
 const testsSchema = z.object({

@@ -7,13 +7,8 @@ const describe = await requireAlertmanager()
 
 type Case = readonly [address: string, severity: string, labels?: Labels]
 
-/** An alert that has fired before the others. */
-interface InhibitionCase {
-  readonly name: string
-  readonly source: Case
-  readonly others: readonly Case[]
-  readonly heard: readonly string[]
-}
+/** The source has fired before the others. */
+type InhibitionCase = readonly [name: string, source: Case, others: readonly Case[], heard: readonly string[]]
 
 const SYNC: Labels = { component: 'sync' }
 const SERVICES: Labels = { component: 'services' }
@@ -215,81 +210,81 @@ describe('a real Alertmanager with the committed configuration', () => {
     expect(await hear([on('ChainAgentDown', 'critical', { component: 'agent' })])).toEqual([])
   })
 
-  it.each<InhibitionCase>([
-    {
-      name: 'does not inhibit a critical alert by a warning whose critical level would explain it',
-      source: ['ChainBlockStalled', 'warning'],
-      others: [['ChainBehind', 'critical', SYNC]],
-      heard: ['chat ChainBlockStalled', 'pager ChainBehind'],
-    },
-    {
-      name: 'inhibits by one reading that is unknown, and not by another',
-      source: ['ChainRpcDown', 'critical', SYNC],
-      others: [
+  it.for<InhibitionCase>([
+    [
+      'does not inhibit a critical alert by a warning whose critical level would explain it',
+      ['ChainBlockStalled', 'warning'],
+      [['ChainBehind', 'critical', SYNC]],
+      ['chat ChainBlockStalled', 'pager ChainBehind'],
+    ],
+    [
+      'inhibits by one reading that is unknown, and not by another',
+      ['ChainRpcDown', 'critical', SYNC],
+      [
         ['ChainBlind.block', 'warning'],
         ['ChainBlind.storage', 'warning', { component: 'storage' }],
       ],
-      heard: ['chat ChainBlind.storage', 'pager ChainRpcDown'],
-    },
-    {
-      name: 'inhibits consequences of consensus being down',
-      source: ['ChainServiceDown', 'critical', { ...SERVICES, service: 'bft' }],
-      others: [
+      ['chat ChainBlind.storage', 'pager ChainRpcDown'],
+    ],
+    [
+      'inhibits consequences of consensus being down',
+      ['ChainServiceDown', 'critical', { ...SERVICES, service: 'bft' }],
+      [
         ['ChainBlockStalled', 'critical'],
         ['ChainBehind', 'warning', SYNC],
         ['ChainRpcDown', 'critical', SYNC],
         ['ChainDiskFull', 'critical', WAL],
       ],
-      heard: ['pager ChainDiskFull wal', 'pager ChainServiceDown'],
-    },
-    {
-      name: 'sends that the chain is stalled if only the RPC is down',
-      source: ['ChainServiceDown', 'critical', { ...SERVICES, service: 'rpc' }],
-      others: [
+      ['pager ChainDiskFull wal', 'pager ChainServiceDown'],
+    ],
+    [
+      'sends that the chain is stalled if only the RPC is down',
+      ['ChainServiceDown', 'critical', { ...SERVICES, service: 'rpc' }],
+      [
         ['ChainBlockStalled', 'critical'],
         ['ChainRpcDown', 'critical', SYNC],
       ],
-      heard: ['pager ChainBlockStalled', 'pager ChainServiceDown'],
-    },
-    {
-      name: 'does not send RPC alerts during statesync',
-      source: ['ChainStatesync', 'info', SYNC],
-      others: [['ChainRpcDown', 'critical', SYNC]],
-      heard: ['info ChainStatesync'],
-    },
-    {
-      name: 'sends the higher severity of one subject, and the lower one of another',
-      source: ['ChainOfTwoLevels', 'critical', WAL],
-      others: [
+      ['pager ChainBlockStalled', 'pager ChainServiceDown'],
+    ],
+    [
+      'does not send RPC alerts during statesync',
+      ['ChainStatesync', 'info', SYNC],
+      [['ChainRpcDown', 'critical', SYNC]],
+      ['info ChainStatesync'],
+    ],
+    [
+      'sends the higher severity of one subject, and the lower one of another',
+      ['ChainOfTwoLevels', 'critical', WAL],
+      [
         ['ChainOfTwoLevels', 'warning', WAL],
         ['ChainOfTwoLevels', 'warning', { component: 'host', directory: 'ledger' }],
         ['ChainClockDrift', 'warning', WAL],
       ],
-      heard: ['chat ChainClockDrift wal', 'chat ChainOfTwoLevels ledger', 'pager ChainOfTwoLevels wal'],
-    },
-    {
-      name: 'does not send that the query service waits for a node that is behind, but its other alerts',
-      source: ['ChainBehind', 'warning', SYNC],
-      others: QUERY_SERVICE,
-      heard: ['chat ChainBehind', 'chat ChainQueryServiceSlow.errors'],
-    },
-    {
-      name: 'sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well',
-      source: ['ChainQueryServiceDown.stopped', 'warning', { phase: 'stopped' }],
-      others: QUERY_SERVICE,
-      heard: ['chat ChainQueryServiceDown.stopped'],
-    },
-    {
-      name: 'sends one alert for an incomplete block, not that the service is stalled, behind and failing as well',
-      source: ['ChainQueryServiceDown.incomplete', 'warning', { phase: 'incomplete' }],
-      others: [
+      ['chat ChainClockDrift wal', 'chat ChainOfTwoLevels ledger', 'pager ChainOfTwoLevels wal'],
+    ],
+    [
+      'does not send that the query service waits for a node that is behind, but its other alerts',
+      ['ChainBehind', 'warning', SYNC],
+      QUERY_SERVICE,
+      ['chat ChainBehind', 'chat ChainQueryServiceSlow.errors'],
+    ],
+    [
+      'sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well',
+      ['ChainQueryServiceDown.stopped', 'warning', { phase: 'stopped' }],
+      QUERY_SERVICE,
+      ['chat ChainQueryServiceDown.stopped'],
+    ],
+    [
+      'sends one alert for an incomplete block, not that the service is stalled, behind and failing as well',
+      ['ChainQueryServiceDown.incomplete', 'warning', { phase: 'incomplete' }],
+      [
         ['ChainQueryServiceBehind.stalled', 'warning'],
         ['ChainQueryServiceBehind', 'warning'],
         ['ChainQueryServiceBehind.ingest-failing', 'warning'],
       ],
-      heard: ['chat ChainQueryServiceDown.incomplete'],
-    },
-  ])('$name', async ({ source, others, heard }) => {
+      ['chat ChainQueryServiceDown.incomplete'],
+    ],
+  ])('%s', async ([, source, others, heard]) => {
     await listeners.post(on(...source))
     const told = await hear([source, ...others].map((one) => on(...one)))
     expect(told).toEqual(heard.map((one) => `${one} ${instance}`))

@@ -1,13 +1,12 @@
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { startAlertmanager } from '../support/alertmanager.ts'
 import { eventually } from '../support/eventually.ts'
+import { receiving } from '../support/http.ts'
 import { ALERTS } from './files.ts'
 import { splitAddress } from '../../src/health/rules/rule.ts'
 
@@ -66,7 +65,7 @@ const ALWAYS = { times: [{ start_time: '00:00', end_time: '24:00' }] }
 const NEVER = { years: ['1970'] }
 
 /** The committed configuration with every wait set to 1 s and every receiver replaced by the webhook. */
-const hastened = async (url: string, { isNight = false }: ListenerOptions): Promise<string> => {
+const hastened = async (url: string, { isNight = false }: ListenerOptions) => {
   const { receivers, route, time_intervals: intervals, ...rest } = await readConfig()
   const hasten = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(hasten)
@@ -78,14 +77,14 @@ const hastened = async (url: string, { isNight = false }: ListenerOptions): Prom
       ]),
     )
   }
-  return stringify({
+  return {
     ...rest,
     time_intervals: intervals.map(({ name }) => ({ name, time_intervals: [isNight ? ALWAYS : NEVER] })),
     route: hasten(route),
     receivers: receivers.map(({ name }) =>
       name === 'none' ? { name } : { name, webhook_configs: [{ url, send_resolved: true }] },
     ),
-  })
+  }
 }
 
 export interface Listeners {
@@ -98,36 +97,16 @@ export interface Listeners {
 
 /** A real Alertmanager with the committed configuration, and a webhook in place of its receivers. */
 export const startListeners = async (options: ListenerOptions = {}): Promise<Listeners> => {
-  const messages: Message[] = []
+  const webhook = await receiving()
+  const messages = (): readonly Message[] => webhook.bodies.map((body) => messageSchema.parse(JSON.parse(body)))
   const directory = await mkdtemp(join(tmpdir(), 'chain-alertmanager-'))
-  const webhook = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      messages.push(messageSchema.parse(JSON.parse(Buffer.concat(chunks).toString())))
-      response.end()
-    })
-  }).listen(0, '127.0.0.1')
-  await once(webhook, 'listening')
-  const address = webhook.address()
-  const port = typeof address === 'object' ? address?.port : undefined
-  const file = join(directory, 'alertmanager.yml')
-  await writeFile(file, await hastened(`http://127.0.0.1:${port}/`, options))
-  const manager = await startAlertmanager(file, join(directory, 'data'))
-  const api = `http://${manager.address}/api/v2/alerts`
-
-  const post: Listeners['post'] = async (...alerts) => {
-    const body = JSON.stringify(alerts.map((labels) => ({ labels, annotations: {} })))
-    const headers = { 'content-type': 'application/json' }
-    const { status } = await fetch(api, { method: 'POST', headers, body })
-    if (status !== 200) throw new Error(`${status}\n${manager.output()}`)
-  }
+  const manager = await startAlertmanager(directory, await hastened(webhook.url, options))
+  const post: Listeners['post'] = async (...alerts) =>
+    manager.post(alerts.map((labels) => ({ labels, annotations: {} })))
   const open = async (alerts: readonly Labels[]): Promise<readonly Labels[]> => {
-    const standing = standingSchema.parse(await (await fetch(api)).json())
-    const done = [
-      ...standing.filter(({ status }) => status.state === 'suppressed'),
-      ...messages.flatMap(({ alerts: told }) => told),
-    ]
+    const standing = standingSchema.parse(await manager.alerts())
+    const suppressed = standing.filter(({ status }) => status.state === 'suppressed')
+    const done = [...suppressed, ...messages().flatMap(({ alerts: told }) => told)]
     return alerts.filter((posted) => !done.some(({ labels }) => isSame(labels, posted)))
   }
 
@@ -139,15 +118,14 @@ export const startListeners = async (options: ListenerOptions = {}): Promise<Lis
         async () => open(alerts),
         (left) => left.length === 0,
       )
-      return messages
+      return messages()
     },
     forget: () => {
-      messages.length = 0
+      webhook.bodies.length = 0
     },
     stop: async () => {
       await manager.stop()
-      webhook.closeAllConnections()
-      webhook.close()
+      await webhook.close()
       await rm(directory, { recursive: true, force: true })
     },
   }

@@ -1,11 +1,9 @@
-import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { stringify } from 'yaml'
 import { z } from 'zod'
 import { second } from '../../src/core/units.ts'
 import type { RecoveryAction } from '../../src/domain/health.ts'
@@ -20,7 +18,7 @@ import {
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
+import { listening } from '../support/http.ts'
 import { ALERTS } from './files.ts'
 import { readConfig } from './listeners.ts'
 
@@ -243,24 +241,17 @@ const listen = async () => {
     })
     socket.on('error', () => undefined)
   })
-  const [httpPort, smtpPort] = [await freePort(), await freePort()]
-  http.listen(httpPort, '127.0.0.1')
-  smtp.listen(smtpPort, '127.0.0.1')
-  await Promise.all([once(http, 'listening'), once(smtp, 'listening')])
+  const [web, mail] = [await listening(http), await listening(smtp)]
   return {
     received,
-    url: `http://127.0.0.1:${httpPort}`,
-    smarthost: `127.0.0.1:${smtpPort}`,
-    close: (): void => {
-      http.closeAllConnections()
-      http.close()
-      smtp.close()
-    },
+    url: web.url,
+    smarthost: `127.0.0.1:${mail.port}`,
+    close: async () => Promise.all([web.close(), mail.close()]),
   }
 }
 
 /** The receiver with every integration, as it is shipped, but for its addresses and secrets. */
-const configFor = async ({ url, smarthost }: { readonly url: string; readonly smarthost: string }): Promise<string> => {
+const configFor = async ({ url, smarthost }: Readonly<Record<'url' | 'smarthost', string>>) => {
   const { receivers } = await readConfig()
   const examples = receivers.find(({ name }) => name === 'examples')
   const only = z.tuple([z.looseObject({})])
@@ -272,7 +263,7 @@ const configFor = async ({ url, smarthost }: { readonly url: string; readonly sm
   const [ntfy, webhook] = z
     .tuple([z.looseObject({ url: z.string() }), z.looseObject({})])
     .parse(examples?.['webhook_configs'])
-  return stringify({
+  return {
     templates: [join(ALERTS, 'chain.tmpl')],
     route: { receiver: 'examples', group_by: ['instance'], group_wait: '1s', group_interval: '1s' },
     receivers: [
@@ -289,7 +280,7 @@ const configFor = async ({ url, smarthost }: { readonly url: string; readonly sm
         ],
       },
     ],
-  })
+  }
 }
 
 /**
@@ -312,21 +303,13 @@ const textsOfAll = (received: readonly Received[], alerts: readonly Posted[]): r
 
 const messagesOf = async (version: AlertmanagerVersion, directory: string): Promise<ReadonlyMap<string, string>> => {
   const sink = await listen()
-  await mkdir(directory, { recursive: true })
-  const file = join(directory, 'alertmanager.yml')
-  await writeFile(file, await configFor(sink))
-  const manager = await startAlertmanager(file, join(directory, 'data'), version)
+  const manager = await startAlertmanager(directory, await configFor(sink), { version })
   try {
     const arrived = new Map<string, string>()
     for (const [name, steps] of Object.entries(CASES)) {
       for (const alerts of steps) {
         sink.received.length = 0
-        const { status } = await fetch(`http://${manager.address}/api/v2/alerts`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(alerts),
-        })
-        expect(status).toBe(200)
+        await manager.post(alerts)
         const texts = await eventually(
           () => textsOfAll(sink.received, alerts),
           (found) => found.length === INTEGRATIONS.length,
@@ -338,7 +321,7 @@ const messagesOf = async (version: AlertmanagerVersion, directory: string): Prom
     return arrived
   } finally {
     await manager.stop()
-    sink.close()
+    await sink.close()
   }
 }
 

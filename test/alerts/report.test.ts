@@ -1,15 +1,10 @@
-import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
-import { stringify } from 'yaml'
 import { z } from 'zod'
 import { ALERTMANAGERS, requireAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
-import { listening } from '../support/http.ts'
+import { receiving } from '../support/http.ts'
 import { readConfig } from './listeners.ts'
 
 const messageSchema = z.object({
@@ -25,15 +20,7 @@ for (const version of ALERTMANAGERS) {
   const describe = await requireAlertmanager(version)
   describe(`report --send with Alertmanager ${version}`, () => {
     it('is one message of seven lines at most, and none when it ends', async ({ directory, onTestFinished }) => {
-      const messages: z.output<typeof messageSchema>[] = []
-      const { url, close } = await listening(
-        createServer((request, response) => {
-          void text(request).then((body) => {
-            messages.push(messageSchema.parse(JSON.parse(body)))
-            response.end()
-          })
-        }),
-      )
+      const { url, bodies, close } = await receiving()
       onTestFinished(close)
       const { route, receivers, time_intervals: intervals } = await readConfig()
       const { routes } = routesSchema.parse(route)
@@ -61,9 +48,7 @@ for (const version of ALERTMANAGERS) {
           hook('with the end', true),
         ],
       }
-      const file = join(directory, 'alertmanager.yml')
-      await writeFile(file, stringify(config))
-      const { address, stop } = await startAlertmanager(file, join(directory, 'data'), version)
+      const { address, stop } = await startAlertmanager(directory, config, { version })
       onTestFinished(async () => stop())
 
       const host = await openHost({ scenario: 'service-crash', second: 300 })
@@ -72,13 +57,14 @@ for (const version of ALERTMANAGERS) {
       expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(out).toMatch(new RegExp(`\n\nSent to Alertmanager:\n {2}${address} {2}accepted\n$`))
 
-      const to = (receiver: string) => messages.filter((one) => one.receiver === receiver)
+      const messages = () => bodies.map((body) => messageSchema.parse(JSON.parse(body)))
+      const to = (receiver: string) => messages().filter((one) => one.receiver === receiver)
       await eventually(
         () => to('with the end').map(({ status }) => status),
         (statuses) => statuses.includes('resolved'),
       )
       const [message, ...others] = to('digest')
-      expect([message?.status, others, messages.length]).toEqual(['firing', [], 3])
+      expect([message?.status, others, bodies.length]).toEqual(['firing', [], 3])
       expect(message?.commonLabels).toEqual({
         alertname: 'ChainReport',
         severity: 'info',
@@ -95,12 +81,7 @@ for (const version of ALERTMANAGERS) {
 }
 
 it('an Alertmanager that rejects it is exit code 1, and none at all a usage error', async ({ onTestFinished }) => {
-  const rejecting = await listening(
-    createServer((_, response) => {
-      response.statusCode = 401
-      response.end()
-    }),
-  )
+  const rejecting = await receiving(401)
   onTestFinished(rejecting.close)
   const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
   const rejected = await host.run(['report', '--send', '--json', '--set', `alertmanagers.urls=["${rejecting.url}"]`])

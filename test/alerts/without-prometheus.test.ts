@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
@@ -6,8 +5,8 @@ import { z } from 'zod'
 import { type Alerting, INSTANCE, startAlerting } from '../../e2e/alerting.ts'
 import { requireAlertmanager } from '../support/alertmanager.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
 import { openHost } from '../support/host.ts'
+import { listening } from '../support/http.ts'
 import { requirePrometheus } from '../support/prometheus.ts'
 import { parseExposition } from '../support/scrape.ts'
 import { addressOf } from './files.ts'
@@ -52,12 +51,10 @@ const startRelay = async () => {
       response.writeHead(status).end()
     })
   })
-  const port = await freePort()
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
+  const { url, close } = await listening(server)
+  onTestFinished(close)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     sent,
     firstAt,
     connect: (address: string | null, clock = now): void => {

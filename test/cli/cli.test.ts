@@ -114,9 +114,7 @@ describe('parse', () => {
   })
 
   test('lines: one result per line; lines that cannot be parsed go to stderr with their number', async () => {
-    const { code, out, err } = await cli(['parse', 'ledger-tail'], {
-      stdin: `${timeout}\n\nhello\n{"cut\n`,
-    })
+    const { code, out, err } = await cli(['parse', 'ledger-tail'], { stdin: `${timeout}\n\nhello\n{"cut\n` })
     expect(code).toBe(0)
     expect(out).toBe(
       `{"event":"timeout","timestamp":null,"level":"INFO","round":"9223372036854775809","author":"${AUTHOR}","authorAddress":null,"writtenAt":1772359200000}\n`,
@@ -139,12 +137,7 @@ describe('parse', () => {
     const { code, out } = await cli(['parse', 'systemctl', file])
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject([
-      {
-        unit: 'a.service',
-        activeState: 'active',
-        restarts: '4294967294',
-        memoryBytes: null,
-      },
+      { unit: 'a.service', activeState: 'active', restarts: '4294967294', memoryBytes: null },
     ])
   })
   test('an invalid document, and a missing file', async () => {

@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { PassThrough, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
-import type { Argument, Command } from 'commander'
+import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { loadProgram } from '../../src/cli/program.ts'
-import { systemClock } from '../../src/core/clock.ts'
+import { completeProgram } from '../support/words.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'scenarios', 'alerts', 'deploy'].flatMap(
@@ -17,15 +15,7 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'scenarios
           .map((file) => `${place}/${file}`),
 )
 
-const io = {
-  stdin: Readable.from([]),
-  stdout: new PassThrough(),
-  stderr: new PassThrough(),
-  env: {},
-  clock: systemClock,
-  signal: new AbortController().signal,
-}
-const program = await loadProgram(io, () => undefined)
+const program = await completeProgram()
 
 /** The `chain-agent` command lines of a page: at the start of a line, after another command, or in a code span. */
 const shownIn = (text: string): readonly (readonly string[])[] =>
@@ -68,17 +58,3 @@ describe.each(PAGES)('%s', (page) => {
     expect(lines.map(wrong).filter((problem) => problem !== undefined)).toEqual([])
   })
 })
-
-test('a command that is not loaded is listed as it is when loaded', async () => {
-  const listed = await loadProgram(io, () => undefined, [])
-  const termsOf = ({ commands }: Command) =>
-    commands
-      .filter((command) => command.helpGroup() !== '')
-      .map((command) => [command.name(), command.registeredArguments.map(termOf)])
-  expect(termsOf(listed)).toEqual(termsOf(program))
-})
-
-const termOf = (argument: Argument): string => {
-  const shown = `${argument.name()}${argument.variadic ? '...' : ''}`
-  return argument.required ? `<${shown}>` : `[${shown}]`
-}

@@ -43,10 +43,7 @@ const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctr
     killAll: () => undefined,
   }
   const running = startCli([...argv, '--prefix', 'zephyr'], {
-    overrides: {
-      exec,
-      ask: ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED')),
-    },
+    overrides: { exec, ask: ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED')) },
   })
   await hangs
   return running.interrupt(reason)
@@ -78,9 +75,6 @@ test('Ctrl-C ends --follow with exit code 0', async () => {
 })
 
 test('a reader that closes the pipe is no interruption', async () => {
-  const told = await interrupted(['logs', 'bft', '--since', '2026-02-28'], {
-    entries: 1,
-    reason: READER_GONE,
-  })
+  const told = await interrupted(['logs', 'bft', '--since', '2026-02-28'], { entries: 1, reason: READER_GONE })
   expect(told).toMatchObject({ code: 0, err: '' })
 })

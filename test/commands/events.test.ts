@@ -63,12 +63,18 @@ describe('where no agent runs', () => {
   const LINE =
     '{"id":1,"at":"2026-03-01T10:00:00.000Z","collector":"services","subject":"bft","from":"active","to":"failed (core-dump)\\u001b[2J"}'
 
-  test('reads the file of the agent, and names it as the source', async () => {
-    const { run, directory } = await start({ agent: false })
+  /** The directory of an agent that has kept these events. */
+  const keep = async ({ directory }: Host, text: string): Promise<string> => {
     const state = join(directory, 'state')
     await mkdir(state, { recursive: true })
-    await writeFile(join(state, 'events.jsonl'), `${LINE}\n`)
-    const { out, code } = await run(['events', '--set', `state.directory=${state}`])
+    await writeFile(join(state, 'events.jsonl'), text)
+    return state
+  }
+
+  test('reads the file of the agent, and names it as the source', async () => {
+    const host = await start({ agent: false })
+    const state = await keep(host, `${LINE}\n`)
+    const { out, code } = await host.run(['events', '--set', `state.directory=${state}`])
     expect(out).toBe(
       `1 change since 2026-03-01T10:00:00.000Z, from ${state}: no agent is running\n` +
         '2026-03-01T10:00:00.000Z   services     bft: active -> failed (core-dump)\n',
@@ -77,17 +83,13 @@ describe('where no agent runs', () => {
   })
 
   test('the mark of a severity is visible without colour, and --severity filters', async () => {
-    const { run, directory } = await start({ agent: false })
-    const state = join(directory, 'state')
-    await mkdir(state, { recursive: true })
+    const host = await start({ agent: false })
     const line = (id: number, severity: string, to: string): string =>
       `{"id":${id},"at":"2026-03-01T10:00:00.000Z","severity":"${severity}","collector":"services","subject":"bft","from":"x","to":"${to}"}\n`
-    await writeFile(
-      join(state, 'events.jsonl'),
-      line(1, 'critical', 'failed') + line(2, 'warning', 'activating') + line(3, 'info', 'active'),
-    )
+    const events = line(1, 'critical', 'failed') + line(2, 'warning', 'activating') + line(3, 'info', 'active')
+    const state = await keep(host, events)
     const marked = async (...options: string[]) => {
-      const { out } = await run(['events', '--set', `state.directory=${state}`, ...options])
+      const { out } = await host.run(['events', '--set', `state.directory=${state}`, ...options])
       return out
         .split('\n')
         .slice(1, -1)

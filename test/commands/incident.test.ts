@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { parseIncident } from '../../src/parsers/incident.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/directory.ts'
@@ -44,9 +44,7 @@ describe('consensus panics', () => {
   beforeAll(async () => {
     host = await startHost({ scenario: 'panic', second: 0, settings, hasSecrets: true })
     await play(host, 75)
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
 
   it('the journals reach from 60 s before the alert to 30 s after it', async () => {

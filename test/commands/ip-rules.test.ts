@@ -26,8 +26,7 @@ test('the rules have every host of the configuration, name servers and clients',
       - { name: b, url: 'https://198.51.100.9' }
     heartbeat: { urlFile: ${heartbeat} }
   `)
-  const rules = await renderIpRules(config, {
-    clients: ['10.0.0.0/24'],
+  const rules = await renderIpRules(config, ['10.0.0.0/24'], {
     resolve: (host) => Promise.resolve(host.startsWith('a.') ? ['192.0.2.1', '2001:db8::1'] : ['192.0.2.2']),
     nameServers: ['127.0.0.53', '192.0.2.53:5353', '[2001:db8::53]:53'],
   })
@@ -59,7 +58,7 @@ IPAddressAllow=192.0.2.2`)
 test('a name that cannot be resolved is an error without rules', async () => {
   const config = await configOf("rpc: { url: 'http://node.example.org' }")
   const resolve = () => Promise.reject(new Error('ENOTFOUND'))
-  await expect(renderIpRules(config, { clients: [], resolve })).rejects.toThrow(
+  await expect(renderIpRules(config, [], { resolve })).rejects.toThrow(
     'Could not resolve node.example.org, the host of rpc.url: ENOTFOUND',
   )
 })
@@ -68,7 +67,7 @@ test('a heartbeat file without a URL is an error without its content', async () 
   const heartbeat = join(folder, 'heartbeat')
   await writeFile(heartbeat, 'secret words')
   const config = await configOf(`heartbeat: { urlFile: ${heartbeat} }`)
-  const failure = renderIpRules(config, { clients: [] })
+  const failure = renderIpRules(config, [])
   await expect(failure).rejects.toThrow('heartbeat.urlFile: the content is not a URL')
   await expect(failure).rejects.not.toThrow('secret')
 })

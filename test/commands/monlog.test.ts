@@ -93,12 +93,7 @@ test('the facts follow, always in the same rows', async () => {
 
 describe('findings', () => {
   test('are shown with what to do, wrapped to the width, in ASCII', async () => {
-    const host = await openHost({
-      scenario: 'deadlock',
-      second: 150,
-      agent: false,
-      env: { COLUMNS: '60', LANG: 'C' },
-    })
+    const host = await openHost({ scenario: 'deadlock', second: 150, agent: false, env: { COLUMNS: '60', LANG: 'C' } })
     const { out } = await host.run(['monlog'])
     expect(out).toContain('\nx No block was committed in the last 60 seconds.\n    > See whether')
     expect(out).toMatch(/x \d\d local timeouts of 1 round, and no block committed\./)

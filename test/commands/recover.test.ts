@@ -1,85 +1,55 @@
 import { describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
 import { openHost } from '../support/host.ts'
 
-type World = Parameters<typeof openHost>[0]
+type World = Partial<Parameters<typeof openHost>[0]>
+type Row = readonly [scenario: string, second: number, summary: string, exitCode: 0 | 1, world?: World]
 
 /** `recover` on a host without an agent: one round of collectors. test/scenarios/golden/commands has six scenarios. */
-const ROWS: readonly (readonly [name: string, summary: string, exitCode: 0 | 1, world: World])[] = [
+const ROWS: readonly Row[] = [
   // 10 seconds, some 27 of 800 blocks.
-  [
-    'down for ten seconds',
-    'start the services together, now: peers still serve the blocks that the node missed.',
-    1,
-    { scenario: 'node-down', second: 40 },
-  ],
+  ['node-down', 40, 'start the services together, now: peers still serve the blocks that the node missed.', 1],
   // 330 seconds, some 880 blocks: beyond the 800, and far from 30,000.
   [
-    'down until the window has passed',
+    'node-down',
+    360,
     'do a soft reset: start the services together with a new forkpoint, and let the node statesync.',
     1,
-    { scenario: 'node-down', second: 360 },
   ],
   // It is stalled since the 30th second; the limit is half an hour.
-  [
-    'statesync that is stalled for a minute',
-    'wait: statesync is under way.',
-    0,
-    { scenario: 'statesync-frozen', second: 120 },
-  ],
+  ['statesync-frozen', 120, 'wait: statesync is under way.', 0],
   [
     'deadlock',
+    180,
     'restart the services together, now: no block for 2 min, and the network still produces blocks.',
     1,
-    { scenario: 'deadlock', second: 180 },
   ],
+  // Consensus was restarted alone, and execution aborted.
   [
-    'consensus was restarted alone, and execution aborted',
+    'assertion',
+    60,
     'restart consensus and execution together: consensus was restarted alone, and execution has ended.',
     1,
-    { scenario: 'assertion', second: 60 },
   ],
+  // The same, and blocks arrive.
   [
-    'consensus was restarted alone, and blocks arrive',
+    '30s bft stops\n32s bft starts',
+    60,
     'restart consensus and execution together at a convenient time: consensus was restarted alone.',
     1,
-    { scenario: '30s bft stops\n32s bft starts', second: 60 },
   ],
-  [
-    'database-old',
-    'migrate the database: execution does not start without the page-encoded timeline.',
-    1,
-    { scenario: 'database-old', second: 60 },
-  ],
+  ['database-old', 60, 'migrate the database: execution does not start without the page-encoded timeline.', 1],
   // The fork is 24 hours and 30 seconds after the beginning.
-  [
-    'timeline-missing',
-    'migrate the database before the fork aurora, which is 23 h away.',
-    1,
-    { scenario: 'timeline-missing', second: 45 },
-  ],
-  [
-    'upgrade-missed',
-    'upgrade the node before the fork aurora, which is 23 h away.',
-    1,
-    { scenario: 'upgrade-missed', second: 45 },
-  ],
-  [
-    'rpc-refused, as reported by the agent',
-    'restart the RPC alone: consensus and execution work.',
-    1,
-    { scenario: 'rpc-refused', second: 60, agent: true },
-  ],
-  ['lagging', 'wait: the node is behind, and blocks arrive.', 0, { scenario: 'lagging', second: 90 }],
-  [
-    'no node',
-    'unknown: there is no node on this host, or none that this user can see.',
-    1,
-    { scenario: 'healthy', second: 90, hasNode: false },
-  ],
+  ['timeline-missing', 45, 'migrate the database before the fork aurora, which is 23 h away.', 1],
+  ['upgrade-missed', 45, 'upgrade the node before the fork aurora, which is 23 h away.', 1],
+  // As reported by the agent.
+  ['rpc-refused', 60, 'restart the RPC alone: consensus and execution work.', 1, { agent: true }],
+  ['lagging', 90, 'wait: the node is behind, and blocks arrive.', 0],
+  ['healthy', 90, 'unknown: there is no node on this host, or none that this user can see.', 1, { hasNode: false }],
 ]
 
-test.for(ROWS)('%s', async ([, summary, exitCode, world]) => {
-  const host = await openHost({ agent: false, ...world })
+test.for(ROWS)('%s, second %i: %s', async ([scenario, second, summary, exitCode, world = {}]) => {
+  const host = await openHost({ scenario, second, agent: false, ...world })
   const { code, out, err } = await host.run(['recover'])
   const line = out.split('\n').find((one) => one.startsWith('RECOVERY: '))
   expect({ line: line?.replace(/ Time left for a restart: [^.]*\.$/, ''), code, err }).toEqual({
@@ -91,12 +61,7 @@ test.for(ROWS)('%s', async ([, summary, exitCode, world]) => {
 
 describe('the output', () => {
   test('has evidence, steps and what not to do; a command is complete on its own line', async () => {
-    const host = await openHost({
-      scenario: 'node-down',
-      second: 40,
-      agent: false,
-      env: { COLUMNS: '40' },
-    })
+    const host = await openHost({ scenario: 'node-down', second: 40, agent: false, env: { COLUMNS: '40' } })
     const { out } = await host.run(['recover'])
     const lines = out.split('\n')
     const command = 'sudo systemctl start chain-bft chain-execution chain-rpc'
@@ -128,7 +93,6 @@ describe('the output', () => {
   })
 
   test('a surplus argument is a usage error', async () => {
-    const host = await openHost({ scenario: 'healthy', second: 1, agent: false })
-    expect((await host.run(['recover', 'now'])).code).toBe(2)
+    expect((await cli(['recover', 'now'])).code).toBe(2)
   })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
 import { openHost } from '../support/host.ts'
 
 test('the answer, every condition, and the exit code', async () => {
@@ -80,8 +81,7 @@ test('a host without a node: the lines of check', async () => {
 })
 
 test.each(['5', '0s', '7h', 'soon'])('--for %s is a usage error', async (span) => {
-  const host = await openHost({ scenario: 'healthy', second: 1, agent: false })
-  const { code, err } = await host.run(['restart-window', '--for', span])
+  const { code, err } = await cli(['restart-window', '--for', span])
   expect(code).toBe(2)
   expect(err).toContain('expected a duration from 1s to 6h, such as 2m')
 })

@@ -318,12 +318,7 @@ const MATRIX: readonly Row[] = [
   },
   {
     name: '6. systemctl, the reference and the agent hang',
-    host: {
-      ranAgo: HOUR,
-      systemctlHangs: true,
-      references: [{ fault: 'hangs' }],
-      agents: [{ fault: 'hangs' }],
-    },
+    host: { ranAgo: HOUR, systemctlHangs: true, references: [{ fault: 'hangs' }], agents: [{ fault: 'hangs' }] },
     line: `${UNKNOWN}: r1: no answer in time; agent a1.simulated: no answer in time`,
     seconds: 3.5,
   },
@@ -377,11 +372,7 @@ const MATRIX: readonly Row[] = [
     host: { ranAgo: 1, clockBehind: HOUR, references: [{ own: [blockBefore(5)] }] },
     line: unseen('r1'),
   },
-  {
-    name: '12. the first start ever',
-    host: { references: [{}] },
-    line: unseen('r1'),
-  },
+  { name: '12. the first start ever', host: { references: [{}] }, line: unseen('r1') },
   {
     name: '12. the first start ever, with a key that signs elsewhere',
     host: { references: [{ own: A_MINUTE_AGO }] },

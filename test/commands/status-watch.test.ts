@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { watch } from '../../src/terminal/watch.ts'
 import { SourceError } from '../../src/core/errors.ts'
@@ -14,9 +14,7 @@ describe('--watch', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 90 })
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
 
   /** Runs until it has written so much, then Ctrl-C. */
@@ -76,7 +74,7 @@ describe('how often', () => {
       if (looks === 2) throw new SourceError({ doing: 'ask the agent', happened: 'it hangs' })
       return Promise.resolve({ lines: [`look ${looks}`], isFromNode })
     }
-    const ended = watch(io, { render: look, seconds: 5 })
+    const ended = watch(io, 5, look)
     const seen: number[] = []
     for (const step of [0, ...steps]) {
       await clock.advance(step)

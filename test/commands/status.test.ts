@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { COLLECTORS } from '../../src/collectors/index.ts'
 import { createChain } from '../../simulator/chain.ts'
-import { type Host, startHost } from '../support/host.ts'
+import { type Host, openHost, startHost } from '../support/host.ts'
 
 /** Without `watched`, `heartbeat` and `alertmanagers`, for which the demo configures nothing. */
 const COUNT = Object.keys(COLLECTORS).length - 3
@@ -26,9 +26,7 @@ describe('a healthy node, with an agent', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 90 })
-  })
-  afterAll(async () => {
-    await host.close()
+    return host.close
   })
   const at = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) =>
     (await host.run(['status', ...words], { env })).out
@@ -71,12 +69,7 @@ describe('a healthy node, with an agent', () => {
     const address: unknown = expect.stringMatching(/:8000$/)
 
     expect(sections).toMatchObject({
-      header: {
-        hostname: 'simulated',
-        date: text,
-        uptimeSeconds: number,
-        version: '0.16.1',
-      },
+      header: { hostname: 'simulated', date: text, uptimeSeconds: number, version: '0.16.1' },
       config: {
         network: 'simulated',
         chain: 'chain_simulated',
@@ -87,21 +80,12 @@ describe('a healthy node, with an agent', () => {
         recordSeqNum: '3',
       },
       services: {
-        'chain-bft': {
-          state: 'running',
-          active: true,
-          expected: true,
-          mainPid: number,
-        },
+        'chain-bft': { state: 'running', active: true, expected: true, mainPid: number },
         'chain-execution': { state: 'running' },
         'chain-rpc': { state: 'running' },
         otelcol: { state: 'running' },
         reported: { bft: 'running', execution: 'running', rpc: 'running', otelcol: 'running' },
-        cleanup: {
-          activated: true,
-          previousSeconds: number,
-          nextSeconds: number,
-        },
+        cleanup: { activated: true, previousSeconds: number, nextSeconds: number },
       },
       peers: { peersNumber: digits },
       consensus: {
@@ -116,12 +100,7 @@ describe('a healthy node, with an agent', () => {
       },
       // As the report of a node that has not needed statesync has it.
       statesync: { percentage: 0, progress: '0', target: '0', active: false },
-      rpc: {
-        status: 'active',
-        clientVersion: 'Chain/0.16.1',
-        netVersion: '31143',
-        blockNumber: digits,
-      },
+      rpc: { status: 'active', clientVersion: 'Chain/0.16.1', netVersion: '31143', blockNumber: digits },
     })
   })
 
@@ -159,7 +138,7 @@ describe('a healthy node, with an agent', () => {
     [['zzzzzzzz'], 'Sections: header, config, services'],
     [['--watch', 'storage'], 'expected a number of seconds from 1 to 86400'],
     [['--watch', '0'], 'expected a number of seconds from 1 to 86400'],
-  ])('%j is refused before anybody is asked', async (words, expected) => {
+  ])('%j is a usage error before anything is read', async (words, expected) => {
     const { code, out, err } = await host.run(['status', ...words])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
@@ -167,81 +146,62 @@ describe('a healthy node, with an agent', () => {
 })
 
 describe('scenarios of the node', () => {
-  const within = async (scenario: string, second: number, look: (host: Host) => Promise<void>) => {
-    const host = await startHost({ scenario, second })
-    try {
-      await look(host)
-    } finally {
-      await host.close()
-    }
-  }
-
   test('statesync: how far it is, and nothing of a port that refuses', async () => {
-    await within('statesync', 90, async (host) => {
-      const { sections } = read(await see(host, '--json'))
-      expect(sections['statesync']).toMatchObject({ active: true })
-      // Half of the three minutes; the share is rounded down.
-      const { percentage } = z.object({ percentage: z.number() }).parse(sections['statesync'])
-      expect(percentage).toBeGreaterThan(49)
-      expect(percentage).toBeLessThan(65)
-      expect(sections['consensus']).toMatchObject({ status: 'out-of-sync', mode: 'syncing' })
-      // The difference of the state, as in `recover`: 40,000 blocks, and those of 90 s.
-      const { blockNumber, blockDifference } = z
-        .object({ blockNumber: z.null(), blockDifference: z.number() })
-        .parse(sections['chain'])
-      expect(blockNumber).toBeNull()
-      expect(Math.round(blockDifference / 1000)).toBe(40)
-      const rpc = await see(host, 'rpc')
-      expect(rpc).toMatch(/^ {2}answers +x no: refused$/m)
-      expect(rpc).toMatch(/^ {2}latest block +unknown \(it does not answer\)$/m)
-      expect(rpc).toMatch(/^ {2}block number +unknown$/m)
-    })
+    const host = await openHost({ scenario: 'statesync', second: 90 })
+    const { sections } = read(await see(host, '--json'))
+    expect(sections['statesync']).toMatchObject({ active: true })
+    // Half of the three minutes; the share is rounded down.
+    const { percentage } = z.object({ percentage: z.number() }).parse(sections['statesync'])
+    expect(percentage).toBeGreaterThan(49)
+    expect(percentage).toBeLessThan(65)
+    expect(sections['consensus']).toMatchObject({ status: 'out-of-sync', mode: 'syncing' })
+    // The difference of the state, as in `recover`: 40,000 blocks, and those of 90 s.
+    const { blockNumber, blockDifference } = z
+      .object({ blockNumber: z.null(), blockDifference: z.number() })
+      .parse(sections['chain'])
+    expect(blockNumber).toBeNull()
+    expect(Math.round(blockDifference / 1000)).toBe(40)
+    const rpc = await see(host, 'rpc')
+    expect(rpc).toMatch(/^ {2}answers +x no: refused$/m)
+    expect(rpc).toMatch(/^ {2}latest block +unknown \(it does not answer\)$/m)
+    expect(rpc).toMatch(/^ {2}block number +unknown$/m)
   })
 
   test('a service that crashed: since when, and by what', async () => {
-    await within('service-crash', 60, async (host) => {
-      const overview = await see(host)
-      expect(overview).toMatch(/^ {2}services +x bft failed \(killed by SIGABRT\); running: execution, /m)
-      const service = await see(host, 'bft')
-      expect(service).toMatch(/^ {2}state +x failed$/m)
-      expect(service).toMatch(/^ {2}ended +\S+Z \([345]\d s ago\)$/m)
-      expect(service).toMatch(/^ {2}last exit +killed by SIGABRT$/m)
-      expect(service).toMatch(/^ {2}result +x core-dump$/m)
-    })
+    const host = await openHost({ scenario: 'service-crash', second: 60 })
+    const overview = await see(host)
+    expect(overview).toMatch(/^ {2}services +x bft failed \(killed by SIGABRT\); running: execution, /m)
+    const service = await see(host, 'bft')
+    expect(service).toMatch(/^ {2}state +x failed$/m)
+    expect(service).toMatch(/^ {2}ended +\S+Z \([345]\d s ago\)$/m)
+    expect(service).toMatch(/^ {2}last exit +killed by SIGABRT$/m)
+    expect(service).toMatch(/^ {2}result +x core-dump$/m)
   })
 
   test('a tool that aborts: unknown is said, with the reason, and nothing is 0', async () => {
-    await within('tool-aborts', 60, async (host) => {
-      expect(await see(host)).toMatch(/^ {2}storage +unknown$/m)
-      const storage = await see(host, 'storage')
-      const [, facts = '', reason = ''] =
-        /from the storage tool:\n([^]*?)\n {2}from its growth rate[^]*\n {2}(storage: .*)\n$/.exec(storage) ?? []
-      expect(facts.split('\n').length).toBeGreaterThan(10)
-      for (const line of facts.split('\n')) expect(line).toMatch(/ unknown$/)
-      expect(reason).toMatch(/^storage: Could not read the storage report: .*; what to do: /)
-      const { sections } = read(await see(host, 'storage', '--json'))
-      expect(sections['storage']).toMatchObject({
-        devices: null,
-        lists: { fast: null, slow: null, free: null },
-        latestBlock: { finalized: null },
-        unknownBecause: [reason],
-      })
+    const host = await openHost({ scenario: 'tool-aborts', second: 60 })
+    expect(await see(host)).toMatch(/^ {2}storage +unknown$/m)
+    const storage = await see(host, 'storage')
+    const [, facts = '', reason = ''] =
+      /from the storage tool:\n([^]*?)\n {2}from its growth rate[^]*\n {2}(storage: .*)\n$/.exec(storage) ?? []
+    expect(facts.split('\n').length).toBeGreaterThan(10)
+    for (const line of facts.split('\n')) expect(line).toMatch(/ unknown$/)
+    expect(reason).toMatch(/^storage: Could not read the storage report: .*; what to do: /)
+    const { sections } = read(await see(host, 'storage', '--json'))
+    expect(sections['storage']).toMatchObject({
+      devices: null,
+      lists: { fast: null, slow: null, free: null },
+      latestBlock: { finalized: null },
+      unknownBecause: [reason],
     })
   })
 })
 
-describe('without an agent', () => {
-  test('the node itself is asked, and that is said', async () => {
-    const host = await startHost({ scenario: 'healthy', second: 90, agent: false })
-    try {
-      const out = await see(host)
-      const lines = out.split('\n')
-      expect(lines[1]).toBe(`Read from the node: no agent answers at 127.0.0.1:${host.port}`)
-      expect(out).toMatch(
-        new RegExp(`^ {2}agent +! not running; read from the node, ${COUNT} of ${COUNT} collectors ok$`, 'm'),
-      )
-    } finally {
-      await host.close()
-    }
-  })
+test('without an agent the node itself is read, and the output says so', async () => {
+  const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
+  const out = await see(host)
+  expect(out.split('\n')[1]).toBe(`Read from the node: no agent answers at 127.0.0.1:${host.port}`)
+  expect(out).toMatch(
+    new RegExp(`^ {2}agent +! not running; read from the node, ${COUNT} of ${COUNT} collectors ok$`, 'm'),
+  )
 })

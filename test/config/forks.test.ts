@@ -35,13 +35,7 @@ const complaint = (...lines: readonly string[]): string => {
 describe('the forks that come with the agent', () => {
   test('the first network, to the minute', () => {
     expect(read(null).forks.get('143')).toEqual([
-      {
-        name: 'mip-8',
-        kind: 'fork',
-        activationAt: 1_788_359_400_000,
-        minimumVersion: '0.16.1',
-        timeline: 'page',
-      },
+      { name: 'mip-8', kind: 'fork', activationAt: 1_788_359_400_000, minimumVersion: '0.16.1', timeline: 'page' },
     ])
   })
   test('its test network, to the minute', () => {
@@ -153,10 +147,7 @@ describe("the operator's own file", () => {
 
 test('an error in it is a ConfigError', () => {
   const load = (path: string) => () =>
-    readConfig(undefined, {
-      env: {},
-      flags: [{ path: 'version.forksFile', value: path, typed: '--set' }],
-    })
+    readConfig(undefined, { env: {}, flags: [{ path: 'version.forksFile', value: path, typed: '--set' }] })
   expect(load(write('143: 7'))).toThrow(/own\.yaml:1: 143: expected a list of forks/)
   expect(load(join(directory, 'none.yaml'))).toThrow(
     /none\.yaml: the file with forks cannot be read: there is no such file/,

@@ -201,6 +201,8 @@ test.each([
   ['tokens.watch', '`chain-agent balances` computes the balances of a token'],
   ['staking.schedule', 'the leader schedule is computed from the files of the node'],
   ['staking.epochBlocks', 'the length of an epoch is that of the chain in networks/staking.yaml'],
+  ['reference.enabled', 'nothing is compared with `references: []`'],
+  ['alertmanagers.enabled', 'no alert is sent with `alertmanagers.urls: []`'],
 ])('%s is rejected with what applies instead', (path, instead) => {
   const [section = '', key = ''] = path.split('.')
   const variable = `CHAIN_AGENT_${path.replace('.', '_').replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`

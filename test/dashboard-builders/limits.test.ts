@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { COLOUR } from '../../dashboards/build/colours.ts'
-import { limitsBy } from '../../dashboards/build/limits.ts'
+import { combinedLimits } from '../../dashboards/build/limits.ts'
 import { askedOf, limitRecorded, limitsOf, runbookOf } from '../../dashboards/build/rules.ts'
 
 const BEHIND = { alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }
@@ -20,7 +20,7 @@ describe('limits of panels', () => {
   })
 
   it('where more is bad, begin well and get worse', () => {
-    const { steps, words } = limitsBy(BEHIND)
+    const { steps, words } = combinedLimits(BEHIND)
     expect(steps).toEqual([
       { value: null, color: COLOUR.good },
       { value: 5, color: COLOUR.warning },
@@ -30,7 +30,7 @@ describe('limits of panels', () => {
   })
 
   it('where less is bad, begin at the worst', () => {
-    const { steps, words } = limitsBy({
+    const { steps, words } = combinedLimits({
       alert: 'ChainBlocksyncWindow',
       metric: 'chain_blocksync_window_remaining_blocks',
     })
@@ -44,19 +44,16 @@ describe('limits of panels', () => {
 
   it('of whole things begin with the next one, and above 0 is not 0', () => {
     const restarting = { alert: 'ChainServiceCrashed.restarts', metric: 'chain_service_starts_total' }
-    expect(limitsBy({ ...restarting, whole: true }).steps[1]?.value).toBe(3)
+    expect(combinedLimits({ ...restarting, whole: true }).steps[1]?.value).toBe(3)
     const errors = { alert: 'ChainDriveFailing.errors', metric: 'chain_host_nvme_media_errors_total' }
-    expect(limitsBy(errors).steps[1]?.value).toBeGreaterThan(0)
+    expect(combinedLimits(errors).steps[1]?.value).toBeGreaterThan(0)
   })
 
   it('fail the build where the alert is gone, compares no such metric, or disagrees on what is bad', () => {
     expect(() => limitsOf('ChainGone', 'up')).toThrow('no rule in alerts/ gives the alert ChainGone')
     expect(() => limitsOf('ChainBehind', 'chain_rpc_up')).toThrow('with no number')
     expect(() =>
-      limitsBy(BEHIND, {
-        alert: 'ChainBlocksyncWindow',
-        metric: 'chain_blocksync_window_remaining_blocks',
-      }),
+      combinedLimits(BEHIND, { alert: 'ChainBlocksyncWindow', metric: 'chain_blocksync_window_remaining_blocks' }),
     ).toThrow('do not agree')
   })
 

@@ -56,10 +56,7 @@ const answerSchema = z.discriminatedUnion('status', [
 const labels = z.record(z.string(), z.string())
 const point = z.tuple([z.number(), z.string().transform(Number)])
 const dataSchema = z.discriminatedUnion('resultType', [
-  z.object({
-    resultType: z.literal('vector'),
-    result: z.array(z.object({ metric: labels, value: point })),
-  }),
+  z.object({ resultType: z.literal('vector'), result: z.array(z.object({ metric: labels, value: point })) }),
   z.object({
     resultType: z.literal('matrix'),
     result: z.array(z.object({ metric: labels, values: z.array(point) })),

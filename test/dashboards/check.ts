@@ -1,6 +1,5 @@
 import type { Api } from './api.ts'
-import type { AllowedFinding } from './allowed-findings.ts'
-import { type Finding, finding } from './findings.ts'
+import { type AllowedFinding, type Finding, finding } from './findings.ts'
 import { HEALTHY, INSTANCES } from './history.ts'
 import { lint } from './lint.ts'
 import { type Dashboard, dashboardSchema } from './model.ts'

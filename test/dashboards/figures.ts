@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import { ALERTS } from '../alerts/files.ts'
 import { run } from '../support/programs.ts'
 import { promtool } from '../support/prometheus.ts'
@@ -20,11 +21,8 @@ interface Figure {
   readonly cluster?: string
 }
 
-export interface Past {
-  /** Series → values in promtool's notation, one per minute. */
-  readonly past: Readonly<Record<string, string>>
-  readonly after: string
-}
+/** Series → values in promtool's notation, one per minute. */
+export type Past = Readonly<Record<string, string>>
 
 /** The expected results: labels → value. */
 type Told = Readonly<Record<string, number>>
@@ -54,23 +52,25 @@ const expressionOf = async ({ dashboard: name, panel: title, target, instance, c
   return sent(scene, panel, found).expr
 }
 
-/** The differences that promtool reports; empty if there are none. */
-export const amiss = async (figure: Figure, { past, after }: Past, expectedValues: Told): Promise<string> => {
+interface Question {
+  readonly past: Past
+  /** When it is asked, after the first samples. */
+  readonly after?: string
+}
+
+/** Expects these results of promtool. */
+export const expectFigure = async (figure: Figure, { past, after = '5m' }: Question, told: Told): Promise<void> => {
   const input = Object.entries(past).map(([series, values]) => ({ series: ours(series), values }))
-  const expected = Object.entries(expectedValues).map(([labels, value]) => ({ labels: ours(labels), value }))
-  const question = {
-    // Binary fractions are not exact.
-    expr: `round(${await expressionOf(figure)}, 1e-6)`,
-    eval_time: after,
-    exp_samples: expected,
-  }
+  const expected = Object.entries(told).map(([labels, value]) => ({ labels: ours(labels), value }))
+  // Binary fractions are not exact.
+  const question = { expr: `round(${await expressionOf(figure)}, 1e-6)`, eval_time: after, exp_samples: expected }
   const tests = [{ interval: '1m', input_series: input, promql_expr_test: [question] }]
   const directory = await mkdtemp(join(tmpdir(), 'chain-figures-'))
   try {
     const file = join(directory, 'figures.yaml')
     await writeFile(file, JSON.stringify({ rule_files: [RECORDING], evaluation_interval: '1m', tests }))
     const { code, stdout, stderr } = await run(await promtool(), ['test', 'rules', file])
-    return code === 0 ? '' : stdout + stderr
+    expect(code === 0 ? '' : stdout + stderr).toBe('')
   } finally {
     await rm(directory, { recursive: true })
   }

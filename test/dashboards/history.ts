@@ -1,16 +1,11 @@
-import type { MetricDefinition } from '../../src/core/metric.ts'
+import type { MetricDefinition, Labels } from '../../src/core/metric.ts'
 import { metrics } from '../../src/metrics.ts'
 import { PROFILES } from './history/profiles.ts'
 import { type NodeState, nodeStates } from './history/node-states.ts'
 import { createRecorder, type Recorder } from './history/recorder.ts'
-import { generatedMetrics, recordGenerated } from './history/generated.ts'
-import { recordChain, recordBefore } from './history/chain.ts'
-import { recordConsensus } from './history/consensus.ts'
-import { recordHost } from './history/host.ts'
-import { recordQueryService } from './history/query-service.ts'
-import { recordServices } from './history/services.ts'
-import { recordStaking } from './history/staking.ts'
-import { recordStorage } from './history/storage.ts'
+import { recordChain, recordBefore, recordConsensus, recordStaking } from './history/chain.ts'
+import { recordHost, recordQueryService, recordServices, recordStorage } from './history/host.ts'
+import { alerts } from '../alerts/files.ts'
 
 interface Options {
   /** Reference time of the history, in seconds since the epoch; a multiple of a minute. */
@@ -67,7 +62,6 @@ const writtenNames = (): ReadonlySet<string> => {
   })
   return new Set(names.flatMap((one) => [...one]))
 }
-const generated = generatedMetrics(writtenNames())
 
 const createTarget = (
   profile: (typeof PROFILES)[number],
@@ -78,13 +72,7 @@ const createTarget = (
   const full = createRecorder(common)
   const fineFrom = now - hours * HOUR
   const from = Math.min(fineFrom, now - days * 24 * HOUR)
-  for (const moment of nodeStates(profile, {
-    now,
-    from,
-    fineFrom,
-    to: now + aheadHours * HOUR,
-    step,
-  })) {
+  for (const moment of nodeStates(profile, { now, from, fineFrom, to: now + aheadHours * HOUR, step })) {
     const { at, elapsed, isScraped, starts } = moment
     if (at < fineFrom) {
       week.move({ at, elapsed, isWritten: isScraped })
@@ -94,7 +82,7 @@ const createTarget = (
     full.move({ at, elapsed, isWritten: isScraped })
     if (starts.consensus || starts.node || starts.agent) full.reset((name) => beginsAnew(name, starts))
     recordWritten(full, moment, now)
-    recordGenerated(full, moment, generated)
+    recordGenerated(full, moment)
     full.move({ at, elapsed, isWritten: true })
     full.other('up', isScraped ? 1 : 0)
     full.other('scrape_duration_seconds', isScraped ? 0.03 : 10)
@@ -118,3 +106,55 @@ const beginsAnew = (
 }
 
 const definitions: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(metrics))
+
+interface Generated {
+  readonly name: string
+  readonly definition: MetricDefinition
+  readonly combinations: readonly Readonly<Record<string, string>>[]
+}
+
+/** The metrics of the catalogue without these, with a series for each combination of their labels. */
+const generatedMetrics = (written: ReadonlySet<string>): readonly Generated[] =>
+  Object.entries(metrics)
+    .filter(([name]) => !written.has(name))
+    .map(([name, definition]) => ({ name, definition, combinations: combine(definition.labels ?? {}) }))
+
+/** A label whose values are not known in advance has one. */
+const combine = (labels: Labels): readonly Readonly<Record<string, string>>[] =>
+  Object.entries(labels).reduce<readonly Readonly<Record<string, string>>[]>(
+    (all, [label, values]) =>
+      (typeof values === 'string' ? [`${label}-1`] : values).flatMap((value) =>
+        all.map((one) => ({ ...one, [label]: value })),
+      ),
+    [{}],
+  )
+
+/** Values of gauges by the unit at the end of the name; any other is 1: a flag, a number, a state. */
+const USUAL: readonly (readonly [RegExp, (moment: NodeState) => number])[] = [
+  [/_timestamp_seconds$/, ({ at }) => at - (at % HOUR)],
+  [/_seconds$/, ({ noise }) => 0.1 * (1 + 0.1 * noise(50))],
+  [/_ratio$/, ({ noise }) => 0.5 + 0.1 * noise(51)],
+  [/_bytes$/, ({ noise }) => Math.round(2 ** 30 * (1 + 0.1 * noise(52)))],
+]
+
+const ALERTED = alerts.map(({ expr }) => expr).join('\n')
+
+/**
+ * While the node runs: values by type and unit, for a metric without a history of its own. A counter that an alert
+ * selects does not increase, so that the alert does not fire.
+ */
+const recordGenerated = (to: Recorder, moment: NodeState): void => {
+  if (!moment.nodeRuns) return
+  for (const { name, definition, combinations } of generated) {
+    const [, usual = () => 1] = USUAL.find(([unit]) => unit.test(name)) ?? []
+    for (const labels of combinations) {
+      if (definition.buckets) to.observeOther(name, { perSecond: 1, median: medianOf(definition.buckets) }, labels)
+      else if (definition.type === 'gauge') to.other(name, usual(moment), labels)
+      else to.otherTotal(name, ALERTED.includes(name) ? 0 : 1, labels)
+    }
+  }
+}
+
+const medianOf = (buckets: readonly number[]): number => buckets[Math.floor(buckets.length / 2)] ?? 1
+
+const generated = generatedMetrics(writtenNames())

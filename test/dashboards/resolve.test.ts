@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import type { Panel } from './model.ts'
-import { alone } from './fault-fixtures.ts'
+import { alone } from './faults.ts'
 import { type Chosen, interpolate, type Scene, sent, unresolved } from './resolve.ts'
 
 const NOW = 1_795_000_000

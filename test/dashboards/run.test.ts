@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { requirePrometheus } from '../support/prometheus.ts'
 import { checkDashboards } from './check.ts'
 import { type Engine, startEngine } from './engine.ts'
-import { ALLOWED_FINDINGS } from './allowed-findings.ts'
-import { ANSWER_FAULTS } from './answer-faults.ts'
+import { ALLOWED_FINDINGS } from './findings.ts'
+import { ANSWER_FAULTS, alone } from './faults.ts'
 import { HEALTHY, SILENT } from './history.ts'
 import { committed, dashboardSchema, panelsOf, titleOf } from './model.ts'
-import { alone } from './fault-fixtures.ts'
 import { openScene, sent } from './resolve.ts'
 import { runDashboard } from './run.ts'
 
@@ -63,10 +62,7 @@ describe('the dashboards against a real Prometheus with a past', () => {
       if (!panel || !target) throw new Error(`${title} is gone`)
       const { expr, span, step } = sent(scene, panel, target)
       const all = await engine.range(expr, { ...span, step })
-      const one = await engine.range(expr.replace(/(topk|bottomk)\(10,/, '$1(1,'), {
-        ...span,
-        step,
-      })
+      const one = await engine.range(expr.replace(/(topk|bottomk)\(10,/, '$1(1,'), { ...span, step })
       expect(all.length).toBeGreaterThan(1)
       expect(one).toHaveLength(1)
       expect(all).toContainEqual(one[0])

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { it } from '../support/directory.ts'
-import { change, withGraph } from './fault-fixtures.ts'
+import { change, withGraph } from './faults.ts'
 import { committed, dashboardSchema, type Panel } from './model.ts'
 import { typeErrors } from './schema.ts'
 

@@ -78,11 +78,7 @@ test.each([
     'a node in a directory without -bft',
     'kinet',
     ['/home/kinet/kinet', '/home/kinet/.env'],
-    {
-      ...at('kinet', 'kinet'),
-      directory: '/home/kinet/kinet',
-      keystoreDirectory: '/home/kinet/kinet/config',
-    },
+    { ...at('kinet', 'kinet'), directory: '/home/kinet/kinet', keystoreDirectory: '/home/kinet/kinet/config' },
   ],
 ])('other layouts: %s', async (...[, prefix, existing, expected]) => {
   expect(await resolveFolders(DEFAULTS, lookupOf(prefix, existing))).toEqual(expected)
@@ -111,8 +107,6 @@ test.each([
   ['pending', '/home/chain/x'],
   ['failed', '/home/chain/x'],
 ])('the path with the prefix is %s, the one with monad exists', async (trouble, expected) => {
-  const files = {
-    look: (path: string) => Promise.resolve(path.includes('monad') ? {} : trouble),
-  }
+  const files = { look: (path: string) => Promise.resolve(path.includes('monad') ? {} : trouble) }
   expect(await resolvePath('/home/{prefix}/x', { prefix: 'chain', files })).toBe(expected)
 })

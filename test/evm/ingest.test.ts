@@ -89,16 +89,13 @@ describe('the ingest from a real node', () => {
       store,
       scope: { addresses: [], topics: [] },
       fromBlock: 0,
-      retention: 'unbounded',
+      retention: { blocks: null, bytes: null },
       clock: systemClock,
       pollEvery: 50,
       behindAfter: null,
     })
     const running = ingest.run(stop.signal)
-    await eventually(
-      () => ingest.state(),
-      ({ phase }) => phase === 'tail',
-    )
+    await eventually(() => ingest.state().phase, 'tail')
     await churn(6)
     const height = await chain.height()
     const state = await eventually(

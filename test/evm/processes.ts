@@ -5,7 +5,6 @@ import { eventually, NotYetError } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { run } from '../support/programs.ts'
 import { type Exposition, scrape } from '../support/scrape.ts'
-import { type Balances } from './contract-balances.ts'
 
 export const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const heightSchema = z.object({ height: z.number().nullable() })
@@ -88,14 +87,19 @@ const outputSchema = z.object({
   complete: z.boolean(),
   partial: z.boolean(),
   nonConserving: z.boolean(),
+  hybrid: z.boolean(),
   through: z.number(),
+  supply: z.string().nullable(),
   balances: z.array(z.object({ address: z.string(), id: z.string().optional(), balance: z.string() })),
   intervals: z.array(z.object({ from: z.string(), to: z.string(), owner: z.string() })).default([]),
-  verified: z.object({
-    asked: z.number(),
-    equal: z.number(),
-    different: z.array(z.object({ address: z.string(), ours: z.string(), theirs: z.string() })),
-  }),
+  verified: z
+    .object({
+      asked: z.number(),
+      equal: z.number(),
+      different: z.array(z.object({ address: z.string(), ours: z.string(), theirs: z.string() })),
+    })
+    .optional(),
+  stats: z.record(z.string(), z.number()),
 })
 
 /** `chain-agent balances` as a process, with the key in its environment. */
@@ -105,11 +109,9 @@ export const balancesCommand = async (words: readonly string[], apiKey: string) 
   const { code, stdout, stderr } = await run(process.execPath, args, { env })
   if (!stdout.startsWith('{')) throw new Error(`it ended with ${code} and said: ${stderr}`)
   const output = outputSchema.parse(JSON.parse(stdout))
-  const balances: Balances = new Map(
-    output.balances.map(({ address, id, balance }) => [
-      id === undefined ? address : `${id} ${address}`,
-      BigInt(balance),
-    ]),
-  )
+  const rows = output.balances.map(({ address, id, balance }) => [id ? `${id} ${address}` : address, balance] as const)
+  const balances = new Map(rows.map(([name, balance]) => [name, BigInt(balance)]))
+  for (const { from, to, owner } of output.intervals)
+    for (let id = BigInt(from); id <= BigInt(to); id += 1n) balances.set(`${id} ${owner}`, 1n)
   return { code, stderr, output, balances }
 }

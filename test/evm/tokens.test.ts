@@ -1,40 +1,81 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Standard } from '../../query/tokens/types.ts'
+import { type QueryServer, startQueryServer } from '../support/query-server.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Chain, chainOf, type Deployed } from './chain.ts'
-import { balancesCommand } from './processes.ts'
+import { type Balances, coinsOf, kindsOf, ownersOf } from './contract-balances.ts'
 import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
 import { type History, holdersOf, makeHistory, tokensOf } from './history.ts'
-import { API_KEY, rebuild, type Rebuilt, type Served, serve } from './ledger-balances.ts'
-import { type Balances, coinsOf, kindsOf, ownersOf } from './contract-balances.ts'
+import { balancesCommand } from './processes.ts'
 
 const describe = await requireRealPart('evm', probeHardhat)
+
+const API_KEY = 'key-of-the-chain'
+const DIALECTS = ['spec', 'hosted'] as const
+type Dialect = (typeof DIALECTS)[number]
+
+const logSchema = z
+  .object({
+    blockNumber: z.string(),
+    logIndex: z.string(),
+    address: z.string(),
+    topics: z.array(z.string()),
+    data: z.string(),
+  })
+  .transform(({ blockNumber, logIndex, ...log }) => ({ ...log, block: Number(blockNumber), index: Number(logIndex) }))
+
+/** All logs of the chain behind a query service of the dialect. */
+const serve = async (chain: Chain, dialect: Dialect): Promise<QueryServer> => {
+  const logs = z.array(logSchema).parse(await chain.ask('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest' }]))
+  const options = { dialect, apiKey: API_KEY, pageLogs: 700, logs, height: await chain.height() }
+  return startQueryServer({ ...options, ...(dialect === 'hosted' && { packing: 'gzip' as const }) })
+}
 
 describe('balances from the logs of real contracts', () => {
   let node: EvmNode
   let chain: Chain
   let history: History
-  let served: Served
+  const servers = new Map<Dialect, QueryServer>()
 
   beforeAll(async () => {
     node = await startHardhat()
     chain = await chainOf(node.url)
     history = await makeHistory(chain)
-    served = await serve(chain)
+    for (const dialect of DIALECTS) servers.set(dialect, await serve(chain, dialect))
   })
   afterAll(async () => {
-    await served.stop()
+    for (const server of servers.values()) await server.close()
     await node.stop()
   })
+
+  /** By the command. */
+  const rebuild = (standard: Standard, { address }: Deployed, words: readonly string[] = []) =>
+    balancesCommand(['--url', urlOf('hosted'), '--standard', standard, '--token', address, ...words], API_KEY)
+  const urlOf = (dialect: Dialect): string => servers.get(dialect)?.url ?? ''
+  const verifying = (): readonly string[] => ['--verify', '20', '--rpc', node.url]
 
   /** In both dialects of the service. */
   const expectTruth = async (standard: Standard, contract: Deployed, truth: Balances) => {
     expect(truth.size).toBeGreaterThan(100)
-    for (const dialect of ['spec', 'hosted'] as const) {
-      const { balances, result } = await rebuild(served, { standard, contract, dialect })
+    for (const dialect of DIALECTS) {
+      const { code, output, balances, stderr } = await rebuild(standard, contract, [
+        ...verifying(),
+        '--url',
+        urlOf(dialect),
+      ])
       expect(balances).toEqual(truth)
-      expect(result).toMatchObject({ partial: false, nonConserving: false, hybrid: false })
-      expect(result.stats.malformed + result.stats.unrequested + result.stats.wrongStandard).toBe(0)
+      expect(stderr).toBe('Verified: 20 of 20 match the contract.')
+      expect({ code, ...output }).toMatchObject({
+        code: 0,
+        complete: true,
+        partial: false,
+        nonConserving: false,
+        hybrid: false,
+        through: await chain.height(),
+        verified: { asked: 20, equal: 20, different: [] },
+        stats: { malformed: 0, unrequested: 0, wrongStandard: 0 },
+      })
     }
   }
 
@@ -42,8 +83,7 @@ describe('balances from the logs of real contracts', () => {
     const { coin } = history
     await expectTruth('erc20', coin, await coinsOf(chain, { contract: coin, holders: holdersOf(chain, coin) }))
     const [supply] = await chain.read([{ to: coin, method: 'totalSupply()', args: [] }])
-    const { result } = await rebuild(served, { standard: 'erc20', contract: coin })
-    expect(result.supply).toBe(supply)
+    expect((await rebuild('erc20', coin)).output.supply).toBe(String(supply))
   })
 
   it('match ownerOf: ERC-721', async () => {
@@ -69,70 +109,35 @@ describe('balances from the logs of real contracts', () => {
     const holders = holdersOf(chain, coin)
     const before = await coinsOf(chain, { contract: coin, holders, block: middle - 1 })
     const after = await coinsOf(chain, { contract: coin, holders })
-    const { balances, result } = await rebuild(served, {
-      standard: 'erc20',
-      contract: coin,
-      fromBlock: middle,
-    })
+    const { balances, output } = await rebuild('erc20', coin, ['--from-block', `${middle}`])
     const of = (all: Balances, holder: string): bigint => all.get(holder) ?? 0n
     const changes = holders.map((holder) => [holder, of(after, holder) - of(before, holder)] as const)
     expect(balances).toEqual(new Map(changes.filter(([, change]) => change !== 0n)))
-    expect([...result.rows].some(({ balance }) => balance < 0n)).toBe(true)
-    expect(result).toMatchObject({ partial: true, nonConserving: false })
+    expect([...balances.values()].some((balance) => balance < 0n)).toBe(true)
+    expect(output).toMatchObject({ partial: true, nonConserving: false })
   })
 
   it('name the last owner of moved tokens if the history is read from its middle', async () => {
     const { nft, middle } = history
     const truth = await ownersOf(chain, { contract: nft, ids: tokensOf(chain, 'nft') })
-    const { balances, result } = await rebuild(served, {
-      standard: 'erc721',
-      contract: nft,
-      fromBlock: middle,
-    })
+    const { balances, output } = await rebuild('erc721', nft, ['--from-block', `${middle}`])
     expect(balances.size).toBeGreaterThan(100)
     expect(balances.size).toBeLessThan(truth.size)
     for (const [owned] of balances) expect(truth.get(owned)).toBe(1n)
-    expect(result.partial).toBe(true)
+    expect(output.partial).toBe(true)
   })
 
   it('are marked if the contract assigned balances without an event', async () => {
-    const { silent } = history
-    const holders = [...chain.accounts]
-    const truth = await coinsOf(chain, { contract: silent, holders })
-    const rebuilt = await rebuild(served, { standard: 'erc20', contract: silent })
-    expect(differences(rebuilt, truth)).toEqual([[history.rich, history.hidden]])
-    expect(rebuilt.result).toMatchObject({ partial: false, nonConserving: true })
-  })
-
-  it.each([
-    ['erc20', 'coin'],
-    ['erc721', 'nft'],
-    ['erc1155', 'multi'],
-  ] as const)('are told by the command, and verified: %s', async (standard, name) => {
-    const contract = history[name]
-    const { code, output, balances, stderr } = await balancesCommand(
-      [...tokenWords(standard, contract), '--verify', '20', '--rpc', node.url],
-      API_KEY,
-    )
-    expect(stderr).toBe('Verified: 20 of 20 match the contract.')
-    expect({ code, ...output }).toMatchObject({
-      code: 0,
-      complete: true,
-      partial: false,
-      nonConserving: false,
-      through: await chain.height(),
-      verified: { asked: 20, equal: 20, different: [] },
-    })
-    expect(balances).toEqual((await rebuild(served, { standard, contract })).balances)
-  })
-
-  it('are reported by the command if they differ from the contract', async () => {
     const { silent, rich, hidden } = history
-    const words = [...tokenWords('erc20', silent), '--verify', '20', '--rpc', node.url]
-    const { code, output } = await balancesCommand(words, API_KEY)
+    const truth = await coinsOf(chain, { contract: silent, holders: [...chain.accounts] })
+    const { code, output, balances } = await rebuild('erc20', silent, verifying())
+    expect([...truth].filter(([holder, balance]) => balance !== balances.get(holder))).toEqual([
+      [rich, (balances.get(rich) ?? 0n) + hidden],
+    ])
     expect({ code, ...output }).toMatchObject({
       code: 1,
       complete: true,
+      partial: false,
       nonConserving: true,
       verified: {
         asked: 2,
@@ -141,15 +146,4 @@ describe('balances from the logs of real contracts', () => {
       },
     })
   })
-
-  const tokenWords = (standard: Standard, contract: Deployed): readonly string[] => {
-    const url = served.servers.get('hosted')?.url ?? ''
-    return ['--url', url, '--standard', standard, '--token', contract.address]
-  }
 })
-
-/** Holders with more than the logs show, and the difference. */
-const differences = ({ balances }: Rebuilt, truth: Balances) =>
-  [...new Set([...balances.keys(), ...truth.keys()])]
-    .map((name) => [name, (truth.get(name) ?? 0n) - (balances.get(name) ?? 0n)] as const)
-    .filter(([, difference]) => difference !== 0n)

@@ -1,10 +1,29 @@
+import { expect } from 'vitest'
 import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
 import type { RuleFinding } from '../../src/domain/health.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
+import { ruleSet } from '../../src/health/rules/index.ts'
+import { addressOf } from '../../src/health/rules/rule.ts'
 
 export const AT = Date.parse('2026-05-02T03:00:00Z')
 export const NOW = AT / 1000
+
+/** A critical finding whose alert fires. */
+export const FINDING: RuleFinding = {
+  alert: 'ChainIsolated',
+  severity: 'critical',
+  component: 'consensus',
+  state: 'firing',
+  countsAs: 'critical',
+  since: 0,
+  for: 0,
+  summary: '',
+  description: '',
+  advice: [],
+  explainedBy: [],
+  labels: {},
+}
 
 interface Node {
   /** Labels of services that do not run. */
@@ -27,12 +46,21 @@ interface Node {
 }
 
 const HEIGHT = 1_000_000
+const RUNBOOKS = [null, ...ruleSet().alerts.map(({ row }) => addressOf(row))]
 
-/** The advice for a node with consensus, execution and RPC. */
+export const ALL_DOWN = ['bft', 'execution', 'rpc']
+
+/** A fork that the node is not ready for. */
+export const forkAt = (at: number, check: 'version' | 'timeline') => [
+  sample('chain_fork_activation_timestamp_seconds', at, { fork: 'aurora' }),
+  sample('chain_fork_ready', 0, { fork: 'aurora', check }),
+]
+
+/** The advice for a node with consensus, execution and RPC. The runbook that it names exists. */
 export const advise = (node: Node) => {
   const { down = [], age = 0.5, behind = 0, execution = [], executionAt = AT, startedAgo = 600, more = [] } = node
   const { consensusStartedAgo, compared = [], findings = [] } = node
-  const services = ['bft', 'execution', 'rpc'].flatMap((service) => [
+  const services = ALL_DOWN.flatMap((service) => [
     sample('chain_service_active', !down.includes(service), { service }),
     sample('chain_service_expected', true, { service }),
   ])
@@ -43,7 +71,7 @@ export const advise = (node: Node) => {
           sample('chain_reference_up', 1, { reference }),
           sample('chain_reference_block_number', HEIGHT + behind, { reference }),
         ])
-  return adviseRecovery({
+  const advice = adviseRecovery({
     at: AT,
     origin: 'agent',
     prefix: 'chain',
@@ -75,6 +103,8 @@ export const advise = (node: Node) => {
       },
     }),
   })
+  expect(RUNBOOKS).toContain(advice.runbook)
+  return advice
 }
 
 const started = (service: string, minutesAgo: number) => ({

@@ -46,27 +46,16 @@ test('in the delay the expected end is the time of the boundary block', () => {
 })
 
 test.each([
-  {
-    times: [3600, 5400],
-    isInDelay: false,
-    text: 'epoch 678 ends in about 1 h; the next one starts in 1 h 30 min at the latest',
-  },
-  {
-    times: [-500, 2000],
-    isInDelay: true,
-    text: 'epoch 678 has ended; the next one starts in 33 min 20 s at the latest',
-  },
-  {
-    times: [-500, 2000],
-    isInDelay: false,
-    text: 'epoch 678 has ended, by the time since the newest block; the next one starts in 33 min 20 s at the latest',
-  },
-  {
-    times: [-2000, -1],
-    isInDelay: true,
-    text: 'epoch 678 has ended, and how far the next one is, is not known',
-  },
-])('as text: $times, $isInDelay', ({ times: [expected = 0, latest = 0], isInDelay, text }) => {
+  [3600, 5400, false, 'ends in about 1 h; the next one starts in 1 h 30 min at the latest'],
+  [-500, 2000, true, 'has ended; the next one starts in 33 min 20 s at the latest'],
+  [
+    -500,
+    2000,
+    false,
+    'has ended, by the time since the newest block; the next one starts in 33 min 20 s at the latest',
+  ],
+  [-2000, -1, true, 'has ended, and how far the next one is, is not known'],
+] as const)('as text: %i and %i s, in the delay %s', (...[expected, latest, isInDelay, text]) => {
   const end = { epoch: 678, expectedAt: AT + expected * 1000, latestAt: AT + latest * 1000, isInDelay, basis: '' }
-  expect(epochEndText(end, AT)).toBe(text)
+  expect(epochEndText(end, AT)).toBe(`epoch 678 ${text}`)
 })

@@ -31,10 +31,7 @@ const given = ({ origin = 'agent', alertmanagers, heartbeat, configured = [] }: 
     ...(alertmanagers === undefined ? [] : [enabled('alertmanagers')]),
     ...(heartbeat === undefined ? [] : [enabled('heartbeat')]),
   ],
-  readings: decodeReadings({
-    alertmanagers: alertmanagers && { lastAlertAt: {}, ...alertmanagers },
-    heartbeat,
-  }),
+  readings: decodeReadings({ alertmanagers: alertmanagers && { lastAlertAt: {}, ...alertmanagers }, heartbeat }),
 })
 
 const textOf = (options: Given): string => notificationsOf(given(options)).text

@@ -2,23 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { createHealthMonitor } from '../../src/health/monitor.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
-import { ruleSet } from '../../src/health/rules/index.ts'
-import { addressOf } from '../../src/health/rules/rule.ts'
-import { advise, AT, NOW } from './advise.ts'
+import { advise, ALL_DOWN, AT, NOW } from './advise.ts'
 
-const allDown = ['bft', 'execution', 'rpc']
 const syncing = [
   sample('chain_native_statesync_active', 1),
   sample('chain_native_statesync_progress_block', 500_000),
   sample('chain_native_statesync_target_block', 1_000_000),
 ]
-const fork = (check: 'version' | 'timeline', at: number) => [
-  sample('chain_fork_activation_timestamp_seconds', at, { fork: 'aurora' }),
-  sample('chain_fork_ready', 0, { fork: 'aurora', check }),
-]
 
 test('a soft reset names the files, where they go and how to see that they were fetched', () => {
-  const { steps } = advise({ down: allDown, age: 300, behind: 1000 })
+  const { steps } = advise({ down: ALL_DOWN, age: 300, behind: 1000 })
   expect(steps.join('\n')).toContain('/home/chain/chain-bft/config')
   expect(steps[0]).toMatch(/^Read the last log lines/)
   expect(steps[1]).toMatch(/`sudo grep -oE '\^REMOTE_\(FORKPOINT\|VALIDATORS\)_URL=' \/home\/chain\/\.env`$/)
@@ -36,7 +29,7 @@ describe('the distance to the network decides', () => {
     [30_000, 'soft reset'],
     [30_001, 'hard reset'],
   ])('a node that is down, %i blocks behind: %s', (behind, path) => {
-    expect(advise({ down: allDown, age: 60, behind }).path).toBe(path)
+    expect(advise({ down: ALL_DOWN, age: 60, behind }).path).toBe(path)
   })
 
   test.each([
@@ -67,13 +60,10 @@ describe('the distance to the network decides', () => {
   })
 
   test("without references the agent's own estimate counts, as a lower bound once the window has closed", () => {
-    const left = (blocks: number) =>
-      advise({
-        down: allDown,
-        age: 60,
-        behind: null,
-        more: [sample('chain_blocksync_window_remaining_blocks', blocks)],
-      })
+    const left = (blocks: number) => {
+      const more = [sample('chain_blocksync_window_remaining_blocks', blocks)]
+      return advise({ down: ALL_DOWN, age: 60, behind: null, more })
+    }
     expect(left(700).path).toBe('start')
     expect(left(700).why).toContainEqual(expect.stringMatching(/is 100 blocks behind, by the agent/))
     expect(left(0).why).toContainEqual(expect.stringMatching(/at least 800 blocks behind/))
@@ -81,24 +71,24 @@ describe('the distance to the network decides', () => {
 
   test('a setting that was read replaces the default: 3/2 of 400 are 600 blocks', () => {
     const threshold = (behind: number, setting: number) =>
-      advise({ down: allDown, age: 60, behind, more: [sample('chain_node_statesync_threshold_blocks', setting)] })
+      advise({ down: ALL_DOWN, age: 60, behind, more: [sample('chain_node_statesync_threshold_blocks', setting)] })
     expect(threshold(600, 400).path).toBe('soft reset')
     expect(threshold(599, 400).path).toBe('start')
     // The limit of one request does not depend on it.
     expect(threshold(800, 2000).path).toBe('start')
     expect(threshold(801, 2000).path).toBe('soft reset')
     expect(threshold(100, 400).why.join(' ')).toContain('with 600 blocks (the blocksync window)')
-    expect(advise({ down: allDown, age: 60, behind: 100 }).why.join(' ')).toContain('with 800 blocks by default')
+    expect(advise({ down: ALL_DOWN, age: 60, behind: 100 }).why.join(' ')).toContain('with 800 blocks by default')
   })
 
   test('beyond 600 rounds both URLs lead to statesync, although blocksync would do', () => {
-    const why = (behind: number) => advise({ down: allDown, age: 60, behind }).why.join(' ')
+    const why = (behind: number) => advise({ down: ALL_DOWN, age: 60, behind }).why.join(' ')
     expect(why(600)).not.toContain('REMOTE')
     expect(why(601)).toContain('consensus takes the remote forkpoint and statesyncs')
   })
 
   test('no plan promises a statesync that the local forkpoint does not lead to', () => {
-    const stopped = advise({ down: allDown, age: 300, behind: 1000 })
+    const stopped = advise({ down: ALL_DOWN, age: 300, behind: 1000 })
     const running = advise({ age: 300, behind: 1000 })
     for (const { why, steps } of [stopped, running]) {
       expect(why.join(' ')).toContain('With its local forkpoint consensus does not begin a statesync')
@@ -136,28 +126,24 @@ describe('the distance to the network decides', () => {
   })
 
   test('with neither, the age of the newest block: 100 seconds are 300 blocks', () => {
-    const { path, why } = advise({ down: allDown, age: 100, behind: null })
+    const { path, why } = advise({ down: ALL_DOWN, age: 100, behind: null })
     expect(path).toBe('start')
     expect(why).toContainEqual(expect.stringMatching(/is 300 blocks behind, by the age/))
   })
 
   test('two references that differ are no majority', () => {
-    const { why } = advise({
-      down: allDown,
-      age: 100,
-      behind: null,
-      more: [
-        sample('chain_reference_block_number', 2_000_000, { reference: 'b' }),
-        sample('chain_reference_up', 1, { reference: 'b' }),
-      ],
-    })
+    const more = [
+      sample('chain_reference_block_number', 2_000_000, { reference: 'b' }),
+      sample('chain_reference_up', 1, { reference: 'b' }),
+    ]
+    const { why } = advise({ down: ALL_DOWN, age: 100, behind: null, more })
     expect(why).toContainEqual(expect.stringMatching(/by the age/))
   })
 })
 
 describe('services that are down', () => {
   test('all: start; one of the two: restart, so that both start together', () => {
-    expect(advise({ down: allDown, age: 20, behind: 60 }).steps.join(' ')).toContain(
+    expect(advise({ down: ALL_DOWN, age: 20, behind: 60 }).steps.join(' ')).toContain(
       'systemctl start chain-bft chain-execution chain-rpc',
     )
     expect(advise({ down: ['bft'], age: 20, behind: 60 }).steps.join(' ')).toContain(
@@ -228,7 +214,7 @@ describe('statesync', () => {
   })
 
   test('a node that stopped during statesync: services that are down come first', () => {
-    const advice = advise({ down: allDown, age: 9000, behind: 40_000, more: syncing })
+    const advice = advise({ down: ALL_DOWN, age: 9000, behind: 40_000, more: syncing })
     expect(advice.summary).toMatch(/more than 30,000 blocks behind/)
   })
 })
@@ -271,14 +257,12 @@ test('a lost keystore: the dry run first, and a running node keeps running', () 
   const running = advise({ more: lost }).steps.join('\n')
   expect(running).toMatch(/keys restore --dry-run`[\s\S]*keys restore --while-running`/)
   expect(running).not.toContain('systemctl')
-  const stopped = advise({ down: allDown, age: 60, behind: 100, more: lost }).steps.join('\n')
+  const stopped = advise({ down: ALL_DOWN, age: 60, behind: 100, more: lost }).steps.join('\n')
   expect(stopped).toMatch(/--dry-run`[\s\S]*keys restore`[\s\S]*systemctl start chain-bft chain-execution chain-rpc`/)
 })
 
 test('execution that logs nothing for a minute while the ledger advances', () => {
-  const ledger = sample('chain_agent_journal_last_entry_timestamp_seconds', NOW - 1, {
-    service: 'ledger-tail',
-  })
+  const ledger = sample('chain_agent_journal_last_entry_timestamp_seconds', NOW - 1, { service: 'ledger-tail' })
   const more = [ledger, sample('chain_consensus_committing', 1)]
   const advice = advise({ age: 70, behind: 200, executionAt: AT - 70_000, more })
   expect(advice.summary).toContain('execution has executed nothing for 1 min')
@@ -286,12 +270,8 @@ test('execution that logs nothing for a minute while the ledger advances', () =>
 })
 
 test('log lines of the node are shown without control characters and secrets', () => {
-  const { why } = advise({
-    down: ['execution'],
-    age: 30,
-    behind: 90,
-    execution: [`abort: \u001b[2Jpassword=hunter2 ${'ab'.repeat(40)}`],
-  })
+  const execution = [`abort: \u001b[2Jpassword=hunter2 ${'ab'.repeat(40)}`]
+  const { why } = advise({ down: ['execution'], age: 30, behind: 90, execution })
   expect(why.join('\n')).toContain('The log has abort')
   for (const secret of ['\u001b', 'hunter2', 'abababab']) {
     expect(why.join('\n')).not.toContain(secret)
@@ -315,26 +295,4 @@ test('without any data the recovery is unknown', () => {
     exitCode: 1,
     summary: 'unknown: neither systemd nor the RPC of the node answers: the state of the node is unknown',
   })
-})
-
-test('every runbook that is named exists', () => {
-  const pages = [
-    advise({ down: allDown, age: 60, behind: 100 }),
-    advise({ down: allDown, age: 60, behind: 1000 }),
-    advise({ age: 120, behind: 100 }),
-    advise({ age: 120, behind: null }),
-    advise({ down: ['rpc'] }),
-    advise({ behind: 100 }),
-    advise({ more: syncing }),
-    advise({ more: fork('version', NOW - 1) }),
-    advise({ execution: ['result_mismatch: x'] }),
-    advise({
-      compared: [
-        [false, false],
-        [false, false],
-      ],
-    }),
-  ].map(({ runbook }) => runbook)
-  const known = new Set(ruleSet().alerts.map(({ row }) => addressOf(row)))
-  expect([...new Set(pages)].filter((page) => page === null || !known.has(page))).toEqual([])
 })

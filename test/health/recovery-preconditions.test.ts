@@ -1,25 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { type Sample, sample } from '../../src/core/metric.ts'
-import { advise, NOW } from './advise.ts'
-
-const allDown = ['bft', 'execution', 'rpc']
-const fork = (check: 'version' | 'timeline', at: number) => [
-  sample('chain_fork_activation_timestamp_seconds', at, { fork: 'aurora' }),
-  sample('chain_fork_ready', 0, { fork: 'aurora', check }),
-]
+import { advise, ALL_DOWN, forkAt, NOW } from './advise.ts'
 
 describe('problems that make a start fail come before the start', () => {
   test('a keystore that is missing', () => {
-    const lost = sample('chain_key_file_state', 1, {
-      key: 'secp',
-      kind: 'keystore',
-      state: 'missing',
-    })
+    const lost = sample('chain_key_file_state', 1, { key: 'secp', kind: 'keystore', state: 'missing' })
     const { path, summary, notNow } = advise({ more: [lost] })
     expect(path).toBe('restore keys')
     expect(summary).toContain('the keystore of secp')
     expect(notNow.join(' ')).toContain('Do not restart the node')
-    expect(advise({ down: allDown, age: 60, behind: 100, more: [lost] }).path).toBe('restore keys')
+    expect(advise({ down: ALL_DOWN, age: 60, behind: 100, more: [lost] }).path).toBe('restore keys')
   })
   test('if all files are missing, the evidence suggests another directory', () => {
     const more = (['keystore', 'backup'] as const).flatMap((kind) =>
@@ -52,6 +42,7 @@ describe('problems that make a start fail come before the start', () => {
   describe('another block than the references', () => {
     const other = [false, false] as const
     const same = [true, true] as const
+    const once = [false, true] as const
     test.each([
       ['one reference, and the node advances', [other], {}, 'none'],
       ['one reference, and the node has stopped', [other], { age: 120, behind: 100 }, 'unknown'],
@@ -60,15 +51,7 @@ describe('problems that make a start fail come before the start', () => {
       ['both', [other, other], {}, 'hard reset'],
       ['two of three', [other, other, same], { age: 120, behind: 100 }, 'hard reset'],
       ['two of four', [other, other, same, same], {}, 'none'],
-      [
-        'both at one height only',
-        [
-          [false, true],
-          [false, true],
-        ] as const,
-        {},
-        'none',
-      ],
+      ['both at one height only', [once, once], {}, 'none'],
     ] as const)('%s: %s', (...[, compared, node, path]) => {
       expect(advise({ ...node, compared }).path).toBe(path)
     })
@@ -84,14 +67,14 @@ describe('problems that make a start fail come before the start', () => {
     expect(advise({ execution, more }).path).toBe('restart together')
   })
   test('an active fork needs an upgrade, whatever else is down', () => {
-    const more = fork('version', NOW - 60)
-    expect(advise({ down: allDown, age: 60, behind: 100, more }).path).toBe('upgrade')
+    const more = forkAt(NOW - 60, 'version')
+    expect(advise({ down: ALL_DOWN, age: 60, behind: 100, more }).path).toBe('upgrade')
   })
   test('a coming fork waits until the services run', () => {
-    const more = fork('timeline', NOW + 3600)
-    expect(advise({ down: allDown, age: 60, behind: 100, more }).path).toBe('start')
+    const more = forkAt(NOW + 3600, 'timeline')
+    expect(advise({ down: ALL_DOWN, age: 60, behind: 100, more }).path).toBe('start')
     expect(advise({ more }).path).toBe('migrate')
-    expect(advise({ more: fork('timeline', NOW + 8 * 86_400) }).path).toBe('none')
+    expect(advise({ more: forkAt(NOW + 8 * 86_400, 'timeline') }).path).toBe('none')
   })
 })
 
@@ -165,7 +148,7 @@ test.each([
   ['before it', pageFork(NOW + 1), /needs both timelines/],
   ['with an unknown fork', [], /^Since the fork MIP-8 the new database must be page-encoded/],
 ])('a hard reset %s', (_, more, text) => {
-  const { path, steps } = advise({ down: allDown, age: 60, behind: 40_000, more })
+  const { path, steps } = advise({ down: ALL_DOWN, age: 60, behind: 40_000, more })
   expect(path).toBe('hard reset')
   expect(steps).toContainEqual(expect.stringMatching(text))
   // Between the restore and the start.

@@ -4,9 +4,8 @@ import type { RuleFinding } from '../../src/domain/health.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { minute } from '../../src/core/units.ts'
 import { type RestartInput, restartWindow } from '../../src/health/restart-window.ts'
+import { AT, FINDING, NOW } from './advise.ts'
 
-const AT = Date.parse('2026-05-02T03:00:00Z')
-const NOW = AT / 1000
 const EPOCHS = new Map([['143', { blocks: 50_000, delayRounds: 5000 }]])
 
 interface Node {
@@ -95,21 +94,6 @@ const ask = (node: Node) => {
 
 const time = (seconds: number): string => new Date(AT + seconds * 1000).toISOString()
 
-const FINDING: RuleFinding = {
-  alert: 'ChainIsolated',
-  severity: 'critical',
-  component: 'consensus',
-  state: 'firing',
-  countsAs: 'critical',
-  since: 0,
-  for: 0,
-  summary: '',
-  description: '',
-  advice: [],
-  explainedBy: [],
-  labels: {},
-}
-
 describe('a node in the middle of an epoch', () => {
   test('can be restarted; what is unknown is said', () => {
     expect(ask({}).summary).toBe('safe now, for 5 min; costs about 6 own rounds')
@@ -125,133 +109,110 @@ describe('a node in the middle of an epoch', () => {
   })
 })
 
-test.each<Node & { readonly name: string; readonly reason: string | RegExp }>([
-  { name: 'execution is down', down: ['execution'], reason: 'not now: execution is down' },
-  {
-    name: 'systemd is not readable',
-    without: ['chain_service_active'],
-    reason: 'not now: services unknown: systemd: no reading',
-  },
-  {
-    name: 'systemd does not answer',
-    without: ['chain_service_active'],
-    unread: ['services'],
-    reason: 'not now: services unknown: systemd: Could not get a response in time: none within 5s',
-  },
-  {
-    name: 'the conditions of a start were not read',
-    unread: ['host', 'keys', 'status'],
-    reason: 'not now: findings unknown: no reading of host and keys',
-  },
-  {
-    name: 'configured references have no reading',
-    without: ['chain_reference_up', 'chain_reference_block_number'],
-    unread: ['reference'],
-    reason: 'not now: references unknown: no majority agrees on a height; no reading',
-  },
-  { name: 'sync', more: [sample('chain_native_statesync_active', 1)], reason: 'not now: the node runs statesync' },
-  { name: 'a start', more: [sample('chain_native_start_active', 1)], reason: 'not now: consensus is starting' },
-  { name: 'an old block', age: 11, reason: 'not now: the newest block is 11 s old' },
-  {
-    name: 'behind the references',
-    more: [sample('chain_block_difference', 16)],
-    reason: 'not now: the node is 16 blocks behind',
-  },
-  {
-    name: 'no block',
-    without: ['chain_ledger_seq_num'],
-    reason: /^not now: sync unknown: no source reports a block; /,
-  },
-  {
-    name: 'one of two references',
-    references: 1,
-    reason: 'not now: references unknown: no majority agrees on a height; 1 of 2 answer',
-  },
-  {
-    name: 'rounds time out',
-    without: ['chain_consensus_finding'],
-    more: [sample('chain_consensus_finding', 1, { finding: 'rounds_closed_by_timeout' })],
-    reason: 'not now: too many rounds of the last minute timed out: the network needs every validator',
-  },
-  {
-    name: 'the consensus log has warnings only',
-    without: ['chain_consensus_finding'],
-    reason: 'not now: network unknown: the consensus log does not show how many rounds time out',
-  },
-  {
-    name: 'a consensus log that stopped',
-    more: [sample('chain_agent_journal_last_entry_timestamp_seconds', NOW - 21, { service: 'bft' })],
-    reason: 'not now: network unknown: the newest entry of the consensus log is 21 s old',
-  },
-  { name: 'a critical finding', findings: [{}], reason: 'not now: critical: ChainIsolated' },
-  {
-    name: 'a kernel on which nodes hang',
-    findings: [{ alert: 'ChainHostSetUp.kernel', countsAs: 'warning', labels: { kernel: 'running' } }],
-    reason: 'not now: critical: ChainHostSetUp.kernel',
-  },
-  {
-    name: 'a keystore that is missing, which does not wait for its alert',
-    findings: [{ alert: 'ChainKeyFile.missing', countsAs: null, labels: { key: 'bls', kind: 'keystore' } }],
-    reason: 'not now: critical: ChainKeyFile.missing',
-  },
-  {
-    name: 'a fork whose timeline is missing',
-    findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'timeline' } }],
-    reason: 'not now: critical: ChainForkNotReady',
-  },
-  {
-    name: 'an unknown chain',
-    chainId: '7',
-    reason: 'not now: epoch unknown: the length of an epoch of chain 7 is not known',
-  },
-  {
-    name: 'a ledger stream that stopped 31 blocks ago',
-    more: [
-      sample('chain_rpc_block_number', 33_870_031, { tag: 'latest' }),
-      sample('chain_rpc_block_timestamp_seconds', NOW, { tag: 'latest' }),
-    ],
-    reason: 'not now: epoch unknown: neither the ledger stream nor the consensus log shows the epoch of a recent block',
-  },
-  {
-    name: 'another length of an epoch',
-    epoch: 700,
-    reason: 'not now: epoch unknown: block 33,870,000 does not fit epoch 700 of chain 143',
-  },
-  {
-    // 300 s and twice 50 s are 800 blocks: less than 300 s are left.
-    name: 'a slow start',
-    startSeconds: 50,
-    reason:
-      'not now: 5 min and a start of 1 min 40 s (2 times the last one) are 800 blocks at 2.0 blocks a second; the node can catch up with 800 by default: the longest safe time is --for 299s',
-  },
-])('not safe: $name', ({ name: _name, reason, ...node }) => {
+test.for<readonly [string, Node, string | RegExp]>([
+  ['execution is down', { down: ['execution'] }, 'execution is down'],
+  ['systemd is not readable', { without: ['chain_service_active'] }, 'services unknown: systemd: no reading'],
+  [
+    'systemd does not answer',
+    { without: ['chain_service_active'], unread: ['services'] },
+    'services unknown: systemd: Could not get a response in time: none within 5s',
+  ],
+  [
+    'the conditions of a start were not read',
+    { unread: ['host', 'keys', 'status'] },
+    'findings unknown: no reading of host and keys',
+  ],
+  [
+    'configured references have no reading',
+    { without: ['chain_reference_up', 'chain_reference_block_number'], unread: ['reference'] },
+    'references unknown: no majority agrees on a height; no reading',
+  ],
+  ['sync', { more: [sample('chain_native_statesync_active', 1)] }, 'the node runs statesync'],
+  ['a start', { more: [sample('chain_native_start_active', 1)] }, 'consensus is starting'],
+  ['an old block', { age: 11 }, 'the newest block is 11 s old'],
+  ['behind the references', { more: [sample('chain_block_difference', 16)] }, 'the node is 16 blocks behind'],
+  ['no block', { without: ['chain_ledger_seq_num'] }, /^not now: sync unknown: no source reports a block; /],
+  ['one of two references', { references: 1 }, 'references unknown: no majority agrees on a height; 1 of 2 answer'],
+  [
+    'rounds time out',
+    {
+      without: ['chain_consensus_finding'],
+      more: [sample('chain_consensus_finding', 1, { finding: 'rounds_closed_by_timeout' })],
+    },
+    'too many rounds of the last minute timed out: the network needs every validator',
+  ],
+  [
+    'the consensus log has warnings only',
+    { without: ['chain_consensus_finding'] },
+    'network unknown: the consensus log does not show how many rounds time out',
+  ],
+  [
+    'a consensus log that stopped',
+    { more: [sample('chain_agent_journal_last_entry_timestamp_seconds', NOW - 21, { service: 'bft' })] },
+    'network unknown: the newest entry of the consensus log is 21 s old',
+  ],
+  ['a critical finding', { findings: [{}] }, 'critical: ChainIsolated'],
+  [
+    'a kernel on which nodes hang',
+    { findings: [{ alert: 'ChainHostSetUp.kernel', countsAs: 'warning', labels: { kernel: 'running' } }] },
+    'critical: ChainHostSetUp.kernel',
+  ],
+  [
+    'a keystore that is missing, which does not wait for its alert',
+    { findings: [{ alert: 'ChainKeyFile.missing', countsAs: null, labels: { key: 'bls', kind: 'keystore' } }] },
+    'critical: ChainKeyFile.missing',
+  ],
+  [
+    'a fork whose timeline is missing',
+    { findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'timeline' } }] },
+    'critical: ChainForkNotReady',
+  ],
+  ['an unknown chain', { chainId: '7' }, 'epoch unknown: the length of an epoch of chain 7 is not known'],
+  [
+    'a ledger stream that stopped 31 blocks ago',
+    {
+      more: [
+        sample('chain_rpc_block_number', 33_870_031, { tag: 'latest' }),
+        sample('chain_rpc_block_timestamp_seconds', NOW, { tag: 'latest' }),
+      ],
+    },
+    'epoch unknown: neither the ledger stream nor the consensus log shows the epoch of a recent block',
+  ],
+  ['another length of an epoch', { epoch: 700 }, 'epoch unknown: block 33,870,000 does not fit epoch 700 of chain 143'],
+  // 300 s and twice 50 s are 800 blocks: less than 300 s are left.
+  [
+    'a slow start',
+    { startSeconds: 50 },
+    '5 min and a start of 1 min 40 s (2 times the last one) are 800 blocks at 2.0 blocks a second; the node can catch up with 800 by default: the longest safe time is --for 299s',
+  ],
+])('not safe: %s', ([, node, reason]) => {
   const { isSafe, summary, next } = ask(node)
   expect(isSafe).toBe(false)
-  if (typeof reason === 'string') expect(summary).toBe(reason)
+  if (typeof reason === 'string') expect(summary).toBe(`not now: ${reason}`)
   else expect(summary).toMatch(reason)
   // Of these it is not known when they end.
   expect(next).toBeUndefined()
 })
 
-test.each<Node & { readonly name: string }>([
-  { name: '5 min and a start of 98 s: 796 of 800 blocks', startSeconds: 49 },
-  { name: 'a critical finding that is pending', findings: [{ countsAs: null }] },
-  { name: 'a consequence of another finding', findings: [{ explainedBy: ['ChainStatesync'] }] },
-  { name: 'a warning', findings: [{ countsAs: 'warning' }] },
-  {
-    name: 'a backup that is missing: a start does not need it',
-    findings: [{ alert: 'ChainKeyFile.missing', countsAs: 'warning', labels: { key: 'bls', kind: 'backup' } }],
-  },
-  {
-    name: 'a kernel that only a reboot would start',
-    findings: [{ alert: 'ChainHostSetUp.kernel', countsAs: 'warning', labels: { kernel: 'pending' } }],
-  },
-  {
-    name: 'a fork for which the new version must be started',
-    findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'version' } }],
-  },
-  { name: '15 blocks behind', more: [sample('chain_block_difference', 15)] },
-])('safe: $name', ({ name: _name, ...node }) => {
+test.for<readonly [string, Node]>([
+  ['5 min and a start of 98 s: 796 of 800 blocks', { startSeconds: 49 }],
+  ['a critical finding that is pending', { findings: [{ countsAs: null }] }],
+  ['a consequence of another finding', { findings: [{ explainedBy: ['ChainStatesync'] }] }],
+  ['a warning', { findings: [{ countsAs: 'warning' }] }],
+  [
+    'a backup that is missing: a start does not need it',
+    { findings: [{ alert: 'ChainKeyFile.missing', countsAs: 'warning', labels: { key: 'bls', kind: 'backup' } }] },
+  ],
+  [
+    'a kernel that only a reboot would start',
+    { findings: [{ alert: 'ChainHostSetUp.kernel', countsAs: 'warning', labels: { kernel: 'pending' } }] },
+  ],
+  [
+    'a fork for which the new version must be started',
+    { findings: [{ alert: 'ChainForkNotReady', labels: { fork: 'a', check: 'version' } }] },
+  ],
+  ['15 blocks behind', { more: [sample('chain_block_difference', 15)] }],
+])('safe: %s', ([, node]) => {
   expect(ask(node)).toMatchObject({ isSafe: true, summary: 'safe now, for 5 min; costs about 6 own rounds' })
 })
 

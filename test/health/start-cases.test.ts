@@ -28,63 +28,29 @@ const FAR = { behind: 2000, remoteIsNewerBy: 2100 }
 
 /** Of monad-node/src/state.rs, get_latest_configs. Each row is the case of the same place in FILE_CASES. */
 const FILES: readonly Row[] = [
-  [
-    'state.rs:get_latest_configs: neither local nor remote files',
-    { hasLocalFiles: false, hasRemoteFiles: false },
-    'exits',
-    null,
-  ],
-  ['state.rs:get_latest_configs: remote files alone', { hasLocalFiles: false, ...FAR }, 'statesyncs', 'remote'],
-  [
-    'state.rs:get_latest_configs: URLs unset or not reachable, far behind: the old root again',
-    { hasRemoteFiles: false, ...FAR },
-    'panics',
-  ],
-  [
-    'state.rs:get_latest_configs: the remote validators file lacks an epoch of the remote forkpoint',
-    { hasRemoteSets: false, ...FAR },
-    'panics',
-  ],
-  [
-    'state.rs:get_latest_configs: the remote forkpoint is more than 600 rounds newer',
-    { remoteIsNewerBy: 601 },
-    'statesyncs',
-    'remote',
-  ],
-  ['state.rs:get_latest_configs: the remote forkpoint is 600 rounds newer', { remoteIsNewerBy: 600 }, 'catches up'],
+  ['neither local nor remote files', { hasLocalFiles: false, hasRemoteFiles: false }, 'exits', null],
+  ['remote files alone', { hasLocalFiles: false, ...FAR }, 'statesyncs', 'remote'],
+  ['URLs unset or not reachable, far behind: the old root again', { hasRemoteFiles: false, ...FAR }, 'panics'],
+  ['the remote validators file lacks an epoch of the remote forkpoint', { hasRemoteSets: false, ...FAR }, 'panics'],
+  ['the remote forkpoint is more than 600 rounds newer', { remoteIsNewerBy: 601 }, 'statesyncs', 'remote'],
+  ['the remote forkpoint is 600 rounds newer', { remoteIsNewerBy: 600 }, 'catches up'],
 ]
 
 /** Of what follows. Each row is the case of the same place in ROOT_CASES. */
 const ROOTS: readonly Row[] = [
-  ['lib.rs:build: forkpoint and validators file do not belong together', { areFilesConsistent: false }, 'panics'],
-  ['lib.rs:maybe_start_consensus: no peer serves the blocks of the root', { hasRootBlocks: false }, 'waits for blocks'],
+  ['forkpoint and validators file do not belong together', { areFilesConsistent: false }, 'panics'],
+  ['no peer serves the blocks of the root', { hasRootBlocks: false }, 'waits for blocks'],
   [
-    'lib.rs:maybe_start_consensus: genesis, and the database has no genesis block',
+    'genesis, and the database has no genesis block',
     { isGenesis: true, hasRootBlocks: false, database: 'empty' },
     'panics',
   ],
-  ['lib.rs:maybe_start_consensus: an empty database', { database: 'empty' }, 'statesyncs'],
-  [
-    'lib.rs:maybe_start_consensus: the database is more than 30,000 blocks behind the root',
-    { database: 'far behind root' },
-    'statesyncs',
-  ],
-  [
-    'lib.rs:maybe_start_consensus: the database has not executed what the root needs',
-    { database: 'behind root' },
-    'statesyncs',
-  ],
-  ['lib.rs:maybe_statesync: live, and 900 blocks behind', { hasRemoteFiles: false, behind: 900 }, 'panics'],
-  [
-    'lib.rs:ledger_fetch_headers: live, and 899 blocks behind: more than one request covers',
-    { hasRemoteFiles: false, behind: 899 },
-    'stalls',
-  ],
-  [
-    'blocktree.rs:maybe_fill_path_to_root: live, and 800 blocks behind',
-    { hasRemoteFiles: false, behind: 800 },
-    'catches up',
-  ],
+  ['an empty database', { database: 'empty' }, 'statesyncs'],
+  ['the database is more than 30,000 blocks behind the root', { database: 'far behind root' }, 'statesyncs'],
+  ['the database has not executed what the root needs', { database: 'behind root' }, 'statesyncs'],
+  ['live, and 900 blocks behind', { hasRemoteFiles: false, behind: 900 }, 'panics'],
+  ['live, and 899 blocks behind: more than one request covers', { hasRemoteFiles: false, behind: 899 }, 'stalls'],
+  ['live, and 800 blocks behind', { hasRemoteFiles: false, behind: 800 }, 'catches up'],
 ]
 
 describe.each([

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { age, createIdentity, encryptWithPassphrase, probeAge } from '../support/age.ts'
@@ -41,17 +41,8 @@ describe('encrypted copies', () => {
   it.each([{ armor: [] }, { armor: ['-a'] }])('made by age can be restored $armor', async ({ armor }) => {
     const from = join(bench.folder, 'secp-backup.age')
     await age(...armor, '-r', recipient, '-o', from, bench.backup('secp'))
-    const ended = await bench.keys(
-      'restore',
-      '--type=secp',
-      '--yes',
-      '--while-running',
-      '--from',
-      from,
-      '--identity',
-      identity,
-    )
-    expect(ended, ended.stderr).toMatchObject({ code: 0 })
+    const ended = await restoreFrom('--from', from, '--identity', identity)
+    expect(ended, ended.err).toMatchObject({ code: 0 })
     expect(await bench.opens('secp')).toBe(secretOf('secp'))
   })
 
@@ -61,70 +52,53 @@ describe('encrypted copies', () => {
     const to = ['--output-directory', folder]
     const exported = await runKeys(bench, ['export', '--recipient', recipient, ...to])
     expect(exported, exported.err).toMatchObject({ code: 0 })
-    const ended = await runKeys(bench, [
-      'restore',
-      '--yes',
-      '--while-running',
-      '--from',
-      folder,
-      '--identity',
-      identity,
-    ])
+    const from = ['--from', folder, '--identity', identity]
+    const ended = await runKeys(bench, ['restore', '--yes', '--while-running', ...from])
     expect(ended, ended.err).toMatchObject({ code: 0 })
     for (const type of KEY_TYPES) expect(await bench.opens(type)).toBe(secretOf(type))
   })
 
-  const wrong: readonly {
-    readonly name: string
-    readonly damage: (from: string) => Promise<readonly string[]> | readonly string[]
-    readonly says: RegExp
-  }[] = [
-    {
-      name: 'for another identity',
-      damage: async () => {
+  /** Damages a file, or gives the options that do not fit it. */
+  type Damage = (from: string) => Promise<readonly string[]> | readonly string[]
+  const wrong: readonly (readonly [name: string, says: RegExp, damage: Damage])[] = [
+    [
+      'for another identity',
+      /decrypt .*none of the identities can decrypt it.*what to do: pass the identity/s,
+      async () => {
         const other = join(bench.folder, 'other')
         await createIdentity(other)
         return ['--identity', other]
       },
-      says: /decrypt .*none of the identities can decrypt it.*what to do: pass the identity/s,
-    },
-    { name: 'without an identity', damage: () => [], says: /--identity/ },
-    {
-      name: 'damaged',
-      damage: async (from) => {
+    ],
+    ['without an identity', /--identity/, () => []],
+    [
+      'damaged',
+      /decrypt .*damaged/s,
+      async (from) => {
         const bytes = await readFile(from)
         await writeFile(from, bytes.fill(0x41, bytes.length - 1))
         return ['--identity', identity]
       },
-      says: /decrypt .*damaged/s,
-    },
-    {
-      name: 'cut',
-      damage: async (from) => {
+    ],
+    [
+      'cut',
+      /decrypt .*damaged/s,
+      async (from) => {
         await writeFile(from, (await readFile(from)).subarray(0, 100))
         return ['--identity', identity]
       },
-      says: /decrypt .*damaged/s,
-    },
-    {
-      name: 'encrypted with a passphrase',
-      damage: async (from) => {
+    ],
+    [
+      'encrypted with a passphrase',
+      /passphrase.*age -d/s,
+      async (from) => {
         await encryptWithPassphrase(bench.backup('secp'), from)
         return ['--identity', identity]
       },
-      says: /passphrase.*age -d/s,
-    },
-    {
-      name: 'with an invalid identity file',
-      damage: async () => {
-        const none = join(bench.folder, 'none')
-        await copyFile(bench.environmentFile, none)
-        return ['--identity', none]
-      },
-      says: /AGE-SECRET-KEY-/,
-    },
+    ],
+    ['with an invalid identity file', /AGE-SECRET-KEY-/, () => ['--identity', bench.environmentFile]],
   ]
-  it.each(wrong)('$name: nothing is changed, and the error has the reason', async ({ damage, says }) => {
+  it.each(wrong)('%s: nothing is changed, and the error has the reason', async (_, says, damage) => {
     const from = join(bench.folder, 'secp-backup.age')
     await age('-r', recipient, '-o', from, bench.backup('secp'))
     const more = await damage(from)
@@ -138,14 +112,9 @@ describe('encrypted copies', () => {
   it('an invalid recipient, or an identity: nothing is written, and no secret is printed', async () => {
     const [, secret = '?'] = /(AGE-SECRET-KEY-\w+)/.exec(await readFile(identity, 'utf8')) ?? []
     const before = await bench.look()
+    const to = ['--output-directory', join(bench.folder, 'backup')]
     for (const word of ['age1none', secret]) {
-      const { code, out, err } = await runKeys(bench, [
-        'export',
-        '--recipient',
-        word,
-        '--output-directory',
-        join(bench.folder, 'backup'),
-      ])
+      const { code, out, err } = await runKeys(bench, ['export', '--recipient', word, ...to])
       expect(code).not.toBe(0)
       expect(err).toContain('recipient')
       expect(out + err).not.toContain(secret.slice(15))

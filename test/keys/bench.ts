@@ -11,6 +11,8 @@ import { run } from '../support/programs.ts'
 export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const PLAIN_TOOL = fileURLToPath(new URL('../fixtures/bin/keystore-in-plain.sh', import.meta.url))
 export const PASSWORD = 'Canary passphrase7Q2w9ZxK4mV8'
+/** A recipient whose identity was not kept. */
+export const RECIPIENT = 'age1hxz8d80jxyt9z8uqhue54n7c43a6ca2ufgpg9ww63ymv72m3py4schrd9a'
 
 export const KEY_TYPES = ['secp', 'bls'] as const
 export type KeyType = (typeof KEY_TYPES)[number]
@@ -48,11 +50,7 @@ export const createBench = async (options: Options = {}) => {
   const config = {
     prefix: 'chain',
     state: { directory: join(folder, 'state') },
-    node: {
-      directory: join(folder, 'node'),
-      environmentFile,
-      backupDirectory: join(folder, 'backup'),
-    },
+    node: { directory: join(folder, 'node'), environmentFile, backupDirectory: join(folder, 'backup') },
   }
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: folder }
   /** Writes a keystore in the format of this version of the tool. */
@@ -79,7 +77,16 @@ export const createBench = async (options: Options = {}) => {
     await putKeystore(type)
     await writeFile(backup(type), olderBackup(type), { mode: 0o600 })
   }
-  await writeFile(join(folder, 'config.yaml'), JSON.stringify(config))
+  const configFile = join(folder, 'config.yaml')
+  await writeFile(configFile, JSON.stringify(config))
+  const commandLine = (argv: readonly string[]): readonly string[] => [
+    process.execPath,
+    MAIN,
+    'keys',
+    ...argv,
+    '--config',
+    configFile,
+  ]
 
   return {
     folder,
@@ -89,12 +96,11 @@ export const createBench = async (options: Options = {}) => {
     config,
     env,
     putKeystore,
-    keys: async (...argv: readonly string[]) =>
-      run(process.execPath, [MAIN, 'keys', ...argv, '--config', join(folder, 'config.yaml')], {
-        env,
-        extendEnv: false,
-        timeout: 240_000,
-      }),
+    commandLine,
+    keys: async (...argv: readonly string[]) => {
+      const [program = '', ...words] = commandLine(argv)
+      return run(program, words, { env, extendEnv: false, timeout: 240_000 })
+    },
     look: async (): Promise<Files> => filesBelow(folder, ['node', 'backup']),
     modes: (...paths: readonly string[]): Promise<readonly string[]> =>
       Promise.all(paths.map(async (path) => ((await lstat(join(folder, path))).mode & 0o7777).toString(8))),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { createIdentity, probeAge } from '../support/age.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Bench, createBench, KEY_TYPES, MAIN, PASSWORD, secretOf } from './bench.ts'
+import { type Bench, createBench, KEY_TYPES, PASSWORD, secretOf } from './bench.ts'
 
 /** What must not be found in any form: secrets, the password, and words of the password. */
 const CANARIES = [...KEY_TYPES.map((type) => secretOf(type)), PASSWORD, PASSWORD.split(' ')[1] ?? '']
@@ -76,7 +76,12 @@ const start = (argv: readonly string[], env: Readonly<Record<string, string>> = 
   execa(
     'sh',
     // Allow core dumps of any size, and a working directory to write them to.
-    ['-c', 'ulimit -c unlimited; cd "$0" && exec "$@"', bench.folder, ...commandLine(argv)],
+    [
+      '-c',
+      'ulimit -c unlimited; cd "$0" && exec "$@"',
+      bench.folder,
+      ...bench.commandLine([...argv, '--log-level', 'trace']),
+    ],
     {
       env: { ...bench.env, HOME: join(bench.folder, 'home'), ...env },
       extendEnv: false,
@@ -85,17 +90,6 @@ const start = (argv: readonly string[], env: Readonly<Record<string, string>> = 
       timeout: 240_000,
     },
   )
-
-const commandLine = (argv: readonly string[]): readonly string[] => [
-  process.execPath,
-  MAIN,
-  'keys',
-  ...argv,
-  '--config',
-  join(bench.folder, 'config.yaml'),
-  '--log-level',
-  'trace',
-]
 
 /** The files that may contain a secret: backups, earlier backups, and the files with the password. */
 const MEANT = /^(?:backup\/(?:secp|bls|keystore-password)-backup(?:\.\d{14}\.bak)?|\.env)$/

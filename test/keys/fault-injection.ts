@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { attach, type Call, CHANGES } from '../support/strace.ts'
-import type { Bench } from './bench.ts'
+import { type Bench, MAIN } from './bench.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
@@ -10,8 +9,6 @@ import { tmpdir } from 'node:os'
 import { text as textOf } from 'node:stream/consumers'
 import { eventually } from '../support/eventually.ts'
 import { must } from '../support/programs.ts'
-
-const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 /** One system call of the command's own process on the node's files. */
 export interface Target {
@@ -38,7 +35,7 @@ interface Run {
 /** Runs a command and injects a fault into one of its calls. Calls are counted after it has read its configuration. */
 export const runTraced = async (bench: Bench, argv: readonly string[], injection?: Injection): Promise<Run> => {
   const { config, env, folder } = bench
-  const paused = await startPaused({ argv: [PROGRAM, 'keys', ...argv], config, env })
+  const paused = await startPaused({ argv: [MAIN, 'keys', ...argv], config, env })
   const { main, pool } = paused.threads
   const { target, what } = injection ?? {}
   const tracer = await attach({
@@ -68,10 +65,7 @@ export const injectAt = async <T extends { readonly bench: Bench }>(
   for (let tried = 1; tried <= MOST_TRIES; tried += 1) {
     const scenario = await make()
     const nth = Math.max(1, target.nth + (SHIFTS[tried % SHIFTS.length] ?? 0))
-    const { ended, targets } = await runTraced(scenario.bench, argv, {
-      target: { ...target, nth },
-      what,
-    })
+    const { ended, targets } = await runTraced(scenario.bench, argv, { target: { ...target, nth }, what })
     const hit = targets.find(({ result }) => /INJECTED|^\?/.test(result))
     if (hit?.signature === target.signature) return { ...scenario, ended }
     await missed(scenario)

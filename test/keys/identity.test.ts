@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { keyPairOf } from '../../simulator/keystore/keystore-file.ts'
-import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf } from './bench.ts'
+import { type Bench, createBench, KEY_TYPES, type KeyType, RECIPIENT, secretOf } from './bench.ts'
 import { runKeys } from './in-process.ts'
 
 let bench: Bench
@@ -141,7 +141,6 @@ it('restore --replace-identity overrides the status report, and not the configur
   expect(await bench.opens('secp')).toBe(secretOf('secp'))
 })
 
-const RECIPIENT = 'age1hxz8d80jxyt9z8uqhue54n7c43a6ca2ufgpg9ww63ymv72m3py4schrd9a'
 const exportTo = (recipient: string) => ['export', '--recipient', recipient, '-o', bench.folder]
 
 it('export: a backup of another key is not exported', async () => {

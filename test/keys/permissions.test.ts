@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { type Bench, createBench, KEY_TYPES, MAIN, secretOf, temporaryFilesIn } from './bench.ts'
+import { type Bench, createBench, KEY_TYPES, MAIN, RECIPIENT, secretOf, temporaryFilesIn } from './bench.ts'
 import { runKeys } from './in-process.ts'
 
 const UNPRIVILEGED = ['--reuid=65534', '--regid=65534', '--clear-groups']
@@ -26,25 +26,14 @@ beforeEach(async () => {
   bench = await createBench()
 })
 
-const RECIPIENT = 'age1hxz8d80jxyt9z8uqhue54n7c43a6ca2ufgpg9ww63ymv72m3py4schrd9a'
-
 const COMMANDS = [
   { command: 'backup', argv: ['backup'] },
   { command: 'restore', argv: ['restore', '--yes', '--while-running'] },
   { command: 'export', argv: ['export', '--recipient', RECIPIENT] },
 ] as const
 
-const argvOf = (argv: readonly string[]): readonly string[] => [
-  process.execPath,
-  MAIN,
-  'keys',
-  ...argv,
-  '--config',
-  join(bench.folder, 'config.yaml'),
-]
-
 const runUnprivileged = (argv: readonly string[]) =>
-  run('setpriv', [...UNPRIVILEGED, ...argvOf(argv)], { env: bench.env, extendEnv: false })
+  run('setpriv', [...UNPRIVILEGED, ...bench.commandLine(argv)], { env: bench.env, extendEnv: false })
 
 const expectError = (stderr: string, why: RegExp): void => {
   expect(stderr).toMatch(why)
@@ -104,10 +93,8 @@ code=$?
 rm ${inside}/ballast
 cp -a ${inside} ${after}
 exit $code`
-  const ended = await run('unshare', ['-m', 'sh', '-c', script, 'sh', ...argvOf(argv)], {
-    env: bench.env,
-    extendEnv: false,
-  })
+  const words = ['-m', 'sh', '-c', script, 'sh', ...bench.commandLine(argv)]
+  const ended = await run('unshare', words, { env: bench.env, extendEnv: false })
   return { ...ended, after }
 }
 
@@ -140,13 +127,8 @@ describe('a full disk', () => {
   })
 
   it('export: leaves no incomplete file', async () => {
-    const { code, stdout, stderr, after } = await onFullDisk('backup', 0, [
-      'export',
-      '--recipient',
-      RECIPIENT,
-      '--output-directory',
-      join(bench.folder, 'backup'),
-    ])
+    const argv = ['export', '--recipient', RECIPIENT, '--output-directory', join(bench.folder, 'backup')]
+    const { code, stdout, stderr, after } = await onFullDisk('backup', 0, argv)
     expect(code, stdout + stderr).toBe(1)
     expectError(stderr, /the disk is full/)
     const { stdout: names } = await run('ls', ['-A', after])
@@ -156,17 +138,12 @@ describe('a full disk', () => {
 })
 
 it('export does not overwrite an existing file', async () => {
-  await mkdir(join(bench.folder, 'elsewhere'))
-  await writeFile(join(bench.folder, 'elsewhere/secp-backup.age'), 'mine')
-  const { code, stderr } = await bench.keys(
-    'export',
-    '--type=secp',
-    '--output-directory',
-    join(bench.folder, 'elsewhere'),
-    '--recipient',
-    RECIPIENT,
-  )
+  const folder = join(bench.folder, 'elsewhere')
+  await mkdir(folder)
+  await writeFile(join(folder, 'secp-backup.age'), 'mine')
+  const to = ['--output-directory', folder, '--recipient', RECIPIENT]
+  const { code, stderr } = await bench.keys('export', '--type=secp', ...to)
   expect(code).toBe(1)
   expect(stderr).toContain('files are not overwritten')
-  expect(await readFile(join(bench.folder, 'elsewhere/secp-backup.age'), 'utf8')).toBe('mine')
+  expect(await readFile(join(folder, 'secp-backup.age'), 'utf8')).toBe('mine')
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type Call, CHANGES, requireStrace, trace } from '../support/strace.ts'
-import { type Bench, createBench, MAIN } from './bench.ts'
+import { type Bench, createBench } from './bench.ts'
 import { withoutRun } from './fault-injection.ts'
 
 const describe = await requireStrace()
@@ -18,10 +18,8 @@ interface Traced {
 
 /** The calls of the command and of its child processes on the node's files. */
 const traced = async (bench: Bench, argv: readonly string[]): Promise<Traced> => {
-  const { code, calls } = await trace(
-    [process.execPath, MAIN, 'keys', ...argv, '--config', join(bench.folder, 'config.yaml')],
-    { calls: CALLS, file: join(bench.folder, 'trace'), env: bench.env },
-  )
+  const file = join(bench.folder, 'trace')
+  const { code, calls } = await trace(bench.commandLine(argv), { calls: CALLS, file, env: bench.env })
   expect(code).toBe(0)
   const started = new Set(calls.filter(isExecution).map(({ thread }) => thread))
   // The first to be executed is the command itself.

@@ -4,11 +4,7 @@ import { KEYSTORE_VERSIONS } from '../support/keystore-tool.ts'
 import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf, temporaryFilesIn } from './bench.ts'
 import { runKeys } from './in-process.ts'
 
-const COMMANDS = {
-  backup: ['backup'],
-  restore: ['restore', '--yes', '--while-running'],
-  verify: ['verify'],
-} as const
+const COMMANDS = { backup: ['backup'], restore: ['restore', '--yes', '--while-running'], verify: ['verify'] } as const
 type Command = keyof typeof COMMANDS
 
 const run = async (command: Command, type: KeyType, on: Bench) => runKeys(on, [...COMMANDS[command], '--type', type])
@@ -118,17 +114,9 @@ it.each(VERSIONS_AND_TYPES.filter(({ version }) => isOld(version)))(
 const NOT_SECRET = /(?:the secret is not 64 hex digits)/
 const BEHAVIOURS = [
   { behaviour: 'mad', backup: /printed more than/, restore: /printed more than/ },
-  {
-    behaviour: 'exits-0-with-nothing',
-    backup: /it is empty|printed nothing/,
-    restore: /has written no keystore/,
-  },
+  { behaviour: 'exits-0-with-nothing', backup: /it is empty|printed nothing/, restore: /has written no keystore/ },
   { behaviour: 'short-secret', backup: NOT_SECRET, restore: NOT_SECRET },
-  {
-    behaviour: 'two-secrets',
-    backup: /several different secrets/,
-    restore: /several different secrets/,
-  },
+  { behaviour: 'two-secrets', backup: /several different secrets/, restore: /several different secrets/ },
   { behaviour: 'other-secret', backup: null, restore: /contains another secret/ },
   { behaviour: 'disk-full', backup: null, restore: /the disk is full|could not be written/ },
   { behaviour: 'no-newline', backup: null, restore: null },

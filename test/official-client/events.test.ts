@@ -23,7 +23,6 @@ const EVENTS = z.object({
 const eventsOf = (pages: readonly unknown[]) => pages.flatMap((page) => EVENTS.parse(page).data)
 
 const TO = FIRST + 100
-const COUNT = expectedLogs({ to: TO }).length
 
 describeClients.each(ALL)('events for client %s', (version) => {
   it('each event has its block', async () => {
@@ -40,17 +39,6 @@ describeClients.each(ALL)('events for client %s', (version) => {
     const first = eventsOf([await client.call('getEvents', query)])
     expect(first.length).toBeGreaterThanOrEqual(100)
     expect(first).toEqual(expected.slice(0, first.length))
-  })
-
-  it('a block number and a transaction hash alone are those of the log', async () => {
-    const client = startClient(version, await startApi())
-    const fieldSelection = { log: ['Address'], block: ['Number'], transaction: ['Hash'] }
-    const events = eventsOf([await client.call('getEvents', queryOf({ toBlock: TO, fieldSelection }))])
-    expect(events).toHaveLength(COUNT)
-    for (const { log, block, transaction } of events) {
-      expect(block).toEqual({ number: log.blockNumber })
-      expect(transaction).toEqual({ hash: log.transactionHash })
-    }
   })
 
   it('each event has its transaction, as far as logs have its fields', async () => {

@@ -32,11 +32,7 @@ describeClients.each(ALL)('the head for client %s', (version) => {
       )
     // The first request is answered at once. Without a wait the others are some hundred in a second.
     const answers = version === '1.4.1' ? 2 : 4
-    await eventually(
-      () => api.answered.length,
-      (count) => count >= answers,
-      { every: 10 },
-    )
+    await eventually(() => api.answered.length >= answers, Boolean, { every: 10 })
     expect(systemClock.elapsed() - startedAt).toBeGreaterThanOrEqual((answers - 1) * holdMs)
     // Older clients never end.
     if (version === '1.4.1') expect(await result).toContain('outside the requested range')
@@ -104,10 +100,7 @@ describeClients.each(RECENT)('the stream of heights for client %s', (version) =>
     const closed = follow(client, 2)
     const streams = [closed, ...Array.from({ length: 49 }, () => follow(client))]
     const everyStreamHas = (events: number) =>
-      eventually(
-        () => streams.filter((stream) => stream.events.length === events).length,
-        (count) => count === 50,
-      )
+      eventually(() => streams.filter((stream) => stream.events.length === events).length, 50)
     // Connected, and the height.
     await everyStreamHas(2)
     const query = queryOf({ fromBlock: LAST - 20 })
@@ -117,9 +110,9 @@ describeClients.each(RECENT)('the stream of heights for client %s', (version) =>
     // A stream that was closed disconnects when the next height arrives.
     await closed.ended
     head += 1
-    await eventually(ended, (count) => count === 1)
+    await eventually(ended, 1)
     await client.kill()
-    await eventually(ended, (count) => count === 50)
+    await eventually(ended, 50)
     // Such as one of Node.js about listeners that are never removed.
     expect(warnings).toEqual([])
   })

@@ -111,14 +111,6 @@ describeClients.each(ALL)('queries of client %s', (version) => {
         message: `this service keeps only logs of ${contract(1)} or ${contract(2)}; name them in the filter`,
       },
     })
-    expect(await refused({ fieldSelection: { log: ['Data'], transaction: ['From'] } })).toMatchObject({
-      error: { code: 'not_served', path: 'field_selection.transaction[0]' },
-    })
-    expect(await refused({ fieldSelection: { log: ['Data'], block: ['Miner'] } })).toMatchObject({
-      error: { code: 'not_served', path: 'field_selection.block[0]' },
-    })
-    expect(await refused({ joinMode: 1 })).toMatchObject({ error: { code: 'not_served', path: 'join_mode' } })
-    expect(await refused({ fieldSelection: { trace: ['From'] } })).toMatchObject({ error: { code: 'not_served' } })
     // Older clients have no `exclude` and send the query without it.
     if (version !== '0.6.7')
       expect(await refused({ logs: [{ include: {}, exclude: { address: [contract(1)] } }] })).toMatchObject({

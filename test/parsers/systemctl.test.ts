@@ -134,6 +134,7 @@ test.each([
   ['three continue it', 'A1=x \\\\\\\nB1=2', ['A1']],
   ['a space after it ends the line', 'A1=x \\ \nB1=2', ['A1', 'B1']],
   ['a carriage return ends it', 'A1=x\rB1=2\r\nC1=3', ['A1', 'B1', 'C1']],
+  ['a comment within a continued line does not end it', 'A1=x \\\n# why\n  P1=1\nB1=2', ['A1', 'B1']],
   ['a section that begins with X- has none', '[X-Old]\nA1=x\n[Service]\nB1=2', ['B1']],
 ])('settings of a unit file: %s', (_, text, names) => {
   expect(settingsOf(text)).toEqual(names)

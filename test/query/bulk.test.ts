@@ -6,8 +6,15 @@ import type { CheckedPage } from '../../query/client/page.ts'
 import type { Progress } from '../../query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { EVERYTHING, fetchAll, it as queryTest, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
-import { type Faults } from '../support/query-server.ts'
+import {
+  EVERYTHING,
+  fetchAll,
+  fetchWhole,
+  it as queryTest,
+  positionsIn,
+  positionsOf,
+  steadyLogs,
+} from './client-fixtures.ts'
 
 /** Blocks 1 to 3000, of which those to 2800 are old: forty a page. */
 const it = queryTest.extend('served', { logs: steadyLogs(1, 3000), pageLogs: 40 })
@@ -36,70 +43,31 @@ const pageOf = (from: number, next: number, body = Buffer.alloc(0)): CheckedPage
   logObjects: () => [],
 })
 
-/** Reached only if a run waits for a request that is never sent. */
-const DEADLINE_MS = 30_000
-
-/**
- * Holds requests back at the server and counts the concurrent ones: the first page and those near the head until no
- * further request can arrive, those of old blocks until `wanted` of them are held. Blocks above 800 are near the head.
- */
-const holdRequests = (wanted: number) => {
-  const max = { first: 0, old: 0, tip: 0 }
-  let url = ''
-  let held: (() => void)[] = []
-  let isFull = false
-  const release = (part: keyof typeof max): void => {
-    max[part] = Math.max(max[part], held.length)
-    const all = held
-    held = []
-    for (const resume of all) resume()
-  }
-  /** Afterwards the server has received everything that the client sent before. */
-  const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 5; turn += 1) await fetch(`${url}/height`)
-  }
-  const hold = async (part: keyof typeof max): Promise<void> => {
-    const gate = createGate()
-    held.push(gate.open)
-    if (part !== 'old' || held.length === wanted) {
-      await settled()
-      if (part === 'old') isFull = true
-      release(part)
-      return
-    }
-    const deadline = setTimeout(() => {
-      release(part)
-    }, DEADLINE_MS)
-    await gate.passed
-    clearTimeout(deadline)
-  }
-  const faults: Faults = ({ path, from, nth }) => {
-    if (path !== '/query') return undefined
-    const part = nth === 0 ? 'first' : from > 800 ? 'tip' : 'old'
-    return part === 'old' && isFull ? undefined : { kind: 'held', until: hold(part) }
-  }
-  return {
-    max,
-    faults,
-    begin: (at: string): void => {
-      url = at
-    },
-  }
-}
-
 describe('blocks that no reorg can replace', () => {
-  it(
-    'the first page alone, then four requests at a time, near the head one by one',
-    { timeout: 2 * DEADLINE_MS },
-    async ({ serve }) => {
-      const holding = holdRequests(4)
-      const { url, chain } = await serve({ logs: steadyLogs(1, 1000), faults: holding.faults })
-      holding.begin(url)
-      const { logs } = await fetchAll(url)
-      expect(holding.max).toEqual({ first: 1, old: 4, tip: 1 })
-      expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
-    },
-  )
+  it('the first page alone, then four requests at a time', async ({ serve }) => {
+    const server = await serve({ logs: steadyLogs(1, 1000) })
+    const gate = createGate()
+    let held = 0
+    /** Afterwards the server has received everything that the client sent before. */
+    const heldAfterAll = async (): Promise<number> => {
+      for (let turn = 0; turn < 5; turn += 1) await fetch(`${server.url}/height`)
+      return held
+    }
+    const first = createGate()
+    server.faults = ({ path, from, nth }) => {
+      if (path !== '/query' || from > 800) return undefined
+      held += 1
+      return { kind: 'held', until: nth === 0 ? first.passed : gate.passed }
+    }
+    const running = fetchAll(server.url)
+    await eventually(() => held, 1, { every: 5 })
+    expect(await heldAfterAll()).toBe(1)
+    first.open()
+    await eventually(() => held >= 5, Boolean, { every: 5 })
+    expect(await heldAfterAll()).toBe(5)
+    gate.open()
+    expect(positionsOf((await running).logs())).toEqual(positionsIn(server.chain.logs()))
+  })
   it('are requested in ranges that fill a page: few more requests than pages', async ({ serve }) => {
     const { url, seen } = await serve()
     const { pages } = await fetchAll(url)
@@ -108,11 +76,10 @@ describe('blocks that no reorg can replace', () => {
     expect(seen.length).toBeLessThan(75 * 2)
   })
   it('late pages delay only the delivery', async ({ serve }) => {
-    const { url, chain } = await serve({
+    const server = await serve({
       faults: ({ path, nth }) => (path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined),
     })
-    const { logs } = await fetchAll(url)
-    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
+    await fetchWhole(server)
   })
   it('are not fetched beyond the buffer limit', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024)
@@ -137,11 +104,7 @@ describe('blocks that no reorg can replace', () => {
       signal,
     })
     // Block 0, the late block 1, and eight pages that fill 64 MiB; then the requests that were running with those.
-    await eventually(
-      () => requested.length,
-      (count) => count >= 10,
-      { every: 1 },
-    )
+    await eventually(() => requested.length >= 10, Boolean, { every: 1 })
     for (let turn = 0; turn < 50; turn += 1) await setImmediate()
     expect(requested.length).toBeLessThanOrEqual(10 + 3)
     expect(delivered).toEqual([0])

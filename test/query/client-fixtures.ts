@@ -1,4 +1,4 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createQueryClient } from '../../query/client/client.ts'
 import type {
   ClientOptions,
@@ -69,6 +69,14 @@ export const positionsOf = (logs: readonly RawLog[]): readonly string[] =>
 /** The same for the logs of the chain. */
 export const positionsIn = (logs: readonly ServedLog[]): readonly string[] =>
   logs.map(({ block, index, data }) => `${block}/${index} ${data}`)
+
+/** The same, and expects every log of the chain once and in order. */
+export const fetchWhole = async ({ url, chain }: QueryServer, options?: Fetching) => {
+  const fetched = await fetchAll(url, options)
+  expect(fetched.error).toBeUndefined()
+  expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+  return fetched
+}
 
 /** `perBlock` logs in each block from `from` to `to`; `data` distinguishes two chains. */
 export const steadyLogs = (from: number, to: number, { perBlock = 1, data = '0x01' } = {}): ServedLog[] =>

@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import {
   fetchAll,
+  fetchWhole,
   it as queryTest,
   positionsIn,
   positionsOf,
@@ -25,10 +26,7 @@ const kindOf = (error: unknown): string =>
 const expectingRecovery =
   (serve: Serve) =>
   async (...faults: readonly (Fault | undefined)[]) => {
-    const { url, chain } = await serve({ faults: inTurn(...faults) })
-    const fetched = await fetchAll(url)
-    expect(fetched.error).toBeUndefined()
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    const fetched = await fetchWhole(await serve({ faults: inTurn(...faults) }))
     expect(fetched.result).toMatchObject({ complete: true, through: 30, target: 30 })
     return fetched
   }
@@ -86,11 +84,7 @@ describe('errors that are retried', () => {
     const clock = jumpingClock()
     const server = await serve({ faults: inTurn({ kind: 'hang' }) })
     const running = fetchAll(server.url, { clock })
-    await eventually(
-      () => queriesTo(server),
-      (count) => count === 1,
-      { every: 5 },
-    )
+    await eventually(() => queriesTo(server), 1, { every: 5 })
     clock.expire()
     const fetched = await running
     expect(fetched.result).toMatchObject({ complete: true, stats: { retries: 1, logs: 30 } })
@@ -222,11 +216,10 @@ describe('the reason of the service is shown', () => {
       [429, `too many requests of ${KEY}`],
     ] as const) {
       const fault: Fault = { kind: 'reply', status, headers: { 'retry-after': '3' }, body: JSON.stringify({ error }) }
-      const { url, chain } = await serve({ faults: inTurn(fault) })
+      const server = await serve({ faults: inTurn(fault) })
       const retries: Retry[] = []
       const client = { apiKey: KEY, onRetry: (retry: Retry) => retries.push(retry) }
-      const fetched = await fetchAll(url, { client })
-      expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+      const fetched = await fetchWhole(server, { client })
       expect(fetched.clock.waits[0]).toBeGreaterThanOrEqual(3000)
       expect(retries).toMatchObject([{ waitMs: 3000, reported: error.replace(KEY, '(redacted)'), attempt: null }])
     }
@@ -281,20 +274,6 @@ describe('an invalid response is requested once more, then it is an error', () =
 })
 
 describe('too large', () => {
-  it('a response larger than the limit: the range is halved, down to one block', async ({ serve }) => {
-    const { url, seen } = await serve()
-    const fetched = await fetchAll(url, { client: { maxBodyBytes: 100 } })
-    expect(kindOf(fetched.error)).toBe('fatal')
-    // 31, 15, 7, 3 and 1 blocks from block 0 on. Block 0 has no log, so its response is below the limit.
-    const spans = seen.slice(1, 6).map(({ from, to }) => [from, (to ?? 0) - from])
-    expect(spans).toEqual([
-      [0, 31],
-      [0, 15],
-      [0, 7],
-      [0, 3],
-      [0, 1],
-    ])
-  })
   it('the limit applies to the decompressed size', async ({ serve }) => {
     const logs = steadyLogs(1, 1, { data: `0x${'00'.repeat(200_000)}` })
     for (const packing of ['gzip', 'br'] as const) {

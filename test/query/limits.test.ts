@@ -5,7 +5,16 @@ import { backoffMs, createLimiter } from '../../query/client/request.ts'
 import { MAX_PAGE_LOGS } from '../../query/client/wire-format.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { fetchAll, it, positionsIn, positionsOf, queriesTo, type Serve, steadyLogs } from './client-fixtures.ts'
+import {
+  fetchAll,
+  fetchWhole,
+  it,
+  positionsIn,
+  positionsOf,
+  queriesTo,
+  type Serve,
+  steadyLogs,
+} from './client-fixtures.ts'
 import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
@@ -17,9 +26,7 @@ const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
 
 /** How long the client waits after one rejection with these headers, in milliseconds. */
 const waitAfter = async (serve: Serve, fault: Fault): Promise<number> => {
-  const { url, chain } = await serve({ faults: inTurn(undefined, fault) })
-  const { clock, result, logs } = await fetchAll(url)
-  expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
+  const { clock, result } = await fetchWhole(await serve({ faults: inTurn(undefined, fault) }))
   expect(result?.stats).toMatchObject({ requests: 5, retries: 0 })
   expect(clock.waits).toHaveLength(1)
   return clock.waits[0] ?? 0
@@ -139,11 +146,7 @@ describe('a budget', () => {
     const clock = jumpingClock()
     const client = createQueryClient({ url, apiKey: null, clock })
     const refused = client.height(signal)
-    await eventually(
-      () => clock.waits.length,
-      (waits) => waits === 1,
-      { every: 1 },
-    )
+    await eventually(() => clock.waits.length, 1, { every: 1 })
     await client.height(signal)
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000)
     await refused
@@ -165,11 +168,7 @@ describe('no response', () => {
     const server = await serve({ faults: large })
     const running = fetchAll(server.url, { clock })
     for (const times of [1, 2, 3, 4]) {
-      await eventually(
-        () => queriesTo(server),
-        (count) => count >= times,
-        { every: 1 },
-      )
+      await eventually(() => queriesTo(server) >= times, Boolean, { every: 1 })
       clock.expire()
     }
     const { result, logs } = await running
@@ -197,9 +196,7 @@ describe('413 of a single block', () => {
   const two: Faults = ({ path, from, to }) =>
     path === '/query' && (to ?? 0) > from ? { kind: 'reply', status: 413 } : undefined
   it('is requested without the next block, which an inclusive service returns too', async ({ serve }) => {
-    const { url, chain } = await serve({ dialect: 'spec', logs: steadyLogs(0, 3), faults: two })
-    const { result, logs } = await fetchAll(url)
-    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
+    const { result } = await fetchWhole(await serve({ dialect: 'spec', logs: steadyLogs(0, 3), faults: two }))
     expect(result).toMatchObject({ complete: true, through: 3 })
   })
   it('is not taken for empty without proof', async ({ serve }) => {
@@ -216,13 +213,12 @@ describe('413', () => {
     ({ path, from, to }) =>
       path === '/query' && (to ?? 0) - from > blocks ? { kind: 'reply', status: 413 } : undefined
   it('halves the range without a wait and keeps the limit', async ({ serve }) => {
-    const { url, chain, seen } = await serve({ faults: largerThan(9) })
-    const { result, logs, clock } = await fetchAll(url)
-    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
+    const server = await serve({ faults: largerThan(9) })
+    const { result, clock } = await fetchWhole(server)
     expect(clock.waits).toEqual([])
     expect(result).toMatchObject({ complete: true })
     // 31 blocks, 15, 7, and 7 from then on.
-    expect(seen.slice(1).map(({ from, to }) => [from, (to ?? 0) - from])).toEqual([
+    expect(server.seen.slice(1).map(({ from, to }) => [from, (to ?? 0) - from])).toEqual([
       [0, 31],
       [0, 15],
       [0, 7],
@@ -233,14 +229,13 @@ describe('413', () => {
     ])
   })
   it('raises the limit after several full ranges', async ({ serve }) => {
-    const { url, chain, seen } = await serve({
+    const server = await serve({
       logs: steadyLogs(1, 100),
       pageLogs: 1000,
       faults: (one) => (one.from < 5 ? largerThan(2)(one) : undefined),
     })
-    const { logs } = await fetchAll(url)
-    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
-    const spans = seen.slice(1).map(({ from, to }) => (to ?? 0) - from)
+    await fetchWhole(server)
+    const spans = server.seen.slice(1).map(({ from, to }) => (to ?? 0) - from)
     // 101, 50, 25, 12, 6, 3, 1; eight of one block, then twos, fours …
     expect(spans.slice(0, 17)).toEqual([101, 50, 25, 12, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2])
     expect(Math.max(...spans.slice(17))).toBeGreaterThan(4)

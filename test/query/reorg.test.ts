@@ -7,7 +7,7 @@ import { createEndpoint } from '../../query/client/transport.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import type { ServedChain } from '../support/query-chain.ts'
 import { alter, type Fault, type Faults, inTurn, type QueryServerOptions } from '../support/query-server.ts'
-import { fetchAll, it, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
+import { fetchAll, fetchWhole, it, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 
 /** Replaces the blocks from `block` on before the `nth` query. */
 const reorgBefore =
@@ -20,37 +20,30 @@ const reorgBefore =
 describe('edge case 39: a reorg between pages', () => {
   it('edge case 39: of the last page', async ({ serve }) => {
     const server = await serve()
-    const { url, chain, seen } = server
+    const { chain, seen } = server
     server.faults = reorgBefore(chain, 2, [18, 30])
-    const fetched = await fetchAll(url)
+    const fetched = await fetchWhole(server)
     expect(fetched.result).toMatchObject({ complete: true, through: 30, stats: { reorgs: 1, logs: 30 } })
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     // The third page does not follow the second, which is fetched again and follows the first.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
     expect(fetched.resets()).toBe(0)
   })
   it('edge case 39: over several pages: back to the last page of the same chain', async ({ serve }) => {
     const server = await serve({ pageLogs: 5 })
-    const { url, chain, seen } = server
+    const { chain, seen } = server
     server.faults = reorgBefore(chain, 4, [8, 30])
-    const fetched = await fetchAll(url)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    const fetched = await fetchWhole(server)
     // Pages from 0, 6, 11, 16: 8 is in the second. The first stays.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 6, 11, 16, 21, 16, 11, 6, 11, 16, 21, 26])
+    // Three pages back are one reorg, with a wait before each.
     expect(fetched.result?.stats).toMatchObject({ reorgs: 1, pages: 6 })
+    expect(fetched.clock.waits).toHaveLength(3)
+    expect(Math.min(...fetched.clock.waits)).toBeGreaterThanOrEqual(50)
     expect(fetched.resets()).toBe(0)
-  })
-  it('edge case 39: twice', async ({ serve }) => {
-    const server = await serve()
-    const { url, chain } = server
-    server.faults = (one) => reorgBefore(chain, 2, [15, 30])(one) ?? reorgBefore(chain, 4, [12, 30])(one)
-    const fetched = await fetchAll(url)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
-    expect(fetched.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })
   })
   it('edge case 39: of delivered blocks: the query restarts', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
-    const { url, chain } = server
+    const { chain } = server
     server.faults = ({ path, from }) => {
       // 801 is the first block that a reorg can replace.
       if (path === '/query' && from === 801 && chain.hash(1000).startsWith('0x00000000')) {
@@ -58,18 +51,16 @@ describe('edge case 39: a reorg between pages', () => {
       }
       return undefined
     }
-    const fetched = await fetchAll(url)
+    const fetched = await fetchWhole(server)
     expect(fetched.resets()).toBe(1)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     expect(fetched.result).toMatchObject({ complete: true, through: 1000, stats: { logs: 1000, reorgs: 1 } })
   })
   it('edge case 39: while old blocks are fetched concurrently', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 2000), pageLogs: 100 })
-    const { url, chain } = server
+    const { chain } = server
     server.faults = reorgBefore(chain, 9, [300, 2000])
-    const fetched = await fetchAll(url)
+    const fetched = await fetchWhole(server)
     expect(fetched.resets()).toBe(1)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     expect(fetched.result?.stats.logs).toBe(2000)
   })
   it('edge case 39: between two runs: a resumed run restarts', async ({ serve }) => {
@@ -102,20 +93,11 @@ describe('edge case 39: a reorg between pages', () => {
 })
 
 describe('not a reorg', () => {
-  it('a service without hashes', async ({ serve }) => {
-    for (const options of [{ guard: false }, { dialect: 'spec' }] as const) {
-      const { url, chain } = await serve(options)
-      const fetched = await fetchAll(url)
-      expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
-      expect(fetched.pages.map(({ last }) => last)).toEqual([null, null, null])
-    }
-  })
   it('a hash of the head instead of the page', async ({ serve }) => {
     const ofTheHead = (hash: string): Fault =>
       alter((answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }))
-    const { url, chain } = await serve({ faults: inTurn(ofTheHead('0xaa'), ofTheHead('0xbb'), ofTheHead('0xcc')) })
-    const fetched = await fetchAll(url)
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    const server = await serve({ faults: inTurn(ofTheHead('0xaa'), ofTheHead('0xbb'), ofTheHead('0xcc')) })
+    const fetched = await fetchWhole(server)
     expect(fetched.result?.stats.reorgs).toBe(0)
   })
 })
@@ -147,20 +129,6 @@ describe('edge case 39: pages that may be of two chains', () => {
     expect(old.result?.stats.unguarded).toBe(1)
     expect((await fetchAll(url, { from: 11 })).result?.stats.unguarded).toBe(0)
     expect((await fetchAll(url, { from: 901 })).result?.stats.unguarded).toBe(1)
-  })
-})
-
-describe('edge case 39: one reorg', () => {
-  it('edge case 39: is counted once, however many pages it replaces', async ({ serve }) => {
-    const server = await serve({ logs: steadyLogs(1, 180) })
-    const { url, chain } = server
-    server.faults = reorgBefore(chain, 15, [20, 180])
-    const { result, logs, clock } = await fetchAll(url)
-    expect(result).toMatchObject({ complete: true, stats: { reorgs: 1 } })
-    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
-    // Thirteen pages back, with a wait before each.
-    expect(clock.waits.length).toBe(14)
-    expect(Math.min(...clock.waits)).toBeGreaterThanOrEqual(50)
   })
 })
 

@@ -53,7 +53,7 @@ describe('the pages of the query service', () => {
       parseConfigFile('query-service.md', shown.exec(page)?.[1] ?? ''),
     )
     const [service, agent] = files.map((file) => loadConfig({ file, env: {}, flags: [] }).config)
-    expect(service && planOf(service).retention).toEqual({ bytes: 200e9 })
+    expect(service && planOf(service).retention).toEqual({ blocks: null, bytes: 200e9 })
     expect(Object.keys(agent?.host.directories ?? {})).toEqual(['ledger', 'wal', 'query'])
     const known = serveQueryOptions(new Command()).options.map(({ long }) => long)
     const [, ofService = ''] = /## 3. Start the service([\s\S]+)## What it does not do/.exec(page) ?? []

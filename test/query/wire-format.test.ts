@@ -30,14 +30,8 @@ describe('the request body', () => {
     expect(bodyOf({ topics: [[], [], []] })['logs']).toEqual([{ address: [A] }])
     expect(bodyOf({ topics: [[], [T, T], []] })['logs']).toEqual([{ address: [A], topics: [[], [T, T]] }])
   })
-  it.each<[string, Partial<LogQuery>]>([
-    ['the last block is before the first', { toBlock: 4 }],
-    ['a block number is not an integer', { fromBlock: -1 }],
-    ['a block number is not an integer', { fromBlock: 0.5 }],
-    ['a block number is not an integer', { toBlock: 2 ** 53 }],
-    ['at most four topics', { topics: [[], [], [], [], [T]] }],
-  ])('rejects a query: %s', (why, query) => {
-    expect(() => createRequestBody({ ...QUERY, ...query })).toThrow(ConfigError)
-    expect(() => createRequestBody({ ...QUERY, ...query })).toThrow(why)
+  it.each([{ fromBlock: -1 }, { fromBlock: 0.5 }, { toBlock: 2 ** 53 }])('rejects a query with %o', (query) => {
+    const error = new ConfigError('The query is invalid: a block number is not an integer from 0 on')
+    expect(() => createRequestBody({ ...QUERY, ...query })).toThrow(error)
   })
 })

@@ -100,16 +100,20 @@ describe('the install steps of docs/how-to', () => {
     it('sends its report to Alertmanager with the rights of the agent, and does so each Monday', async () => {
       const units = ['chain-agent-report.service', 'chain-agent-report.timer']
       await node.deploy(...units)
+      const receiver = ['URLS=[http://127.0.0.1:9093]', 'INSTANCE=node-a'].map(
+        (word) => `CHAIN_AGENT_ALERTMANAGERS_${word}`,
+      )
+      await node.writeUnit(
+        'chain-agent-report.service.d/receiver.conf',
+        `[Service]\nEnvironment=${receiver.join(' ')}\n`,
+      )
       // In place of Alertmanager: it accepts everything.
       const receive =
         'let b="";q.on("data",c=>b+=c).on("end",()=>{require("fs").appendFileSync("/opt/alerts",b+"\\n");r.end()})'
       await shell(`
         systemd-run --quiet --unit=receiver "$(command -v node)" -e 'require("http").createServer((q,r)=>{${receive}}).listen(9093,"127.0.0.1")'
-        cp --preserve=all /etc/chain-agent/config.yaml /opt/config.yaml
-        sed -i 's#^{#{"alertmanagers":{"urls":["http://127.0.0.1:9093"],"enabled":false,"instance":"node-a"},#' /etc/chain-agent/config.yaml
         timeout 60 sh -c 'until curl -s 127.0.0.1:9093; do :; done'
-        systemctl start chain-agent-report.service
-        cp --preserve=all /opt/config.yaml /etc/chain-agent/config.yaml`)
+        systemctl start chain-agent-report.service`)
       const shown = await node.systemctl('show', '--property=Result,ExecMainStatus,User', 'chain-agent-report.service')
       expect(shown.split('\n').toSorted()).toEqual(['ExecMainStatus=0', 'Result=success', 'User=chain-agent'])
       const log = await node.log('chain-agent-report.service')

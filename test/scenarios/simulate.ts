@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -11,8 +12,6 @@ import { requireRealPart } from '../support/real-parts.ts'
 import { type Exposition, parseExposition } from '../support/scrape.ts'
 import { leaksOf, PLANTED } from '../support/secrets.ts'
 import { differencesFromPrometheus } from './agreement.ts'
-import { expectWholeCatalogue } from './catalogue.ts'
-import { goldenMetrics } from './golden.ts'
 import { type Play, play } from './play.ts'
 import { createPageRecorder, type PageRecorder } from './status-page.ts'
 import { MARKS } from './surfaces.ts'
@@ -33,7 +32,7 @@ const FIRST_PAGES = [
 const leaks = leaksOf(PLANTED)
 const FORMATS_WITH_SECRETS = ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus']
 
-export type Coverage = z.output<typeof coverageSchema>
+type Coverage = z.output<typeof coverageSchema>
 const coverageSchema = z.object({
   /** Metric → a scenario in which its series changed. */
   moved: z.record(z.string(), z.string()),
@@ -236,4 +235,70 @@ const linesByMetric = ({ text }: Exposition): ReadonlyMap<string, readonly strin
     if (name in agentMetrics) found.set(name, [...(found.get(name) ?? []), line])
   }
   return found
+}
+
+const BUDGET = 950
+
+/** A source that no simulated host has is in the test that the reason names. */
+const isTestedIn = (noScenario = ''): boolean => existsSync(/\btest\/\S+\.test\.ts\b/.exec(noScenario)?.[0] ?? 'none')
+
+/**
+ * Every metric occurs, and has more than one value in some scenario or a reason in its definition; the limit of series per
+ * node.
+ */
+const expectWholeCatalogue = (parts: readonly Coverage[]): void => {
+  const isIn = (name: string, of: 'moved' | 'present') => parts.some((part) => name in part[of])
+  const duties = Object.entries(agentMetrics).flatMap(([name, { noScenario }]) => {
+    if (!isIn(name, 'present'))
+      return isTestedIn(noScenario)
+        ? []
+        : [`${name}: simulator/ must simulate its source, so that it occurs, or noScenario must name its test`]
+    if (isIn(name, 'moved'))
+      return noScenario === undefined ? [] : [`${name}: a scenario changes it; remove noScenario`]
+    const way = 'change it in a file of scenarios/ (scenarios/README.md has the directives of simulator/)'
+    return noScenario === undefined ? [`${name}: ${way}, or give its definition a reason as noScenario`] : []
+  })
+  expect(duties).toEqual([])
+  const [most] = parts.map((part) => part.most).toSorted((a, b) => b.series - a.series)
+  console.log(`at most ${most?.series} series, in the scenario ${most?.scenario}`)
+  expect(most?.series).toBeGreaterThan(500)
+  expect(most?.series).toBeLessThanOrEqual(BUDGET)
+}
+
+/** Of the process and of real time, not of the simulated node. */
+const NOT_SIMULATED = /^(?:process|nodejs)_|_duration_seconds|_event_loop_delay_/
+/** Of the machine that runs the tests, or of the moment at which the collector read the files of the simulated host. */
+const OF_THE_MACHINE =
+  /^chain_host_(?:cpu_|drive_|file_modified|filesystem_|nvme_temperature_|directory_|pressure_|udp_received_)/
+
+/**
+ * A page of `/metrics` in a form that can be reviewed: a line per metric with the number of its series and the sum of
+ * their values (of a histogram, all its buckets). Compared with `healthy`, another page: only the lines that differ.
+ */
+const goldenMetrics = (page: string, healthy?: string): string => {
+  const lines = summaryOf(page)
+  const known = healthy === undefined ? [] : summaryOf(healthy)
+  const present = new Set(lines.map(nameOf))
+  const absent = known.map(nameOf).filter((name) => !present.has(name))
+  const changed = lines.filter((line) => !known.includes(line))
+  return `${[...changed, ...absent.map((name) => `${name} absent`)].toSorted().join('\n')}\n`
+}
+
+const nameOf = (line: string): string => line.split(' ')[0] ?? ''
+
+const summaryOf = (metrics: string): readonly string[] => {
+  const families = new Map<string, { series: number; sum: number }>()
+  for (const line of metrics.split('\n')) {
+    const [, name = '', value = ''] = /^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{.*\})? (\S+)/.exec(line) ?? []
+    if (name === '' || NOT_SIMULATED.test(line)) continue
+    const { series, sum } = families.get(name) ?? { series: 0, sum: 0 }
+    families.set(name, { series: series + 1, sum: sum + Number(value) })
+  }
+  return [...families]
+    .map(([name, { series, sum }]) =>
+      OF_THE_MACHINE.test(name)
+        ? `${name} ${series} ${sum > 0 ? 'above 0' : '0'}`
+        : `${name} ${series} ${Number(sum.toPrecision(9))}`,
+    )
+    .toSorted()
 }

@@ -1,6 +1,5 @@
-import { createSampleIndex } from '../../src/core/metric.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import type { Health, RuleFinding } from '../../src/domain/health.ts'
+import type { RuleFinding } from '../../src/domain/health.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'
@@ -9,14 +8,8 @@ import type { AgentView } from '../../src/exporter/server.ts'
 import { DEFAULT_TUNING, limitsOf } from '../../src/health/rules/index.ts'
 import type { NodeSnapshot } from '../../src/health/snapshot.ts'
 import { createRunbooks } from '../../src/sources/runbooks.ts'
+import { HEALTHY, snapshotWith } from './snapshot.ts'
 
-const HEALTHY: Health = {
-  state: 'healthy',
-  since: Date.UTC(2026, 2, 1, 11),
-  unknownBecause: null,
-  findings: [],
-  failures: [],
-}
 const limitOf = limitsOf(DEFAULT_TUNING)
 
 /** A critical alert that fires. */
@@ -41,21 +34,7 @@ export const overviewInput = (
   snapshot: Partial<NodeSnapshot> = {},
   more: Partial<OverviewInput> = {},
 ): OverviewInput => ({
-  snapshot: {
-    at: Date.UTC(2026, 2, 1, 12),
-    origin: 'agent',
-    version: '1.2.3',
-    prefix: 'chain',
-    collectors: [],
-    readings: {},
-    epochs: new Map(),
-    outbound: { alertmanagers: [] },
-    devices: [],
-    known: createSampleIndex([]),
-    health: HEALTHY,
-    export: () => Promise.resolve({ metrics: '', readings: {} }),
-    ...snapshot,
-  },
+  snapshot: snapshotWith(snapshot),
   events: [],
   history: createHistory(),
   rounds: [],

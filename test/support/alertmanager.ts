@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { debianPackage, debianPackagesOf } from './debian.ts'
 import { freePort } from './free-port.ts'
@@ -42,33 +43,45 @@ export const requireAlertmanager = async (version?: AlertmanagerVersion) =>
 export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {
   /** HOST:PORT. */
   readonly address: string
+  /** Throws unless they are accepted. */
+  post(alerts: readonly unknown[]): Promise<void>
+  /** What /api/v2/alerts returns. */
+  alerts(): Promise<unknown>
 }
-
-/** A real Alertmanager with this configuration, ready, and without its gossip. */
-export const startAlertmanager = async (
-  config: string,
-  storage: string,
-  version: AlertmanagerVersion = NEWEST,
-): Promise<Alertmanager> => startAlertmanagerWith({ config, storage, version, flags: [] })
 
 interface AlertmanagerOptions {
-  readonly config: string
-  readonly storage: string
-  readonly version: AlertmanagerVersion
-  readonly flags: readonly string[]
+  readonly version?: AlertmanagerVersion | undefined
+  readonly flags?: readonly string[]
 }
 
-export const startAlertmanagerWith = async (options: AlertmanagerOptions): Promise<Alertmanager> => {
-  const { config, storage, version, flags } = options
+/** A real Alertmanager with its configuration, a text or a value, and its data in this directory: ready, without its gossip. */
+export const startAlertmanager = async (
+  directory: string,
+  config: string | object,
+  { version = NEWEST, flags = [] }: AlertmanagerOptions = {},
+): Promise<Alertmanager> => {
   const address = `127.0.0.1:${await freePort()}`
-  const running = await startServer(`http://${address}/-/ready`, 'unshare', [
+  const file = join(directory, 'alertmanager.yml')
+  await writeFile(file, typeof config === 'string' ? config : JSON.stringify(config))
+  const { output, stop } = await startServer(`http://${address}/-/ready`, 'unshare', [
     ...inNamespace(await unpacked(version)),
-    `--config.file=${config}`,
-    `--storage.path=${storage}`,
+    `--config.file=${file}`,
+    `--storage.path=${join(directory, 'alertmanager')}`,
     `--web.listen-address=${address}`,
     '--cluster.listen-address=',
     '--log.level=warn',
     ...flags,
   ])
-  return { address, output: running.output, stop: running.stop }
+  const api = `http://${address}/api/v2/alerts`
+  return {
+    address,
+    output,
+    stop,
+    post: async (alerts) => {
+      const headers = { 'content-type': 'application/json' }
+      const { status } = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) })
+      if (status !== 200) throw new Error(`${status}\n${output()}`)
+    },
+    alerts: async () => (await fetch(api)).json(),
+  }
 }

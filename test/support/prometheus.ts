@@ -1,6 +1,9 @@
+import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
 import { debianPackagesOf, type ReleasePackages } from './debian.ts'
 import { freePort } from './free-port.ts'
@@ -71,19 +74,10 @@ export const startPrometheus = async (
   jobs: readonly Readonly<Record<string, unknown>>[] = [],
 ): Promise<Prometheus> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-prometheus-'))
-  const address = `127.0.0.1:${await freePort()}`
-  const config = {
+  const { address, stop } = await servePrometheus(directory, {
     global: { scrape_interval: '1s' },
     scrape_configs: [{ job_name: 'agent', static_configs: [{ targets }] }, ...jobs],
-  }
-  // JSON is YAML.
-  await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
-  const server = await startServer(`http://${address}/-/ready`, await prometheus(), [
-    `--config.file=${join(directory, 'prometheus.yml')}`,
-    `--storage.tsdb.path=${join(directory, 'data')}`,
-    `--web.listen-address=${address}`,
-    '--log.level=warn',
-  ])
+  })
   return {
     query: async (expression) => instantQuery(address, expression),
     range: async (expression, { from, to, step }) => {
@@ -97,32 +91,47 @@ export const startPrometheus = async (
       }))
     },
     stop: async () => {
-      await server.stop()
+      await stop()
       await rm(directory, { recursive: true })
     },
   }
 }
 
+/** A real Prometheus with this configuration, and its data in this directory. */
+export const servePrometheus = async (directory: string, config: object, flags: readonly string[] = []) => {
+  const address = `127.0.0.1:${await freePort()}`
+  const file = join(directory, 'prometheus.yml')
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify(config))
+  const running = await startServer(`http://${address}/-/ready`, await prometheus(), [
+    `--config.file=${file}`,
+    `--storage.tsdb.path=${join(directory, 'data')}`,
+    `--web.listen-address=${address}`,
+    '--log.level=warn',
+    ...flags,
+  ])
+  return { ...running, address }
+}
+
+/** Adds samples, in the format OpenMetrics, to the data in this directory. */
+export const importSamples = async (directory: string, text: Iterable<string>): Promise<void> => {
+  const file = join(directory, 'history.om')
+  await pipeline(Readable.from(text), createWriteStream(file))
+  // A block may be as long as the whole history: promtool reads the text once for each block.
+  const args = ['tsdb', 'create-blocks-from', '--max-block-duration=486h', 'openmetrics', '--quiet', file]
+  await must(await promtool(), [...args, join(directory, 'data')])
+  await rm(file)
+}
+
 /** A real Prometheus that scrapes nothing and has these samples, in the format OpenMetrics. */
 export const startPrometheusWithHistory = async (openMetrics: string): Promise<Running & { readonly url: string }> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-prometheus-'))
-  const data = join(directory, 'data')
-  const url = `http://127.0.0.1:${await freePort()}`
-  await writeFile(join(directory, 'history.om'), openMetrics)
-  await writeFile(join(directory, 'prometheus.yml'), '{}')
-  const args = ['tsdb', 'create-blocks-from', '--max-block-duration=1024h', 'openmetrics', '--quiet']
-  await must(await promtool(), [...args, join(directory, 'history.om'), data])
-  const server = await startServer(`${url}/-/ready`, await prometheus(), [
-    `--config.file=${join(directory, 'prometheus.yml')}`,
-    `--storage.tsdb.path=${data}`,
-    // The samples may be of any year.
-    '--storage.tsdb.retention.time=100y',
-    `--web.listen-address=${new URL(url).host}`,
-    '--log.level=warn',
-  ])
+  await importSamples(directory, [openMetrics])
+  // The samples may be of any year.
+  const server = await servePrometheus(directory, {}, ['--storage.tsdb.retention.time=100y'])
   return {
     ...server,
-    url,
+    url: `http://${server.address}`,
     stop: async () => {
       await server.stop()
       await rm(directory, { recursive: true })

@@ -8,6 +8,7 @@ import { toApiJson } from '../../src/core/json.ts'
 import { createSampleIndex, type Sample } from '../../src/core/metric.ts'
 import type { CollectorState } from '../../src/health/snapshot.ts'
 import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
+import { snapshotWith } from './snapshot.ts'
 
 export const NOON = Date.UTC(2026, 2, 1, 12)
 
@@ -25,11 +26,8 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
   const prefix = { path: 'prefix', value: 'chain', typed: '--prefix' }
   const { config } = readConfig(undefined, { env: {}, flags: [prefix] })
   const fresh = { help: '', enabled: true, up: true, lastSuccessAt: NOON - 3000, error: null }
-  const snapshot = {
+  const snapshot = snapshotWith({
     at: NOON,
-    origin: 'agent' as const,
-    version: '1',
-    prefix: 'chain',
     collectors: [
       ...Object.keys(readings).map((name) => ({ ...fresh, name, hasReading: true })),
       ...collectors.map((one) => ({ ...fresh, hasReading: false, ...one })),
@@ -37,13 +35,8 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
     readings: decodeReadings(
       Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, toApiJson(reading)])),
     ),
-    epochs: new Map(),
-    outbound: { alertmanagers: [] },
-    devices: [],
     known: createSampleIndex(samples),
-    health: { state: 'healthy' as const, since: 0, unknownBecause: null, findings: [], failures: [] },
-    export: () => Promise.resolve({ metrics: '', readings }),
-  }
+  })
   return {
     view: createView(snapshot),
     listen: config.listen,

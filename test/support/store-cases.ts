@@ -101,18 +101,6 @@ export const randomFilter = (dice: Dice): Filter => ({
   ),
 })
 
-/** The store of a test that is running. */
-export interface StoreBench {
-  /** The one that is open now. */
-  readonly store: () => LogStore
-  /** What was written outlives a close. */
-  readonly durable: boolean
-  /** Closes it, and opens what lies there. */
-  readonly reopen: (identity: StoreIdentity) => Promise<void>
-  /** Closes it, and makes another in a place of its own. */
-  readonly renew: (identity: StoreIdentity) => Promise<void>
-}
-
 export const EVERYTHING = { addresses: [], topics: [] }
 
 export const IDENTITY: StoreIdentity = { chainId: 143, scope: EVERYTHING }

@@ -7,14 +7,7 @@ const terminal = (isTTY = true) => {
   const stdin = Object.assign(new PassThrough(), { isTTY })
   const stderr = new PassThrough()
   const ending = new AbortController()
-  const io = {
-    stdin,
-    stdout: new PassThrough(),
-    stderr,
-    env: {},
-    clock: systemClock,
-    signal: ending.signal,
-  }
+  const io = { stdin, stdout: new PassThrough(), stderr, env: {}, clock: systemClock, signal: ending.signal }
   return { io, stdin, ending }
 }
 

@@ -1,9 +1,11 @@
-import { type Row } from '../frame.ts'
-import { limitsBy } from '../limits.ts'
-import { ABOUT_FEW, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
+import type { Row } from '../frame.ts'
+import { limitsBy, SESSIONS_LIMITS } from '../limits.ts'
+import { ABOUT_FEW, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-rounds.ts'
 import { bars, type Bars } from '../panels/bars.ts'
-import { type Placed } from '../panels/panel.ts'
-import { TO_NODE } from '../links.ts'
+import type { Placed } from '../panels/panel.ts'
+import { TO_NODE, NODE_LABELS, TO_NODE_FROM_TABLE } from '../links.ts'
+import { heightOf, table } from '../panels/table.ts'
+import { fact } from '../value-labels.ts'
 
 /** The other nodes are in the table. */
 const WORST = 6
@@ -33,7 +35,7 @@ export const chainAndDuties: Row = {
       worst: 'most',
       expr: 'instance:chain_behind:seconds',
       unit: 's',
-      limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
+      limits: limitsBy('ChainBehind', 'instance:chain_behind:seconds'),
     }),
     worst({
       title: 'Oldest newest block',
@@ -42,7 +44,7 @@ export const chainAndDuties: Row = {
       worst: 'most',
       expr: 'instance:chain_block_age:seconds',
       unit: 's',
-      limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+      limits: limitsBy('ChainBlockStalled', 'instance:chain_block_age:seconds'),
     }),
     worst({
       title: 'Least of the blocksync window left',
@@ -52,10 +54,7 @@ export const chainAndDuties: Row = {
       worst: 'least',
       expr: 'chain_blocksync_window_remaining_blocks',
       unit: 'locale',
-      limits: limitsBy({
-        alert: 'ChainBlocksyncWindow',
-        metric: 'chain_blocksync_window_remaining_blocks',
-      }),
+      limits: limitsBy('ChainBlocksyncWindow', 'chain_blocksync_window_remaining_blocks'),
     }),
     worst({
       title: 'Fewest votes',
@@ -66,10 +65,7 @@ export const chainAndDuties: Row = {
       expr: 'instance:chain_votes_per_round:ratio_rate2m',
       unit: 'percentunit',
       max: 1,
-      limits: limitsBy({
-        alert: 'ChainNotVoting',
-        metric: 'instance:chain_votes_per_round:ratio_rate2m',
-      }),
+      limits: limitsBy('ChainNotVoting', 'instance:chain_votes_per_round:ratio_rate2m'),
     }),
     worst({
       title: 'Most own rounds timed out',
@@ -88,10 +84,7 @@ export const chainAndDuties: Row = {
       worst: 'least',
       expr: 'chain_native_sessions{state="transport"}',
       unit: 'locale',
-      limits: limitsBy(
-        { alert: 'ChainIsolated', metric: 'chain_native_sessions{state="transport"}' },
-        { alert: 'ChainPeersFew.sessions', metric: 'chain_native_sessions{state="transport"}' },
-      ),
+      limits: SESSIONS_LIMITS,
     }),
   ],
 }
@@ -107,7 +100,7 @@ export const space: Row = {
       expr: 'instance:chain_storage_used_ratio:max',
       unit: 'percentunit',
       max: 1,
-      limits: limitsBy({ alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' }),
+      limits: limitsBy('ChainStorageFull', 'instance:chain_storage_used_ratio:max'),
     }),
     worst({
       title: 'Soonest to compact',
@@ -126,7 +119,94 @@ export const space: Row = {
       expr: 'chain_host_filesystem_available_bytes / chain_host_filesystem_size_bytes',
       unit: 'percentunit',
       max: 1,
-      limits: limitsBy({ alert: 'ChainDiskFull', metric: 'chain_host_filesystem_size_bytes' }),
+      limits: limitsBy('ChainDiskFull', 'chain_host_filesystem_size_bytes'),
+    }),
+  ],
+}
+
+const since = 'chain_fork_activation_timestamp_seconds - time()'
+
+export const versions: Row = {
+  title: 'Versions and forks',
+  panels: [
+    bars({
+      title: 'Nodes by the version that consensus runs',
+      about: 'More than one is normal only during an upgrade. The table below names the nodes.',
+      alerts: ['ChainUpgradeDue.restart'],
+      expr: 'count by (version) (max by (job, instance, version) (chain_node_running_info{source="native"}))',
+      legend: '{{version}}',
+      unit: 'locale',
+      width: 8,
+      height: 6,
+    }),
+    bars({
+      title: 'Nodes by the version of the agent',
+      about: 'Agents of several versions may export different metrics: upgrade them to the same one.',
+      alerts: ['ChainAgentDown'],
+      expr: 'count by (version) (max by (job, instance, version) (chain_agent_build_info))',
+      legend: '{{version}}',
+      unit: 'locale',
+      width: 8,
+      height: 6,
+    }),
+    bars({
+      title: 'Share of nodes that meet each fork',
+      about:
+        'Of all selected nodes, for each fork and mandatory release of their networks. Select a cluster if several networks are monitored. The table below names the nodes that do not meet one.',
+      alerts: ['ChainForkNotReady', 'ChainBlind'],
+      expr: 'avg by (fork, check) (chain_fork_ready)',
+      legend: '{{fork}}: {{check}}',
+      unit: 'percentunit',
+      max: 1,
+      width: 8,
+      height: 6,
+    }),
+    table({
+      title: 'Versions by node',
+      about:
+        'The version that runs, and whether another one is installed and waits for a restart: an unplanned restart would then be an upgrade.',
+      alerts: ['ChainUpgradeDue.restart'],
+      width: 12,
+      height: heightOf(6),
+      keys: { instance: 'Node', version: 'Version' },
+      hidden: NODE_LABELS,
+      links: { instance: TO_NODE_FROM_TABLE },
+      sortBy: { title: 'Version', descending: false },
+      columns: [
+        {
+          title: 'Other version installed',
+          expr: `
+            max by (job, instance, version) (chain_node_running_info{source="native"})
+            * on (job, instance) group_left () max by (job, instance) (chain_version_mismatch)`,
+          unit: 'none',
+          words: fact('restart pending'),
+        },
+      ],
+    }),
+    table({
+      title: 'Nodes that are not ready for a fork',
+      about:
+        'Each requirement that is not met, and the time until the fork. Upgrade, or migrate the database, before that.',
+      alerts: ['ChainForkNotReady'],
+      width: 12,
+      height: heightOf(6),
+      keys: { instance: 'Node', fork: 'Fork', check: 'Lacks' },
+      empty: 'none',
+      hidden: NODE_LABELS,
+      links: { instance: TO_NODE_FROM_TABLE },
+      sortBy: { title: 'In', descending: false },
+      columns: [
+        {
+          title: 'In',
+          expr: `
+            max by (job, instance, fork) (${since})
+            + on (job, instance, fork) group_right ()
+            max by (job, instance, fork, check) (chain_fork_ready == 0)`,
+          unit: 's',
+          past: 'critical',
+          limits: limitsBy('ChainForkNotReady', 'chain_fork_activation_timestamp_seconds'),
+        },
+      ],
     }),
   ],
 }

@@ -1,6 +1,6 @@
 import { type Row } from '../frame.ts'
-import { limitsBy } from '../limits.ts'
-import { OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS, ABOUT_FEW } from '../own-timeouts.ts'
+import { limitsBy, SESSIONS_LIMITS } from '../limits.ts'
+import { OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS, ABOUT_FEW } from '../own-rounds.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 
@@ -65,10 +65,7 @@ export const chain: Row = {
       decimals: 1,
       width: 8,
       min: 0,
-      limits: limitsBy({
-        alert: 'ChainNotVoting',
-        metric: 'instance:chain_votes_per_round:ratio_rate2m',
-      }),
+      limits: limitsBy('ChainNotVoting', 'instance:chain_votes_per_round:ratio_rate2m'),
       lines: [{ expr: 'instance:chain_votes_per_round:ratio_rate2m', legend: 'votes per round' }],
     }),
     graph({
@@ -103,7 +100,7 @@ export const chain: Row = {
           unit: 's',
           decimals: 1,
           empty: '',
-          limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+          limits: limitsBy('ChainBlockStalled', 'instance:chain_block_age:seconds'),
         },
         { title: 'Height', expr: `max by (source) (${HEIGHTS})`, unit: 'locale' },
       ],
@@ -117,10 +114,7 @@ export const chain: Row = {
       decimals: 0,
       width: 8,
       min: 0,
-      limits: limitsBy(
-        { alert: 'ChainIsolated', metric: 'chain_native_sessions{state="transport"}' },
-        { alert: 'ChainPeersFew.sessions', metric: 'chain_native_sessions{state="transport"}' },
-      ),
+      limits: SESSIONS_LIMITS,
       names: ['transport', 'total', 'initiating'],
       lines: [{ expr: 'chain_native_sessions', legend: '{{state}}' }],
     }),

@@ -66,10 +66,7 @@ export const table = (of: Table): Placed => {
       options: {
         excludeByName: { Time: true },
         indexByName: Object.fromEntries([...shown, ...hidden].map((name, index) => [name, index])),
-        renameByName: {
-          ...keys,
-          ...Object.fromEntries(columns.map(({ title }, index) => [valueOf(index), title])),
-        },
+        renameByName: { ...keys, ...Object.fromEntries(columns.map(({ title }, index) => [valueOf(index), title])) },
       },
     })
     .showHeader(true)

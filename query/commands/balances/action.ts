@@ -11,7 +11,7 @@ import { loadFor } from '../../../src/terminal/config.ts'
 import { type CommandContext, type ExitCode, type Io, READER_GONE } from '../../../src/terminal/io.ts'
 import { createProgress } from '../../../src/terminal/progress.ts'
 import { createProgressLine, createRetryReporter, exitWithError, printResumeHint } from '../query/report.ts'
-import { openService, serviceOf } from '../query/service.ts'
+import { openService } from '../query/service.ts'
 
 export const computeBalances = async ({
   io,
@@ -34,7 +34,7 @@ export const computeBalances = async ({
     const progressLine = createProgressLine(io.clock)
     const rebuilt = await rebuildBalances({
       ...token,
-      client: await openService(serviceOf(options), {
+      client: await openService(options, {
         ...io,
         onRetry: (retry) => {
           progress.end()

@@ -1,7 +1,7 @@
 import { type Io, writeAll } from '../../../src/terminal/io.ts'
 import { createStyle, pairs, type Style, wrap } from '../../../src/terminal/style.ts'
 import type { OutOfRange, RowText } from '../../tokens/types.ts'
-import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
+import { formatUnits, toChecksumAddress } from '../../tokens/signatures.ts'
 import { openPartialFile, partialPath } from '../../../src/sources/durable.ts'
 import { csvLine } from '../query/rows.ts'
 import type { BalancesOptions } from './options.ts'

@@ -2,8 +2,8 @@ import type { Clock } from '../../../src/core/clock.ts'
 import { ParseError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../client/errors.ts'
 import type { BlockHash, Page, Progress, QueryClient } from '../../client/types.ts'
-import { type Ledger, type LedgerResult, type Profile, type Standard, StandardError } from '../../tokens/types.ts'
-import { createLedger } from '../../tokens/ledger.ts'
+import { type LedgerResult, type Profile, type Standard, StandardError } from '../../tokens/types.ts'
+import { createLedger, type Ledger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
 import {
   createCheckpointSchedule,

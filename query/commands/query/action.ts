@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { describeFileError, errorCode, excerpt, SourceError } from '../../../src/core/errors.ts'
-import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../client/types.ts'
+import type { LogQuery, Page, Progress, QueryClient } from '../../client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import {
   type CommandContext,
@@ -16,7 +16,7 @@ import { createProgress } from '../../../src/terminal/progress.ts'
 import { createProgressLine, createRetryReporter, exitWithError, notesOfRun } from './report.ts'
 import { LEDGER_FIELDS } from '../../tokens/signatures.ts'
 import { createRowRenderer, filterFieldsOf, type RenderedPage, type RowFormat } from './rows.ts'
-import { openService, serviceOf, type ServiceOptions, type Topics } from './service.ts'
+import { openService, type ServiceOptions, type Topics } from './service.ts'
 import { z } from 'zod'
 import { readTextSync } from '../../../src/core/files.ts'
 import type { Clock } from '../../../src/core/clock.ts'
@@ -75,7 +75,7 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
   const progressLine = createProgressLine(io.clock)
   const reportRetry = createRetryReporter(io, options.url)
   try {
-    const client = await openService(serviceOf(options), {
+    const client = await openService(options, {
       ...io,
       onRetry: (retry) => {
         progress.end()
@@ -121,7 +121,7 @@ const printHeight = async ({ io, exit, options, command }: CommandContext<QueryO
   if (address.length + topic.length > 0 || [fields, fromBlock, toBlock, query, output, resume].some(isSet))
     command.error('error: --height fetches no logs: it cannot be combined with a filter, a block range or --output')
   try {
-    const client = await openService(serviceOf(options), { ...io, onRetry: createRetryReporter(io, options.url) })
+    const client = await openService(options, { ...io, onRetry: createRetryReporter(io, options.url) })
     const interrupted = (): void => {
       exit(130)
     }
@@ -253,16 +253,8 @@ interface FetchLogsOptions {
   readonly onProgress: (progress: Progress) => void
 }
 
-interface FetchedLogs {
-  readonly run: RunResult
-  /** The number of logs, including earlier runs that were resumed. */
-  readonly logs: number
-  /** The same of those that were left out, because the query did not request them. */
-  readonly unrequested: number
-}
-
-/** Fetches the logs page by page. Throws the errors of the client, and a SourceError for the file. */
-const fetchLogs = async (options: FetchLogsOptions): Promise<FetchedLogs> => {
+/** Fetches the logs page by page; counts those of earlier runs that were resumed, too. Throws the errors of the client, and a SourceError for the file. */
+const fetchLogs = async (options: FetchLogsOptions) => {
   const { output } = options
   if (!('file' in output)) return fetchToStream(options, output)
   await checkWritable(output.file)
@@ -301,7 +293,7 @@ const printedBlocksReplaced = new QueryError('protocol', {
 const fetchToFile = async (
   options: FetchLogsOptions,
   { file, resume }: { readonly file: string; readonly resume: boolean },
-): Promise<FetchedLogs> => {
+) => {
   const { client, url, clock, signal, head, render, onProgress } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
   const height = await client.height(signal)

@@ -49,17 +49,8 @@ export const createRetryReporter = (
   }
 }
 
-const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
-  fatal: 1,
-  auth: 3,
-  pruned: 1,
-  untrusted: 1,
-  limited: 1,
-  protocol: 5,
-  'no-progress': 5,
-  'no-data': 1,
-  unreachable: 1,
-}
+/** 1 for the other kinds. */
+const EXIT_CODES: Readonly<Partial<Record<QueryErrorKind, ExitCode>>> = { auth: 3, protocol: 5, 'no-progress': 5 }
 
 interface FailedRun {
   readonly thrown: unknown
@@ -82,7 +73,7 @@ export const exitWithError = async (
   io.stderr.write(`${error.message}\n`)
   // A rejected request would be rejected again.
   if (error instanceof QueryError && !['fatal', 'pruned'].includes(error.kind)) await printResumeHint(io, checkpoint)
-  exit(error instanceof QueryError ? EXIT_CODES[error.kind] : 2)
+  exit(error instanceof QueryError ? (EXIT_CODES[error.kind] ?? 1) : 2)
 }
 
 /** Prints how to resume, if the checkpoint file exists. */

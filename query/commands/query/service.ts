@@ -9,19 +9,6 @@ import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient, type Retry } fro
 import { EmptySecretError, readSecretFile } from '../../../src/sources/credential-file.ts'
 import { topicOf as topicOfEvent } from '../../tokens/signatures.ts'
 
-/** The address of a query service and the options for its client. */
-export interface Service {
-  readonly url: string
-  /** The file with the API key; null: the environment variable, if set. */
-  readonly apiKeyFile: string | null
-  /** The header for the API key; null for `Authorization: Bearer`. */
-  readonly apiKeyHeader: string | null
-  /** The timeout of one request; undefined for the default of the client. */
-  readonly timeoutMs?: number | undefined
-  /** Undefined for the default of the client. */
-  readonly retries?: number | undefined
-}
-
 const KEY_VARIABLE = 'CHAIN_AGENT_API_KEY'
 
 interface ServiceDependencies {
@@ -32,10 +19,10 @@ interface ServiceDependencies {
 
 /** Reads the API key and creates a client. Throws a QueryError('auth') for an empty or invalid key. */
 export const openService = async (
-  { url, apiKeyFile, apiKeyHeader, timeoutMs, retries }: Service,
+  { url, apiKeyFile, apiKeyHeader: header, timeout: timeoutMs, retries }: ServiceOptions,
   { clock, env, onRetry }: ServiceDependencies,
 ): Promise<QueryClient> => {
-  const apiKey = apiKeyFile === null ? (env[KEY_VARIABLE] ?? null) : await readKeyFile(apiKeyFile)
+  const apiKey = apiKeyFile === undefined ? env[KEY_VARIABLE] : await readKeyFile(apiKeyFile)
   if (apiKey?.trim() === '') {
     throw new QueryError('auth', {
       doing: 'ask the query service',
@@ -44,15 +31,7 @@ export const openService = async (
     })
   }
   const { createQueryClient } = await import('../../client/client.ts')
-  return createQueryClient({
-    url,
-    apiKey: apiKey?.trim() ?? null,
-    ...(apiKeyHeader !== null && { header: apiKeyHeader }),
-    clock,
-    timeoutMs,
-    retries,
-    onRetry,
-  })
+  return createQueryClient({ url, apiKey: apiKey?.trim() ?? null, header, clock, timeoutMs, retries, onRetry })
 }
 
 const readKeyFile = async (file: string): Promise<string> => {
@@ -68,10 +47,13 @@ const readKeyFile = async (file: string): Promise<string> => {
   }
 }
 
+/** The address of a query service and the options for its client. */
 export interface ServiceOptions {
   readonly url: string
+  /** By default the key is that of the environment variable, if it is set. */
   readonly apiKeyFile?: string
   readonly apiKeyHeader?: string
+  /** In milliseconds, for one request. */
   readonly timeout?: number
   readonly retries?: number
 }
@@ -104,14 +86,6 @@ fails at once, unless the service has answered before.
 Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was
 rejected, 5 the service returned no usable response or makes no progress, 130
 interrupted.`
-
-export const serviceOf = (options: ServiceOptions): Service => ({
-  url: options.url,
-  apiKeyFile: options.apiKeyFile ?? null,
-  apiKeyHeader: options.apiKeyHeader ?? null,
-  timeoutMs: options.timeout,
-  retries: options.retries,
-})
 
 /** Parses an http or https address. The error shows it redacted, because it may contain a secret. */
 export const readAddressOf =

@@ -9,8 +9,8 @@ import {
 import { defineCommand } from '../../../src/terminal/define-command.ts'
 import { type ActionContext, UsageError } from '../../../src/terminal/io.ts'
 import type { ConfigurationReader, Inputs } from '../../../src/config/load.ts'
-import type { BlockRange } from '../../service/ingest/reread.ts'
 import { readAddress, readTopic, type Topics } from '../query/service.ts'
+import type { BlockRange } from './reread.ts'
 
 /** `chain-agent serve-query`: a self-hosted query service. The program passes what reads the configuration of all parts. */
 export const serveQueryCommand = (loadConfiguration: LoadConfiguration) =>

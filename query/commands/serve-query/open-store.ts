@@ -34,19 +34,11 @@ export const planOf = ({ serveQuery }: Config): StoragePlan => {
   const isFiltered = scope.addresses.length > 0 || scope.topics.length > 0
   const isBounded = retentionBlocks !== null || retentionBytes !== null
   if (!isFiltered && !isBounded && !unbounded) throw new ConfigError(UNBOUNDED)
-  return {
-    scope,
-    retention: isBounded
-      ? {
-          ...(retentionBlocks !== null && { blocks: retentionBlocks }),
-          ...(retentionBytes !== null && { bytes: retentionBytes }),
-        }
-      : 'unbounded',
-  }
+  return { scope, retention: { blocks: retentionBlocks, bytes: retentionBytes } }
 }
 
 /** The plan as text for the log. */
-export const describePlan = ({ scope, retention }: StoragePlan): string => {
+export const describePlan = ({ scope, retention: { blocks, bytes } }: StoragePlan): string => {
   const { addresses, topics } = scope
   const contracts =
     addresses.length === 0
@@ -55,11 +47,10 @@ export const describePlan = ({ scope, retention }: StoragePlan): string => {
         ? `the contract ${addresses[0]}`
         : `${figure(addresses.length)} contracts`
   const withTopics = topics.length === 0 ? '' : ' with the given topics'
-  if (retention === 'unbounded') return `all logs of ${contracts}${withTopics}`
-  const { blocks, bytes } = retention
+  if (blocks === null && bytes === null) return `all logs of ${contracts}${withTopics}`
   const bounds = [
-    ...(blocks === undefined ? [] : [`the newest ${figure(blocks)} blocks`]),
-    ...(bytes === undefined ? [] : [`the newest blocks within ${size(bytes)}`]),
+    ...(blocks === null ? [] : [`the newest ${figure(blocks)} blocks`]),
+    ...(bytes === null ? [] : [`the newest blocks within ${size(bytes)}`]),
   ]
   return `logs of ${contracts}${withTopics}, ${bounds.join(' and ')}`
 }
@@ -68,11 +59,8 @@ const UNBOUNDED = `serveQuery: the store would keep all logs of all contracts wi
   what to do: limit the logs with --contract or --topic, or the blocks with --retention-blocks or --retention-bytes,
   or use --unbounded to keep everything`
 
-interface StoreSettings {
-  /** A directory or a ClickHouse URL. */
-  readonly store: string
-  readonly storePasswordFile: string | null
-}
+/** The store is a directory or a ClickHouse URL. */
+type StoreSettings = Pick<Config['serveQuery'], 'store' | 'storePasswordFile'>
 
 export type OpenStore = (identity: WantedIdentity) => Promise<LogStore>
 

@@ -3,63 +3,98 @@ import { createProgress } from '../../../src/terminal/progress.ts'
 import type { Config } from '../../../src/config/schema.ts'
 import { asError, SourceError, summaryOf } from '../../../src/core/errors.ts'
 import { count, duration, figure } from '../../../src/core/format.ts'
-import { second } from '../../../src/core/units.ts'
-import { readChainId } from '../../service/ingest/headers.ts'
-import { type BlockRange, rereadBlocks, type RereadReport } from '../../service/ingest/reread.ts'
+import { minute, second } from '../../../src/core/units.ts'
+import { createBlockReader } from '../../service/ingest/block-reader.ts'
+import { createScopeFilter } from '../../service/ingest/completeness.ts'
+import { IngestError } from '../../service/ingest/errors.ts'
+import { createHeaders, readChainId } from '../../service/ingest/headers.ts'
+import { createRpc } from '../../service/ingest/rpc.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { LogStore } from '../../store/store.ts'
-import { createOpenStore, type OpenStore, planOf } from './open-store.ts'
+import type { Block, LogStore } from '../../store/store.ts'
+import { createOpenStore, planOf } from './open-store.ts'
+
+export interface BlockRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** What was read and replaced so far. */
+interface RereadReport extends BlockRange {
+  readonly blocks: number
+  /** Number of their logs in the store, before and after. */
+  readonly logsBefore: number
+  readonly logsAfter: number
+  /** Number of blocks whose number of logs changed. */
+  readonly changedBlocks: number
+}
 
 /** The timeout of a request, the same as in the ingest. */
 const TIMEOUT_MS = 30 * second
+const MAX_RANGE = 1000
+const MAX_WAIT_MS = minute
+/** Without a complete block for this time the error is reported. */
+const GIVE_UP_AFTER_MS = 10 * minute
 
 interface RereadCommand {
   readonly config: Config
   readonly range: BlockRange
   readonly json: boolean
-  /** Replaces the configured store in tests. */
-  readonly open?: OpenStore
 }
 
-/** Reads blocks of the store from the node again, and exits. */
+/**
+ * Reads blocks of the store from the node again, verifies them as the ingest does, replaces their logs, and exits. Throws
+ * an error that a retry does not fix; the blocks before it are replaced.
+ */
 export const reread = async (io: Io, exit: (code: ExitCode) => void, command: RereadCommand): Promise<void> => {
   const { config, range, json } = command
+  const { from, to } = range
   const { clock, signal } = io
-  const plan = planOf(config)
-  const rpcUrl = config.rpc.url
+  const { scope } = planOf(config)
   const progress = createProgress(io)
   const started = clock.elapsed()
-  const open = command.open ?? createOpenStore(config.serveQuery, clock)
   // An existing store only: without a chain id none is created.
-  const store = await open({ chainId: null, scope: plan.scope }).catch((error: unknown) => {
+  const store = await createOpenStore(
+    config.serveQuery,
+    clock,
+  )({ chainId: null, scope }).catch((error: unknown) => {
     throw error instanceof StoreError && error.kind === 'empty' ? noStore(range) : error
   })
   const say = (line: string): void => {
     progress.end()
     io.stderr.write(`${line}\n`)
   }
-  let report: RereadReport = { ...range, blocks: 0, logsBefore: 0, logsAfter: 0, changedBlocks: 0 }
+  let report: RereadReport = { from, to, blocks: 0, logsBefore: 0, logsAfter: 0, changedBlocks: 0 }
+  const readAndReplace = async (): Promise<void> => {
+    const rpc = createRpc({ rpcUrl: config.rpc.url, clock, timeout: TIMEOUT_MS })
+    const headers = createHeaders(rpc)
+    const isInScope = createScopeFilter(scope)
+    const readBlocks = createBlockReader({ rpc, headers, isInScope, maxRange: MAX_RANGE, clock, warn: say })
+    /** Time of the last progress, and failures since then. */
+    const since = { at: clock.elapsed(), failures: 0 }
+    while (report.blocks < to - from + 1 && !signal.aborted) {
+      try {
+        const blocks = await readBlocks({ from: from + report.blocks, to, after: null, final: null, signal })
+        const next = withBlocks(report, blocks, await keptIn(store, blocks))
+        await store.replace(blocks)
+        report = next
+        progress.show(progressText(next, clock.elapsed() - started))
+        Object.assign(since, { at: clock.elapsed(), failures: 0 })
+      } catch (thrown) {
+        const error = asError(thrown)
+        const isOver = signal.aborted || clock.elapsed() - since.at >= GIVE_UP_AFTER_MS
+        if (isOver || !(error instanceof IngestError)) throw error
+        headers.clear()
+        const wait = Math.max(error.wait ?? 0, Math.min(MAX_WAIT_MS, second * 2 ** Math.min(since.failures, 10)))
+        since.failures += 1
+        say(`${summaryOf(error)}; retrying in ${duration(wait)}`)
+        await clock.sleep(wait, signal)
+      }
+    }
+  }
   try {
     await expectHeld(store, range)
-    expectChain(store, await readChainId({ rpcUrl, clock, timeout: TIMEOUT_MS }, signal))
-    await rereadBlocks(
-      {
-        ...range,
-        rpcUrl,
-        store,
-        scope: plan.scope,
-        clock,
-        onProgress: (next) => {
-          report = next
-          progress.show(progressText(next, clock.elapsed() - started))
-        },
-        onRetry: (error, wait) => {
-          say(`${summaryOf(error)}; retrying in ${duration(wait)}`)
-        },
-        warn: say,
-      },
-      signal,
-    )
+    expectChain(store, await readChainId({ rpcUrl: config.rpc.url, clock, timeout: TIMEOUT_MS }, signal))
+    await readAndReplace()
     progress.end()
   } catch (error) {
     progress.end()
@@ -71,9 +106,29 @@ export const reread = async (io: Io, exit: (code: ExitCode) => void, command: Re
     await store.close()
   }
   io.stdout.write(json ? `${JSON.stringify(report)}\n` : `${textOf(report)}\n`)
-  const isComplete = report.blocks === range.to - range.from + 1
+  const isComplete = report.blocks === to - from + 1
   exit(isComplete ? 0 : isInterrupted(io) ? 130 : 1)
 }
+
+const keptIn = async (store: LogStore, blocks: readonly Block[]): Promise<ReadonlyMap<number, number>> => {
+  const heads = await store.heads(blocks.map(({ number }) => number))
+  return new Map(heads.map(({ number, kept }) => [number, kept]))
+}
+
+const withBlocks = (
+  report: RereadReport,
+  blocks: readonly Block[],
+  kept: ReadonlyMap<number, number>,
+): RereadReport => ({
+  ...report,
+  blocks: report.blocks + blocks.length,
+  logsBefore: blocks.reduce((sum, { number }) => sum + (kept.get(number) ?? 0), report.logsBefore),
+  logsAfter: blocks.reduce((sum, { logs }) => sum + logs.length, report.logsAfter),
+  changedBlocks: blocks.reduce(
+    (sum, { number, logs }) => sum + (kept.get(number) === logs.length ? 0 : 1),
+    report.changedBlocks,
+  ),
+})
 
 const doingOf = ({ from, to }: BlockRange): string => `read blocks ${from} to ${to} again`
 

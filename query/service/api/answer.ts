@@ -1,10 +1,10 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
-import { StoreError } from '../../store/errors.ts'
+import { emptyStore, prunedBlocks, StoreError } from '../../store/errors.ts'
 import type { BlockHeader, BytesEncoding, LogPage, LogStore, Selection } from '../../store/store.ts'
 import type { Heights } from './heights.ts'
 import type { QueryLimits } from './limits.ts'
-import type { ParsedQuery, TransactionField } from './parse-query.ts'
+import type { BlockField, ParsedQuery, TransactionField } from './parse-query.ts'
 
 export interface QueryOptions {
   readonly store: LogStore
@@ -84,6 +84,14 @@ export const LOG_FIELD_OF: Readonly<Record<TransactionField, LogField>> = {
   transaction_index: 'transaction_index',
 }
 
+/** A hash or a quantity as hex digits. */
+export const BLOCK_VALUES: Readonly<Record<BlockField, (block: BlockHeader) => number | string>> = {
+  number: ({ number }) => number,
+  hash: ({ hash }) => hash,
+  parent_hash: ({ parentHash }) => parentHash,
+  timestamp: ({ timestamp }) => `0x${timestamp.toString(16)}`,
+}
+
 const selectionOf = (query: ParsedQuery, { limits, encoding, valueShare }: QueryOptions): Selection => {
   const { from, filters, fields, transactionFields, maxLogs } = query
   const lastAllowed = query.blocks === 'all' ? from + MOST_BLOCKS - 1 : Number.MAX_SAFE_INTEGER
@@ -125,10 +133,8 @@ const read = async (selection: Selection, { store }: QueryOptions, signal: Abort
 /** A query without filters matches no log: every block is covered, as if none had a matching log. */
 const readEmpty = async ({ from, to, fields }: Selection, store: LogStore): Promise<LogPage> => {
   const range = await store.range()
-  if (range === null) {
-    throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
-  }
-  if (from < range.first) throw pruned(from, range.first)
+  if (range === null) throw emptyStore()
+  if (from < range.first) throw prunedBlocks(range.first)
   return {
     count: 0,
     blocks: [],
@@ -164,8 +170,5 @@ const missingHeaders = async (from: number, store: LogStore): Promise<Error> => 
   const first = (await store.range())?.first ?? null
   return first === null || first <= from
     ? new Error(`the store has logs of block ${from} without its header`)
-    : pruned(from, first)
+    : prunedBlocks(first)
 }
-
-const pruned = (from: number, first: number): StoreError =>
-  new StoreError('pruned', { doing: `read blocks from ${from} on`, happened: `the first block is ${first}` }, first)

@@ -61,13 +61,6 @@ type Act = (exchange: Exchange) => Promise<Reply | null> | Reply | null
 /** The same for a request of a client that may use the service. */
 type AdmittedAct = (exchange: Exchange, client: string) => ReturnType<Act>
 
-interface Receiving {
-  readonly client: string
-  /** Aborted when the client disconnects. */
-  readonly signal: AbortSignal
-  readonly isJson: boolean
-}
-
 /** Serves queries and the height. Never throws, and never sends a partial response. */
 export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   const { store, clock, height, onError = () => undefined, onRefusal = () => undefined } = options
@@ -105,12 +98,6 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
       })
   }
 
-  const receive = (request: Request, response: Response, { client, signal, isJson }: Receiving): Promise<Buffer> => {
-    const read = () => readBody(request, response, isJson)
-    const length = Number(request.headers['content-length'] ?? Infinity)
-    return length <= limits.smallBodyBytes ? read() : bodies.run(read, client, signal)
-  }
-
   const isAboveHead = ({ from, to }: ParsedQuery): boolean =>
     from > (heights.current() ?? -1) && (to === null || to >= from)
 
@@ -139,7 +126,9 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
     async ({ request, response, sender }, client) => {
       const { disconnected, withinBufferLimit } = sender
       queue.expectRoom(client)
-      const sent = await receive(request, response, { client, signal: disconnected, isJson })
+      const read = () => readBody(request, response, isJson)
+      const length = Number(request.headers['content-length'] ?? Infinity)
+      const sent = await (length <= limits.smallBodyBytes ? read() : bodies.run(read, client, disconnected))
       const inSlot = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
         withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) =>
           queue.run(() => work(signal), client, signal),

@@ -1,6 +1,14 @@
 import type { Clock } from '../../../src/core/clock.ts'
-import type { BlockHeader, BytesEncoding, Filter, LogPage, LogStore } from '../../store/store.ts'
-import { type HostedPage, LOG_FIELD_OF, type QueryOptions, readHostedPage, readPage, type ReadPage } from './answer.ts'
+import type { BlockHeader, Filter, LogPage, LogStore } from '../../store/store.ts'
+import {
+  BLOCK_VALUES,
+  type HostedPage,
+  LOG_FIELD_OF,
+  type QueryOptions,
+  readHostedPage,
+  readPage,
+  type ReadPage,
+} from './answer.ts'
 import { readBinaryRequest } from './binary/request.ts'
 import { encodeBinary, notCached } from './binary/response.ts'
 import type { Heights } from './heights.ts'
@@ -38,17 +46,9 @@ export const isReply = (value: ParsedQuery | Reply): value is Reply => 'status' 
 
 /** `/query` has the meaning of the configured dialect, the binary paths always that of the hosted service. */
 export const createForms = (options: FormOptions) => {
-  const { store, heights, limits, clock, dialect } = options
-  const reading = (encoding: BytesEncoding, valueShare: QueryOptions['valueShare']): QueryOptions => ({
-    store,
-    heights,
-    limits,
-    clock,
-    encoding,
-    valueShare,
-  })
-  const asJson = reading('hex', valueShareOfJson)
-  const asBytes = reading('latin1', () => 1)
+  const { limits, dialect } = options
+  const asJson: QueryOptions = { ...options, encoding: 'hex', valueShare: valueShareOfJson }
+  const asBytes: QueryOptions = { ...options, encoding: 'latin1', valueShare: () => 1 }
   const readJson = (body: Buffer) => parseBody(body, { depth: limits.bodyDepth, values: limits.bodyValues })
   const parse = createQueryParser(options)
   const parseHosted = createQueryParser({ ...options, dialect: 'hosted' })
@@ -201,13 +201,6 @@ const envelopeText = ({ next, height, milliseconds, guard }: HostedPage): string
     first_parent_hash: guard.first.parentHash,
   }
   return `"archive_height":${height},"next_block":${next},"total_execution_time":${Math.round(milliseconds)},"rollback_guard":${JSON.stringify(rollbackGuard)}`
-}
-
-const BLOCK_VALUES: Readonly<Record<BlockField, (block: BlockHeader) => number | string>> = {
-  number: ({ number }) => number,
-  hash: ({ hash }) => hash,
-  parent_hash: ({ parentHash }) => parentHash,
-  timestamp: ({ timestamp }) => `0x${timestamp.toString(16)}`,
 }
 
 const encodeBlock = (block: BlockHeader, fields: readonly BlockField[]): string =>

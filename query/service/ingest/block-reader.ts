@@ -75,7 +75,7 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
     most: maxRange,
     characters: RESPONSE_CHARACTERS,
   })
-  const noticeLimit = createNoticeOfLimit(options.notice ?? nothing)
+  const noticeOnce = createOnce(options.notice ?? nothing)
   return async ({ from, to, after, final, signal }) => {
     let rejection: Error | null = null
     for (;;) {
@@ -88,7 +88,8 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
         sizer.record(heads.length, size)
         const isSlow = clock.elapsed() - startedAt > SLOW
         if (isSlow && heads.length > FEW) sizer.reduce(heads.length)
-        if (rejection !== null) noticeLimit(rejection)
+        // The text of the node once: the next ones may differ in their numbers only.
+        if (rejection !== null) noticeOnce(FEWER_BLOCKS, summaryOf(rejection))
         return heads.slice(0, logs.size).map((head) => blockOf(head, logs.get(head.number) ?? [], isInScope))
       } catch (error) {
         const isRejection = mayMeanTooLarge(error)
@@ -104,6 +105,8 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
 
 const nothing = (): void => undefined
 
+const FEWER_BLOCKS = 'requesting fewer blocks at a time, which the node accepts; before: '
+
 const METHOD_NOT_FOUND = -32_601
 
 /** Providers have their own codes and texts for a range that is too large, and change them. */
@@ -111,15 +114,6 @@ const mayMeanTooLarge = (error: unknown): error is IngestError =>
   error instanceof TooLargeError ||
   error instanceof LimitExceededError ||
   (error instanceof NodeRejectedError && error.rpcCode !== METHOD_NOT_FOUND)
-
-/** Logs the text of the node once: the next ones may differ in their numbers only. */
-const createNoticeOfLimit = (notice: (line: string) => void): ((rejection: Error) => void) => {
-  let isLogged = false
-  return (rejection) => {
-    if (!isLogged) notice(`requesting fewer blocks at a time, which the node accepts; before: ${summaryOf(rejection)}`)
-    isLogged = true
-  }
-}
 
 /** Several nodes may share one address, and a final block of one may be a proposal on another. */
 const expectFinal = (final: Position | null, head: FullHeader | undefined): void => {
@@ -315,10 +309,10 @@ const incomplete = ({ number }: FullHeader, flaw: string): IngestError =>
   })
 
 /** Logs each message once, since it holds for block after block. */
-const createOnce = (log: (line: string) => void): ((line: string) => void) => {
+const createOnce = (log: (line: string) => void) => {
   const logged = new Set<string>()
-  return (line) => {
-    if (!logged.has(line)) log(line)
+  return (line: string, detail = ''): void => {
+    if (!logged.has(line)) log(`${line}${detail}`)
     logged.add(line)
   }
 }

@@ -228,7 +228,7 @@ const createStepper = (dependencies: StepperDependencies) => {
       const head = await currentHead(signal)
       if (head.behind !== null) return await wait(head.behind, BEHIND_POLL_EVERY)
       if (head.height === null) return await wait('the node has no final block yet', pollEvery)
-      if (last === null && firstHeight === null && isStartFromHeight(options)) {
+      if (last === null && firstHeight === null && options.retention.blocks !== null) {
         firstHeight = head.height
         return await wait('the first height of the node is read once more, because the store begins there', pollEvery)
       }
@@ -261,14 +261,9 @@ const createStepper = (dependencies: StepperDependencies) => {
   }
 }
 
-const isStartFromHeight = ({ retention }: Required<IngestOptions>): boolean =>
-  retention !== 'unbounded' && retention.blocks !== undefined
-
 /** Blocks that would be pruned at once are not read. */
-const startOf = ({ fromBlock, retention }: Required<IngestOptions>, height: number): number =>
-  retention === 'unbounded' || retention.blocks === undefined
-    ? fromBlock
-    : Math.max(fromBlock, height - retention.blocks + 1)
+const startOf = ({ fromBlock, retention: { blocks } }: Required<IngestOptions>, height: number): number =>
+  blocks === null ? fromBlock : Math.max(fromBlock, height - blocks + 1)
 
 const problemOf = (last: Position | null, height: number): string | null => {
   if (last === null) return 'the first block to index is not final yet'

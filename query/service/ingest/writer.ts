@@ -82,7 +82,11 @@ const kindOf = (error: Error): IngestErrorKind | null => {
   return error instanceof FatalIngestError ? 'unlinked' : null
 }
 
-export type Retention = { readonly blocks?: number; readonly bytes?: number } | 'unbounded'
+/** Null: without that limit. */
+export interface Retention {
+  readonly blocks: number | null
+  readonly bytes: number | null
+}
 
 /** The newest blocks are never pruned, however small the limit. */
 const MIN_KEPT = 100
@@ -99,13 +103,13 @@ interface RetentionOptions {
 
 /** Prunes blocks beyond the retention limits, in steps. Returns the range after pruning. */
 export const createRetentionEnforcer = ({ store, retention, clock }: RetentionOptions) => {
-  const { blocks, bytes } = retention === 'unbounded' ? {} : retention
+  const { blocks, bytes } = retention
   let measuredAt = Number.NEGATIVE_INFINITY
   /** High-water size of a store that reuses pruned space but does not shrink its file (DuckDB). */
   let highWater: StoreSize | null = null
 
   const byBlocks = ({ first, last }: StoreRange): number | null => {
-    if (blocks === undefined) return null
+    if (blocks === null) return null
     const firstKept = last - blocks + 1
     return firstKept - first >= Math.max(1, Math.floor(blocks * STEP)) ? firstKept : null
   }
@@ -117,7 +121,7 @@ export const createRetentionEnforcer = ({ store, retention, clock }: RetentionOp
   }
 
   const byBytes = async ({ first, last }: StoreRange): Promise<number | null> => {
-    if (bytes === undefined || clock.elapsed() - measuredAt < MEASURE_EVERY) return null
+    if (bytes === null || clock.elapsed() - measuredAt < MEASURE_EVERY) return null
     measuredAt = clock.elapsed()
     const size = await store.size()
     const used = usedBytes(size)

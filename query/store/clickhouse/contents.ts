@@ -129,7 +129,7 @@ export const replacementRow = ({
   first,
   last,
 }: Omit<Segment, 'last'> & { readonly last: number | null }): string =>
-  `${REPLACEMENT}${epoch}\t${last === null ? 0 : last + 1}\t${first}\n`
+  `${REPLACEMENT}${epoch}\t${last === null ? 0 : last + 1}\t${first}`
 
 /** Ordered by epoch, so that the latest replacement of a block applies. */
 const readReplacements = async (servers: Servers): Promise<readonly Segment[]> => {

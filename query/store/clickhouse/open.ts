@@ -13,17 +13,12 @@ export interface ClickHouseOptions {
   readonly timeout?: number
 }
 
-interface OpenedServers {
-  readonly servers: Servers
-  readonly settings: StoreSettings
-}
-
 const TIMEOUT_MS = 60_000
 /** First major version with codecs, skip indexes, fsync and parallel quorums. Debian 12 has 18.16. */
 const MODERN_VERSION = 21
 
 /** Opens or creates the store. Throws a StoreError for a store with another identity. */
-export const openServers = async (url: string, options: ClickHouseOptions): Promise<OpenedServers> => {
+export const openServers = async (url: string, options: ClickHouseOptions) => {
   const { identity, clock, password, timeout = TIMEOUT_MS } = options
   const location = parseClickHouseUrl(url)
   const send = await connect({ location, clock, password, timeout })
@@ -43,7 +38,9 @@ export const openServers = async (url: string, options: ClickHouseOptions): Prom
   if (before !== null) expectSettings(servers, before, identity)
   const settings = before ?? (await createStore(servers, identity, modern))
   await createTables(servers, { modern, partition: settings.partition })
-  await recordServers(servers, settings)
+  const { length } = location.hosts
+  // Added servers: new logs are distributed to them as well.
+  if (length > settings.servers) await writeState(servers, `servers\t${length}\t`)
   return { servers, settings }
 }
 
@@ -118,7 +115,6 @@ const readSettings = async (servers: Servers): Promise<StoreSettings | null> => 
   }
 }
 
-/** One insert is one part, so it is atomic. */
 const writeSettings = async (servers: Servers, { chainId, scope }: StoreIdentity): Promise<StoreSettings> => {
   const { hosts, partition } = servers.location
   const layout = layoutOf(servers)
@@ -130,22 +126,16 @@ const writeSettings = async (servers: Servers, { chainId, scope }: StoreIdentity
     `layout\t0\t${layout}`,
     `servers\t${hosts.length}\t`,
   ]
-  await servers.insertEverywhere(
-    `INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`,
-    rows.map((row) => `${row}\n`).join(''),
-  )
+  await writeState(servers, ...rows)
   return settings
 }
 
-/** Records added servers: new logs are distributed to them as well. */
-const recordServers = async (servers: Servers, settings: StoreSettings): Promise<void> => {
-  const { length } = servers.location.hosts
-  if (length > settings.servers)
-    await servers.insertEverywhere(
-      `INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`,
-      `servers\t${length}\t\n`,
-    )
-}
+/** Rows of the state table: key, value, text. One insert is one part, so it is atomic. */
+export const writeState = async (servers: Servers, ...rows: readonly string[]): Promise<void> =>
+  servers.insertEverywhere(
+    `INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`,
+    rows.map((row) => `${row}\n`).join(''),
+  )
 
 /**
  * Throws StoreError('identity') if the store was created for another chain or scope, or on servers that the URL does

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
-import { StoreError } from '../errors.ts'
+import { abortedRead, prunedBlocks, StoreError } from '../errors.ts'
 import { type Column, encodedBytes, type Filter, type LogPage, type Selection, type StoredHeader } from '../store.ts'
 import { type Amount, committedRows, largest, type StoreContents } from './contents.ts'
 import { LEDGER, logsTable } from './open.ts'
@@ -22,7 +22,7 @@ const MOST_GROWTH = 16
 
 export const readLogs = async (reading: Reading, selection: Selection): Promise<LogPage> => {
   const { contents } = reading
-  if (selection.from < contents.first) throw prunedError(contents.first)
+  if (selection.from < contents.first) throw prunedBlocks(contents.first)
   const { first, last, lastHash } = contents
   const columns = createRowDecoder(selection)
   const next = await readRanges(reading, selection, columns)
@@ -57,7 +57,7 @@ const readRanges = async (reading: Reading, selection: Selection, columns: RowDe
     Math.max(columns.blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
   const isOver = (): boolean => fullness() >= 1 || clock.elapsed() - startedAt >= selection.maxMs
   while (from <= to) {
-    if (signal.aborted) throw new StoreError('aborted', ABORTED)
+    if (signal.aborted) throw abortedRead()
     const before = fullness()
     const end = contents.density.reach({ from, to }, amount)
     const isFull = await readRange(reading, { selection, from, to: end, columns, isOver })
@@ -120,7 +120,7 @@ const verifyContents = async ({ servers, contents }: Reading, { from }: Selectio
   const [[floor, count] = []] = await servers.query(
     `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${contents.last} AND epoch = ${epoch}`,
   )
-  if (from < Number(floor)) throw prunedError(Number(floor))
+  if (from < Number(floor)) throw prunedBlocks(Number(floor))
   if (count !== '1') throw incompleteLedger()
 }
 
@@ -130,22 +130,12 @@ const incompleteLedger = (): StoreError =>
     happened: 'blocks have disappeared from its ledger',
   })
 
-const prunedError = (first: number): StoreError =>
-  new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
-
-const ABORTED = { doing: 'read logs', happened: 'the read was aborted' }
-
 /** Block numbers per statement. */
 const NUMBERS_AT_ONCE = 50_000
 
-interface HeaderSource {
-  readonly servers: Servers
-  readonly contents: StoreContents
-}
-
 /** Ordered by number. */
 export const headsOf = async (
-  { servers, contents }: HeaderSource,
+  { servers, contents }: Pick<Reading, 'servers' | 'contents'>,
   numbers: readonly number[],
 ): Promise<readonly StoredHeader[]> => {
   const wanted = [...new Set(numbers)]
@@ -164,7 +154,7 @@ export const headsOf = async (
 }
 
 /** Block hashes by number. They are not stored with the logs: 32 incompressible bytes per log. */
-const hashesOf = async (from: HeaderSource, blocks: readonly number[]): Promise<(block: number) => string> => {
+const hashesOf = async (from: Reading, blocks: readonly number[]): Promise<(block: number) => string> => {
   const known = new Map((await headsOf(from, blocks)).map(({ number, hash }) => [number, hash] as const))
   return (block) => {
     const hash = known.get(block)

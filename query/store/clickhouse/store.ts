@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
-import { expectContinuation, expectStored } from '../checks.ts'
-import { StoreError } from '../errors.ts'
-import type { Block, LogStore, StoreRange } from '../store.ts'
+import { expectContinuation, expectStored, rangeOf } from '../checks.ts'
+import { emptyStore, StoreError } from '../errors.ts'
+import type { Block, LogStore } from '../store.ts'
 import {
   createDensity,
   loadContents,
@@ -11,7 +11,7 @@ import {
   type StoreContents,
   verifyNewest,
 } from './contents.ts'
-import { type ClickHouseOptions, LEDGER, LOCAL_LOGS, logsTable, openServers, STATE } from './open.ts'
+import { type ClickHouseOptions, LEDGER, LOCAL_LOGS, logsTable, openServers, STATE, writeState } from './open.ts'
 import { headsOf, readLogs } from './read.ts'
 import { LEDGER_COLUMNS, ledgerRows, LOG_COLUMNS, logRows } from './row-binary.ts'
 import type { Servers } from './servers.ts'
@@ -44,8 +44,7 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
       replaced = null
       epoch ??= await claimEpoch(servers)
       await writeBlocks(servers, blocks, epoch)
-      const density = before?.density ?? createDensity(new Map())
-      contents = contentsWith(before, blocks, { epoch, density })
+      contents = contentsWith(before, blocks, epoch)
     } catch (error) {
       epoch = null
       isCertain = false
@@ -77,7 +76,8 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     const floor = Math.min(firstKept, before.last)
     if (floor <= before.first) return
     isCertain = false
-    await raiseFloor(servers, floor)
+    // Blocks before the floor are no longer visible to reads.
+    await writeState(servers, `floor\t${floor}\t`)
     await currentContents()
     await dropBelow(servers, { floor, partition: settings.partition })
   }
@@ -88,8 +88,7 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     append: async (blocks) => oneAtATime(async () => add(blocks)),
     replace: async (blocks) => oneAtATime(async () => replace(blocks)),
     read: async (selection, signal) => {
-      if (contents === null)
-        throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
+      if (contents === null) throw emptyStore()
       return readLogs({ servers, clock: options.clock, contents, signal }, selection)
     },
     heads: async (numbers) => (contents === null ? [] : headsOf({ servers, contents }, numbers)),
@@ -104,9 +103,6 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     },
   }
 }
-
-const rangeOf = (contents: StoreContents | null): StoreRange | null =>
-  contents === null ? null : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
 
 /** Bytes on disk of all servers, including replicas. */
 const bytesOnDisk = async (servers: Servers): Promise<number> => {
@@ -129,7 +125,7 @@ const bytesOnDisk = async (servers: Servers): Promise<number> => {
  */
 const claimEpoch = async (servers: Servers): Promise<number> => {
   const epoch = (await readLargest(servers, 'epoch')) + 1 + Math.floor(Math.random() * 1_000_000)
-  await writeState(servers, `epoch\t${epoch}\t\n`)
+  await writeState(servers, `epoch\t${epoch}\t`)
   return epoch
 }
 
@@ -152,9 +148,9 @@ const writeBlocks = async (servers: Servers, blocks: readonly Block[], epoch: nu
   )
 }
 
-/** The contents after adding these blocks. */
-const contentsWith = (contents: StoreContents | null, blocks: readonly Block[], added: Added): StoreContents => {
-  const { epoch, density } = added
+/** The contents after adding these blocks in this epoch. */
+const contentsWith = (contents: StoreContents | null, blocks: readonly Block[], epoch: number): StoreContents => {
+  const density = contents?.density ?? createDensity(new Map())
   density.add(blocks)
   const [first, last] = [blocks[0]?.number ?? 0, blocks.at(-1)?.number ?? 0]
   const segments = contents?.segments ?? []
@@ -171,18 +167,6 @@ const contentsWith = (contents: StoreContents | null, blocks: readonly Block[], 
     density,
   }
 }
-
-interface Added {
-  readonly epoch: number
-  readonly density: StoreContents['density']
-}
-
-/** Blocks before the floor are no longer visible to reads. */
-const raiseFloor = async (servers: Servers, floor: number): Promise<void> => writeState(servers, `floor\t${floor}\t\n`)
-
-/** One insert of one row is atomic. */
-const writeState = async (servers: Servers, row: string): Promise<void> =>
-  servers.insertEverywhere(`INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`, row)
 
 /** Drops the partitions that are completely before the floor; the rest is dropped with a later floor. */
 const dropBelow = async (

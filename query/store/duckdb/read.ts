@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../src/core/clock.ts'
-import { StoreError } from '../errors.ts'
+import { abortedRead, emptyStore, prunedBlocks, StoreError } from '../errors.ts'
 import {
   type BytesEncoding,
   encodedBytes,
@@ -36,10 +36,9 @@ interface Reader {
 export const readLogs = async (reader: Reader, selection: Selection): Promise<LogPage> => {
   const contents = await readContents(reader.connection)
   const { from, filters, fields } = selection
-  if (contents === null) throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
+  if (contents === null) throw emptyStore()
   const { first, last, lastHash } = contents
-  if (from < first)
-    throw new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
+  if (from < first) throw prunedBlocks(first)
   const range: StoreRange = { first, last, lastHash }
   const to = Math.min(selection.to, last, from + LONGEST_PAGE)
   const layout = createLayout(fields, from)
@@ -128,7 +127,7 @@ const readSlice = async (
 ): Promise<boolean> => {
   const result = isSmall ? await connection.run(sql) : await connection.stream(sql)
   for (;;) {
-    if (signal.aborted) throw new StoreError('aborted', { doing: 'read logs', happened: 'the read was aborted' })
+    if (signal.aborted) throw abortedRead()
     const chunk = await result.fetchChunk()
     if (chunk === null || chunk.rowCount === 0) return true
     if (!page.take(chunk)) return false
@@ -215,7 +214,9 @@ const createLogQuery = (filters: readonly Filter[]): LogQuery => {
   // A log has at most four topics.
   const possible = filters.filter(({ topics }) => (topics[4]?.length ?? 0) === 0)
   const usesMasks = isManyTables(possible)
-  const { joins, condition } = usesMasks ? createMaskCondition(possible) : createComparison(possible)
+  const { joins, condition } = usesMasks
+    ? createMaskCondition(possible)
+    : { joins: '', condition: createComparison(possible) }
   // The engine joins a long list as a table, which loses the order of rows.
   const isUnordered = hasTable(possible)
   return {
@@ -237,12 +238,8 @@ const isManyTables = (filters: readonly Filter[]): boolean => {
   )
 }
 
-const createComparison = (filters: readonly Filter[]) => {
+const createComparison = (filters: readonly Filter[]): string => {
   const alternatives = filters.map(alternativeOf)
-  return { joins: '', condition: conditionOf(filters, alternatives) }
-}
-
-const conditionOf = (filters: readonly Filter[], alternatives: readonly string[]): string => {
   if (alternatives.length === 0) return 'false'
   if (alternatives.includes('')) return 'true'
   const any = `(${alternatives.join(' OR ')})`

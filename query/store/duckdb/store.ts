@@ -4,9 +4,9 @@ import pLimit from 'p-limit'
 import type { Clock } from '../../../src/core/clock.ts'
 import { asError } from '../../../src/core/errors.ts'
 import { second } from '../../../src/core/units.ts'
-import { expectContinuation } from '../checks.ts'
+import { expectContinuation, rangeOf } from '../checks.ts'
 import { StoreError } from '../errors.ts'
-import type { LogStore, StoreRange, StoreSize, WantedIdentity } from '../store.ts'
+import type { LogStore, StoreSize, WantedIdentity } from '../store.ts'
 import { checkIdentity, ensureDatabase, expectConsistent, readContents, type StoreContents } from './database.ts'
 import {
   type Engine,
@@ -115,9 +115,6 @@ const readStore = async (connection: DuckDBConnection, identity: WantedIdentity)
 const emptyStore = (): StoreError =>
   new StoreError('conflict', { doing: 'replace blocks in the store', happened: 'it has no blocks yet' })
 
-const rangeOf = (contents: StoreContents | null): StoreRange | null =>
-  contents === null ? null : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
-
 /** Bytes in use: free space within the file does not count, since it is reused. */
 const sizeOf = async (connection: DuckDBConnection, file: string): Promise<StoreSize> => {
   const contents = await readContents(connection)
@@ -205,7 +202,7 @@ const createReaders = (engine: Engine, clock: Clock): Readers => {
   let pause: Promise<void> | null = null
   let closed = false
 
-  const runRead = async <T>({ doing, act, signal }: ReadTask<T>): Promise<T> => {
+  const runRead: Readers['read'] = async (doing, act, signal) => {
     const connection = await translateErrors(doing, () => engine.connect())
     const interrupt = (): void => connection.interrupt()
     connections.add(connection)
@@ -230,7 +227,7 @@ const createReaders = (engine: Engine, clock: Clock): Readers => {
       while (pause !== null) await pause
       if (closed) throw new StoreError('unavailable', { doing, happened: 'the store is closed' })
       if (signal?.aborted === true) throw aborted(doing)
-      const reading = runRead({ doing, act, signal })
+      const reading = runRead(doing, act, signal)
       const ended = reading.catch(() => undefined)
       activeReads.add(ended)
       try {
@@ -260,12 +257,6 @@ const createReaders = (engine: Engine, clock: Clock): Readers => {
       await Promise.all(activeReads)
     },
   }
-}
-
-interface ReadTask<T> {
-  readonly doing: string
-  readonly act: (connection: DuckDBConnection) => Promise<T>
-  readonly signal: AbortSignal | undefined
 }
 
 const aborted = (doing: string): StoreError => new StoreError('aborted', { doing, happened: 'the read was aborted' })

@@ -91,14 +91,13 @@ Examples:
   load: () => printCompletion,
 })
 
-interface CompletionOptions {
-  readonly shell: 'bash' | 'zsh'
-  readonly words: readonly string[]
-}
-
-const printCompletion = async ({ io, exit, command, options }: CommandContext<CompletionOptions>): Promise<void> => {
+const printCompletion = async ({
+  io,
+  exit,
+  command,
+  options: { shell, words },
+}: CommandContext<{ readonly shell: 'bash' | 'zsh'; readonly words: readonly string[] }>): Promise<void> => {
   const { complete, SCRIPTS } = await import('./completion.ts')
-  const { shell, words } = options
   if (words.length === 0) io.stdout.write(SCRIPTS[shell])
   else {
     const found = await complete(command.parent ?? command, words)

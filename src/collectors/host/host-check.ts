@@ -1,4 +1,4 @@
-import { type Context, linkAbort, withDeadline } from '../../core/clock.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
 import { attempt } from '../../core/collector.ts'
 import type { Sample } from '../../core/metric.ts'
@@ -62,22 +62,16 @@ export const createCheckRunner = ({ name, every = 0, read }: HostCheck, timeout:
   }
 }
 
-/** Runs the checks concurrently. Each has its own signal: Node.js warns about more than ten listeners on one. */
+/** Runs the checks concurrently. */
 export const runAll = async (
   checks: readonly ReturnType<typeof createCheckRunner>[],
-  { clock, signal }: Context,
-): Promise<ReadonlyMap<string, CheckResult>> => {
-  const runs = checks.map((check) => ({ check, linked: linkAbort(signal) }))
-  try {
-    const results = runs.map(async ({ check, linked }): Promise<readonly [string, CheckResult]> => [
-      check.name,
-      await check.run({ clock, signal: linked.signal }),
-    ])
-    return new Map(await Promise.all(results))
-  } finally {
-    for (const { linked } of runs) linked.abort()
-  }
-}
+  context: Context,
+): Promise<ReadonlyMap<string, CheckResult>> =>
+  new Map(
+    await Promise.all(
+      checks.map(async (check): Promise<readonly [string, CheckResult]> => [check.name, await check.run(context)]),
+    ),
+  )
 
 /** The samples of each, read concurrently. */
 export const samplesOfEach = async <T>(

@@ -167,13 +167,15 @@ const SIZES = [
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-export const memoryChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs'>): readonly HostCheck[] => [
+type MemorySources = Pick<HostSources, 'procfs' | 'sysfs' | 'readMemory'>
+
+export const memoryChecks = ({ procfs, sysfs, readMemory }: MemorySources): readonly HostCheck[] => [
   {
     name: 'memory',
     read: async () => {
-      const text = await procfs.read('meminfo')
-      if (text === null) return []
-      const memory = parseMemory(text)
+      const text = readMemory ? null : await procfs.read('meminfo')
+      const memory = readMemory ? await readMemory() : text && parseMemory(text)
+      if (!memory) return []
       const totalBytes = withinBounds('sizeBytes', memory.totalBytes)
       const availableBytes = withinBounds('bytes', memory.availableBytes)
       const ratio = totalBytes === null || availableBytes === null ? null : availableBytes / totalBytes
@@ -327,6 +329,8 @@ const TABLE_BYTES = LIMITS.socketTable.bytes
 /** Ports on which a process listens on an interface other than loopback, without those that the operator protects. */
 export const portsCheck = ({ procfs, ports, firewalledPorts }: ProcessCheckOptions): HostCheck => ({
   name: 'ports',
+  // The kernel walks the table of all connections, some hundred thousand places, for each list: 4 ms and more.
+  every: minute,
   read: async () => {
     const tables = [
       await procfs.read('net/tcp', TABLE_BYTES),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { polling, timed } from '../../core/settings.ts'
+import { duration, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
@@ -10,7 +10,10 @@ export const definition = {
   help: 'references for height and blocks of the chain, and how far the node is behind them',
   introduction:
     'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`. Of the newest block that the node and the RPC endpoints have all finalized, the hash and the state root are compared, too.',
-  settings: z.strictObject(polling(TIMING)).transform(timed(TIMING)).prefault({}),
+  settings: z
+    .strictObject({ interval: duration(TIMING.interval, 'how often it polls') })
+    .transform(timed(TIMING))
+    .prefault({}),
   reading: objectOf({
     references: listOf(
       objectOf({

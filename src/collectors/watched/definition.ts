@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { gauge, open } from '../../core/metric.ts'
-import { enabled, fixed, label } from '../../core/settings.ts'
+import { fixed, label } from '../../core/settings.ts'
 import { HEALTH_STATES } from '../../domain/health.ts'
 import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
@@ -20,7 +20,6 @@ export const definition = {
     'Another node (`watched.name`), seen from this host without access to it: the heartbeats that its agent posts to `/api/v1/heartbeat` here, and whether its public port answers. Disabled without a name.',
   settings: z
     .strictObject({
-      enabled,
       name: label.nullable().default(null).describe('the name of the other node, as a label'),
       port: z
         .string()

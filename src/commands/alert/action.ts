@@ -1,17 +1,16 @@
 import { randomInt } from 'node:crypto'
-import { deliveryState, isAcceptedHeartbeat } from '../../outbound/delivery.ts'
+import { deliveryState, isAcceptedHeartbeat, createOutbox } from '../../outbound/outbox.ts'
 import type { Config } from '../../config/schema.ts'
 import { second, minute } from '../../core/units.ts'
 import { createHeartbeat } from '../../sources/endpoints.ts'
-import { createHttpClient, type SendRequest } from '../../sources/http.ts'
+import type { SendRequest } from '../../sources/http.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ConfigOptions, flagsOf } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { pairs, type Style } from '../../terminal/style.ts'
-import { alertLabels, authoritiesOf } from '../shared/alert-request.ts'
-import { createOutbox } from '../../outbound/outbox.ts'
+import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
 import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
@@ -55,7 +54,7 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
   const ended = new AbortController()
   const tested = await unlessInterrupted(io, exit, async () => {
     void showProgress(io, ended.signal, progress.show)
-    const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
+    const ask = await clientOf(io, config)
     return {
       alertmanagers: await Promise.all(
         urls.map(async (url) => followAlert({ ...io, ask }, { url, labels, code, wait })),

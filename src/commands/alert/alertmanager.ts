@@ -68,21 +68,10 @@ export interface GroupTimes {
   readonly interval: number
 }
 
-interface Route {
-  readonly receiver?: string | undefined
-  readonly group_wait?: string | undefined
-  readonly group_interval?: string | undefined
-  readonly matchers?: readonly string[] | undefined
-  readonly match?: Labels | undefined
-  readonly match_re?: Labels | undefined
-  readonly continue?: boolean | undefined
-  readonly routes?: readonly Route[] | undefined
-}
-
 const labelsSchema = z.record(z.string(), z.string())
 
 /** A route in the configuration that Alertmanager reports. */
-export const routeSchema: z.ZodType<Route> = z.object({
+export const routeSchema = z.object({
   receiver: z.string().optional(),
   group_wait: z.string().optional(),
   group_interval: z.string().optional(),
@@ -90,10 +79,11 @@ export const routeSchema: z.ZodType<Route> = z.object({
   match: labelsSchema.optional(),
   match_re: labelsSchema.optional(),
   continue: z.boolean().optional(),
-  get routes() {
+  get routes(): z.ZodOptional<z.ZodArray<typeof routeSchema>> {
     return z.array(routeSchema).optional()
   },
 })
+type Route = z.output<typeof routeSchema>
 
 const statusSchema = z.object({
   versionInfo: z.object({ version: z.string() }),
@@ -101,10 +91,7 @@ const statusSchema = z.object({
 })
 const configSchema = z.object({ route: routeSchema, receivers: z.array(z.looseObject({ name: z.string() })) })
 const groupsSchema = z.array(
-  z.object({
-    receiver: z.object({ name: z.string() }),
-    alerts: z.array(z.object({ labels: z.record(z.string(), z.string()) })),
-  }),
+  z.object({ receiver: z.object({ name: z.string() }), alerts: z.array(z.object({ labels: labelsSchema })) }),
 )
 const alertsSchema = z.array(
   z.object({

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config/schema.ts'
-import { ParseError, SourceError, asError } from '../../core/errors.ts'
+import { asError } from '../../core/errors.ts'
 import { hour, second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { preflight } from '../check/preflight.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type ActionContext, sourceContext, type SourceContext } from '../../terminal/io.ts'
+import { type ActionContext, sourceContext, type SourceContext } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { createStyle, pairs, wrap, type Style } from '../../terminal/style.ts'
-import { readFromNode, readSnapshot } from '../shared/read-snapshot.ts'
+import { readSnapshot } from '../shared/read-snapshot.ts'
 import { type RedactionKind, redactDocument, type RedactionCount, redactLog } from '../../core/redaction/redact-log.ts'
 import { figure, size, joinList } from '../../core/format.ts'
 import { sanitize, redact } from '../../core/redaction/redact.ts'
@@ -50,17 +50,17 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
   if (!options.list) await checkNewFile(fileAt(clock.now()))
-  const snapshot = await snapshotOf(io, options, config)
   const progress = createProgress(io)
   try {
+    const { snapshot } = await readSnapshot(io, options)
     progress.show('Checking the host')
-    const more = await preflight({ config, snapshot, ...source })
+    const setUp = await preflight({ config, snapshot, ...source })
     const members = await gatherBundle({
       config,
       snapshot,
       ...source,
       settings,
-      verdict: verdictText(snapshot, more),
+      verdict: verdictText(snapshot, setUp),
       logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
       onStep: (step) => {
         progress.show(`Gathering ${step}`)
@@ -68,11 +68,17 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
     })
     progress.end()
     const style = createStyle(io)
-    if (options.list) io.stdout.write(renderContents(members, style))
-    else {
+    const all = members.all()
+    const more = [...redactionLines(all, style), ...leftOut(members, style)]
+    if (options.list) {
+      const sizes = all.map(({ name, text }) => [name, size(Buffer.byteLength(text))] as const)
+      io.stdout.write(linesText([style.paint('strong', 'Contents:'), ...pairs(sizes, style), ...more]))
+    } else {
       const file = fileAt(members.createdAt)
-      const bytes = await writeBundle(file, members, clock)
-      io.stdout.write(renderWritten({ file, bytes, members }, style))
+      const bytes = size(await writeBundle(file, members, clock))
+      const written = `${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`
+      const advice = wrap(`Review it before you send it: tar -xzf ${file}`, style)
+      io.stdout.write(linesText([style.paint('strong', `Wrote ${file}`), ...wrap(written, style), ...more, ...advice]))
     }
     exit(0)
   } catch (error) {
@@ -85,51 +91,10 @@ export const bundle = async ({ io, exit, options }: ActionContext<Options>): Pro
   }
 }
 
-/** Reads from the agent, or from the node if no agent answers. */
-const snapshotOf = async (io: Io, options: Options, config: Config): Promise<NodeSnapshot> => {
-  try {
-    return (await readSnapshot(io, options)).snapshot
-  } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return readFromNode(io, config)
-    throw error
-  }
-}
-
-interface Written {
-  readonly file: string
-  readonly bytes: number
-  readonly members: Members
-}
-
-/** The written file, missing members, and what to do before it is sent. */
-const renderWritten = ({ file, bytes, members }: Written, style: Style): string =>
-  linesText([
-    style.paint('strong', `Wrote ${file}`),
-    ...wrap(
-      `${size(bytes)}, ${figure(members.all().length)} files, readable only by you (mode 0600). Nothing was sent.`,
-      style,
-    ),
-    ...redactionLines(members, style),
-    ...leftOut(members, style),
-    ...wrap(`Review it before you send it: tar -xzf ${file}`, style),
-  ])
-
-/** The same for --list, which writes nothing. */
-const renderContents = (members: Members, style: Style): string =>
-  linesText([
-    style.paint('strong', 'Contents:'),
-    ...pairs(
-      members.all().map(({ name, text }) => [name, size(Buffer.byteLength(text))]),
-      style,
-    ),
-    ...redactionLines(members, style),
-    ...leftOut(members, style),
-  ])
-
-const redactionLines = (members: Members, style: Style): readonly string[] => {
+const redactionLines = (members: readonly Member[], style: Style): readonly string[] => {
   const total = new Map<string, number>()
-  for (const member of members.all()) {
-    for (const [kind, count] of Object.entries(member.redacted)) {
+  for (const { redacted } of members) {
+    for (const [kind, count] of Object.entries(redacted)) {
       total.set(kind, (total.get(kind) ?? 0) + count)
     }
   }
@@ -173,11 +138,17 @@ const PAGE: Style = {
 }
 
 /** The output of `check` as a text. */
-const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string =>
-  sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp: more, facts: summarize(snapshot) }, PAGE)))
+const verdictText = (snapshot: NodeSnapshot, setUp: readonly Finding[]): string =>
+  sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp, facts: summarize(snapshot) }, PAGE)))
 
 /** How often each kind of secret was redacted. */
 type RedactionCounts = Partial<Record<RedactionKind, number>>
+
+const countInto =
+  (counts: RedactionCounts): RedactionCount =>
+  (kind) => {
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
 
 interface Member {
   readonly name: string
@@ -230,10 +201,7 @@ const createMembers = (createdAt: number) => {
     /** Adds what `write` returns, which reports its redactions; `before` are those that were counted earlier. */
     add: (name: string, write: Redacting, before: RedactionCounts = {}): void => {
       const redacted = { ...before }
-      const text = write((kind) => {
-        redacted[kind] = (redacted[kind] ?? 0) + 1
-      })
-      members.push({ name, text, redacted })
+      members.push({ name, text: write(countInto(redacted)), redacted })
     },
     leaveOut: (name: string, why: string): void => {
       left.push({ name, why: redact(redactDocument(why)) })
@@ -282,25 +250,17 @@ export const gatherBundle = async (options: BundleSources): Promise<Members> => 
   const { config, clock, path, signal, snapshot, onStep } = options
   const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
-  const attempt = async (name: string, make: () => Promise<Redacting>): Promise<void> => {
+  /** `make` reports what it redacts itself. */
+  const attempt = async (
+    name: string,
+    make: (count: RedactionCount) => Promise<Redacting>,
+    step = name,
+  ): Promise<void> => {
     signal.throwIfAborted()
-    onStep(name)
+    onStep(step)
+    const before: RedactionCounts = {}
     try {
-      members.add(name, await make())
-    } catch (error) {
-      members.leaveOut(name, asError(error).message)
-    }
-  }
-  /** Adds the newest lines of a service's log. */
-  const addLog = async (label: string, range: Readonly<{ unit: string; since: number }>): Promise<void> => {
-    const name = `logs/${label}.log`
-    const redacted: RedactionCounts = {}
-    try {
-      const { lines } = await readLogText({ exec, clock, signal }, { ...range, ...LOG_LIMITS }, (kind) => {
-        redacted[kind] = (redacted[kind] ?? 0) + 1
-      })
-      if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${range.unit}`)
-      else members.add(name, logOf(linesText(lines)), redacted)
+      members.add(name, await make(countInto(before)), before)
     } catch (error) {
       signal.throwIfAborted()
       members.leaveOut(name, asError(error).message)
@@ -346,12 +306,15 @@ export const gatherBundle = async (options: BundleSources): Promise<Members> => 
         return jsonOf(options.logsSince === null ? incident : { ...incident, journals })
       })
     }
-    if (options.logsSince !== null) {
-      for (const [label, unit] of units) {
-        signal.throwIfAborted()
-        onStep(`the log of ${unit}`)
-        await addLog(label, { unit, since: options.logsSince })
+    const { logsSince: since } = options
+    if (since === null) return members
+    for (const [label, unit] of units) {
+      const newest = async (count: RedactionCount): Promise<Redacting> => {
+        const { lines } = await readLogText({ exec, clock, signal }, { unit, since, ...LOG_LIMITS }, count)
+        if (lines.length === 0) throw new Error(`the journal has no line of ${unit}`)
+        return logOf(linesText(lines))
       }
+      await attempt(`logs/${label}.log`, newest, `the log of ${unit}`)
     }
     return members
   } finally {
@@ -394,9 +357,7 @@ const ownVersions = (): readonly string[] => [
 ]
 
 const firstLineOf = (result: PromiseSettledResult<string>): string =>
-  result.status === 'fulfilled'
-    ? (result.value.split('\n')[0] ?? '')
-    : (asError(result.reason).message.split('\n')[0] ?? '')
+  (result.status === 'fulfilled' ? result.value : asError(result.reason).message).split('\n')[0] ?? ''
 
 /** The timers, with the name prefix of the unit of consensus. */
 const timersOf = ({ services }: Config, units: ReadonlyMap<string, string>): readonly string[] => {

@@ -1,4 +1,3 @@
-import type { Config } from '../../config/schema.ts'
 import { linkAbort, withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
@@ -8,19 +7,12 @@ import { createHttpClient } from '../../sources/http.ts'
 import { createFileTree } from '../../sources/file-tree.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
-import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
 import { consensusUnit, database, dropIns, journalGroup, nodeArguments, packageHold, state } from './preflight/host.ts'
 import { affinity, databaseDrive, driveModels, hugePages } from './preflight/hardware.ts'
 import { renamedNames } from './preflight/renamed.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceContext } from '../../terminal/io.ts'
-
-interface PreflightOptions extends SourceContext {
-  readonly config: Config
-  /** The snapshot of the node: what it already reports is not reported again. */
-  readonly snapshot: NodeSnapshot
-}
 
 const CHECKS: readonly PreflightCheck[] = [
   agent,
@@ -44,8 +36,10 @@ const CHECKS: readonly PreflightCheck[] = [
 /** Those of a host without a node. */
 const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, renamedNames, state]
 
-/** Findings about the host and the agent that no metric shows. Reads only. */
-export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {
+/** Findings about the host and the agent that neither a metric nor the snapshot shows. Reads only. */
+export const preflight = async (
+  options: SourceContext & Pick<PreflightContext, 'config' | 'snapshot'>,
+): Promise<readonly Finding[]> => {
   const { config, clock, path, snapshot } = options
   const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = options
   const access = createAccess()
@@ -71,11 +65,6 @@ const attempt = async ({ name, run }: PreflightCheck, context: PreflightContext)
     return await withDeadline(context, TIMEOUT_MS, async ({ signal }) => run({ ...context, signal }))
   } catch (error) {
     if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-    return [
-      finding('preflight', 'info', {
-        summary: `${name} could not be checked`,
-        evidence: [error.summary],
-      }),
-    ]
+    return finding('preflight', 'info', { summary: `${name} could not be checked`, evidence: [error.summary] })
   }
 }

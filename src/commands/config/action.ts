@@ -46,7 +46,7 @@ const ipRulesOf = async (io: Io, options: Options): Promise<string> => {
       `the agent listens on ${config.listen.host}: name with --client who may connect, such as the address of Prometheus`,
     )
   }
-  const rules = await renderIpRules(config, { clients })
+  const rules = await renderIpRules(config, clients)
   return `# Written by chain-agent config --ip-rules; configuration file: ${describeSource(source)}\n${rules}`
 }
 
@@ -59,21 +59,17 @@ const isNetwork = (text: string): boolean => {
 /** The addresses of a host name. Rejects if it has none. */
 type Resolve = (host: string) => Promise<readonly string[]>
 
-interface IpRulesOptions {
-  /** Addresses and networks that may connect to the agent, such as that of Prometheus. */
-  readonly clients: readonly string[]
-  readonly resolve?: Resolve
-  readonly nameServers?: readonly string[]
-}
-
 const resolveAll: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
 
 /**
  * A drop-in for the unit of the agent: systemd then drops all packets except those from and to the addresses of the
- * configuration. Throws a SourceError if a name cannot be resolved: with incomplete rules a source would be unreachable.
+ * configuration and of `clients`, such as Prometheus. Throws a SourceError if a name cannot be resolved: with incomplete rules a source would be unreachable.
  */
-export const renderIpRules = async (config: Config, options: IpRulesOptions): Promise<string> => {
-  const { clients, resolve = resolveAll, nameServers = getServers() } = options
+export const renderIpRules = async (
+  config: Config,
+  clients: readonly string[],
+  { resolve = resolveAll, nameServers = getServers() }: { resolve?: Resolve; nameServers?: readonly string[] } = {},
+): Promise<string> => {
   const rules = [
     rule('this host', ['localhost']),
     rule('name servers', nameServers.map(withoutPort)),

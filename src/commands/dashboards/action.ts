@@ -1,12 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { type ActionContext, UsageError, writeAll } from '../../terminal/io.ts'
-import { describeFileError, SourceError } from '../../core/errors.ts'
-import { packageFile } from '../../core/package.ts'
+import { SourceError } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { RENDER_DEFAULTS, runbookLink } from '../../health/rules/render.ts'
-import { writeFiles } from '../shared/write-files.ts'
+import { readShipped, writeFiles } from '../shared/write-files.ts'
 
 interface DashboardsOptions {
   readonly name?: string
@@ -16,8 +13,6 @@ interface DashboardsOptions {
 }
 
 const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'staking', 'storage'] as const
-
-const DIRECTORY = packageFile('dashboards')
 
 export const writeDashboards = async ({ io, exit, options }: ActionContext<DashboardsOptions>): Promise<void> => {
   const { name, output, format, runbooks = RENDER_DEFAULTS.runbooks } = options
@@ -73,15 +68,7 @@ const renderConfigMap = (name: string, json: string): string => {
 const LINK = new RegExp(`${RENDER_DEFAULTS.runbooks.replaceAll('.', String.raw`\.`)}/(\\w+|\\$\\{[\\w.]+\\})`, 'g')
 
 const readDashboard = async (name: string, runbooks: string): Promise<string> => {
-  try {
-    const text = await readFile(join(DIRECTORY, `${name}.json`), 'utf8')
-    // Within a JSON string.
-    return text.replaceAll(LINK, (_, alert: string) => JSON.stringify(runbookLink(runbooks, { alert })).slice(1, -1))
-  } catch (error) {
-    throw new SourceError({
-      doing: 'find the dashboards',
-      happened: describeFileError(error).happened,
-      advice: 'install the package again: dashboards is part of it',
-    })
-  }
+  const text = await readShipped(`dashboards/${name}.json`, 'the dashboards')
+  // Within a JSON string.
+  return text.replaceAll(LINK, (_, alert: string) => JSON.stringify(runbookLink(runbooks, { alert })).slice(1, -1))
 }

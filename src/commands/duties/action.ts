@@ -4,7 +4,7 @@ import { type ActionContext, unlessInterrupted, sourceContext, type SourceContex
 import { createProgress } from '../../terminal/progress.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { pairs, type Style, wrap } from '../../terminal/style.ts'
-import { readNames } from '../../config/key-names.ts'
+import { type KeyNames, namesIn } from '../../config/key-names.ts'
 import { count, duration, figure, shortDuration, tokens, utc } from '../../core/format.ts'
 import { MISS_CLASSES, type MissedRoundCause } from '../../domain/missed-round.ts'
 import { toApiJson } from '../../core/json.ts'
@@ -38,7 +38,7 @@ interface DutiesCommandOptions extends ConfigOptions, OutputOptions {
 
 export const showDuties = async ({ io, exit, options }: ActionContext<DutiesCommandOptions>): Promise<void> => {
   const { config } = nodeConfigOf(io, options)
-  const names = options.names && config.names.file !== null ? readNames(config.names.file) : new Map<string, string>()
+  const names = namesIn(options.names ? config.names.file : null)
   const progress = createProgress(io)
   const duties = await unlessInterrupted(io, exit, () =>
     readDuties({
@@ -69,7 +69,7 @@ const dutiesAsJson = ({ from, to, rewards, scheduleProblem, eventsProblem, ...du
     unknownBecause: { rewards: rewards.unknownBecause, schedule: scheduleProblem, recorded: eventsProblem },
   })
 
-const dutiesPage = (duties: Duties, names: ReadonlyMap<string, string>, style: Style): readonly string[] => {
+const dutiesPage = (duties: Duties, names: KeyNames, style: Style): readonly string[] => {
   const { epochs, missed, gaps } = duties
   const isBad = missed.length > 0 || gaps.length > 0 || duties.unknownSinceAt !== null
   return [
@@ -177,7 +177,7 @@ const HOW = { timeout: 'timed out', skipped: 'no block', abandoned: 'its block w
 const missedText = (
   { at, epoch, round, how, previousLeader, othersMissed, recorded, cause }: Duties['missed'][number],
   { to }: Duties,
-  names: ReadonlyMap<string, string>,
+  names: KeyNames,
 ): string => {
   const before = previousLeader === null ? 'unknown' : (names.get(previousLeader) ?? shortKey(previousLeader))
   return `epoch ${figure(epoch)}, round ${figure(round)}: ${HOW[how]}; ${causeText(cause, to - at)}; leader before ${before}; ${figure(othersMissed)} of the 50 rounds before without a block; ${recordedText(recorded)}`
@@ -354,14 +354,9 @@ export const attempt = async <T>(read: () => Promise<T>): Promise<Known<T>> => {
 }
 
 /** The sets of validators that the node has in a file. */
-const readSets = async ({
-  config,
-  clock,
-  path,
-  signal,
-  ...overrides
-}: DutiesOptions): Promise<readonly ValidatorSet[]> => {
-  const exec = createExecWithTimeouts(overrides.exec ?? createExec({ clock, path }), clock)
+const readSets = async (options: DutiesOptions): Promise<readonly ValidatorSet[]> => {
+  const { config, clock, path, signal } = options
+  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   try {
     const { word: prefix } = await createPrefix({ exec, path, configured: config.prefix })(signal)
     const file = await resolvePath(`${config.node.directory}/${FILES.sets}`, { prefix, files: keyFiles })
@@ -369,7 +364,7 @@ const readSets = async ({
     if (text !== null) return parseValidatorSets(text)
     throw new SourceError({ doing: `read ${FILES.sets}`, happened: 'it was not found in node.directory' })
   } finally {
-    if (!overrides.exec) exec.killAll()
+    if (!options.exec) exec.killAll()
   }
 }
 

@@ -66,16 +66,9 @@ const matching = (events: readonly Event[], { collector, severity, all = false }
 
 const POLL_INTERVAL_MS = second
 
-interface FollowOptions {
-  readonly io: Io
-  readonly config: Config
-  /** The id of the last printed event. */
-  readonly from: number
-}
-
-/** Polls for new events until the signal aborts. */
+/** Polls for new events, from the id of the last printed one on, until the signal aborts. */
 const follow = async (
-  { io, config, from }: FollowOptions,
+  { io, config, from }: { readonly io: Io; readonly config: Config; readonly from: number },
   onMore: (events: readonly Event[]) => void,
 ): Promise<void> => {
   let after = from
@@ -109,12 +102,10 @@ const asJson = ({ origin, total, oldestAt }: Events, events: readonly Event[]) =
   events: events.map(eventAsJson),
 })
 
-interface EventPage extends Omit<Events, 'events'> {
+interface EventPage extends Omit<Events, 'events'>, Pick<Options, 'since' | 'collector'> {
   /** All matching events, and the newest of them, which are shown. */
   readonly wanted: readonly Event[]
   readonly shown: readonly Event[]
-  readonly since?: number
-  readonly collector?: string
   /** The number of first readings that are left out. */
   readonly hidden: number
 }

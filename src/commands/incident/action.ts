@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { capital, size, utc } from '../../core/format.ts'
+import { capital, count, size, utc } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { minute } from '../../core/units.ts'
 import type { Incident, JournalRange, UnitLog } from '../../parsers/incident.ts'
@@ -16,27 +16,25 @@ interface Options extends ConfigOptions, OutputOptions {
   readonly id?: string
 }
 
-export const showIncident = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
+export const showIncident = async (context: ActionContext<Options>): Promise<void> => {
+  const { io, exit, options } = context
   const { config } = configOf(io, options)
   const directory = incidentDirectory(config.state.directory)
   const { id } = options
   if (id === undefined) {
     const incidents = await readIncidents(directory)
     const none = incidents.length === 0 ? noIncident(config.state.directory) : null
-    printResult(
-      { io, options },
-      {
-        document: () => ({ directory, incidents, noneBecause: none }),
-        lines: (style) => (none === null ? listLines(incidents, directory, style) : strongLines(capital(none), style)),
-      },
-    )
+    printResult(context, {
+      document: () => ({ directory, incidents, noneBecause: none }),
+      lines: (style) => (none === null ? listLines(incidents, directory, style) : strongLines(capital(none), style)),
+    })
   } else {
     const ids = (await listIncidents(directory)).map((file) => file.id)
     const wanted = id === 'latest' ? ids.at(-1) : id
     if (wanted === undefined || !ids.includes(wanted))
       throw new UsageError(ids.length === 0 ? noIncident(config.state.directory) : unknownId(id, ids, directory))
     const incident = await readIncident(directory, wanted)
-    printResult({ io, options }, { document: () => incident, lines: (style) => incidentLines(incident, style) })
+    printResult(context, { document: () => incident, lines: (style) => incidentLines(incident, style) })
   }
   exit(0)
 }
@@ -56,19 +54,14 @@ const unknownId = (id: string, ids: readonly string[], directory: string): strin
 const strongLines = (text: string, style: Style): readonly string[] =>
   wrap(text, style).map((line) => style.paint('strong', line))
 
-const listLines = (listed: readonly ListedIncident[], directory: string, style: Style): readonly string[] => {
-  return [
-    ...strongLines(
-      `${listed.length === 1 ? '1 incident' : `${listed.length} incidents`} in ${directory}, the newest first:`,
-      style,
-    ),
-    ...pairs(
-      listed.toReversed().map((one) => [one.id, summaryOf(one)]),
-      style,
-    ),
-    'Print one: chain-agent incident ID, or latest',
-  ]
-}
+const listLines = (listed: readonly ListedIncident[], directory: string, style: Style): readonly string[] => [
+  ...strongLines(`${count(listed.length, 'incident')} in ${directory}, the newest first:`, style),
+  ...pairs(
+    listed.toReversed().map((one) => [one.id, summaryOf(one)]),
+    style,
+  ),
+  'Print one: chain-agent incident ID, or latest',
+]
 
 const summaryOf = (one: ListedIncident): string =>
   'error' in one

@@ -10,9 +10,9 @@ import { writeAtomically } from '../../sources/durable.ts'
 import { systemdFailure } from '../../health/facts.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type ActionContext, unlessInterrupted, UsageError, type Io } from '../../terminal/io.ts'
+import { type ActionContext, isTerminal, unlessInterrupted, UsageError, type Io } from '../../terminal/io.ts'
 import { linesText } from '../../terminal/output.ts'
-import { confirm, isTerminal, requireTerminal, withDialogue } from '../../terminal/prompt.ts'
+import { confirm, requireTerminal, withDialogue } from '../../terminal/prompt.ts'
 import { createStyle, pairs, type Style, wrap } from '../../terminal/style.ts'
 import { readFromNode } from '../shared/read-snapshot.ts'
 import { redactUrl } from '../../core/redaction/redact.ts'
@@ -85,16 +85,10 @@ export const init = async (context: ActionContext<Options>): Promise<void> => {
   exit(state === 'would change' ? 3 : 0)
 }
 
-/** The file as it is. */
-interface Present {
-  readonly text: string
-  readonly hasSettings: boolean
-  readonly config: Config
-  readonly hasPrefix: boolean
-}
+type Present = Awaited<ReturnType<typeof readPresent>>
 
-/** Throws a ConfigError if it is invalid. */
-const readPresent = async (file: string): Promise<Present> => {
+/** The file as it is. Throws a ConfigError if it is invalid. */
+const readPresent = async (file: string) => {
   const text =
     file === '-'
       ? ''
@@ -117,7 +111,7 @@ const wantedConfig = async ({ io, options }: ActionContext<Options>, present: Co
   const known = withAnswers(keyed, [knownOf(present), knownOf(inForce)], given)
   const { config } = configOf(io, known)
   const isAnswered = given.references.length > 0 || given.alertmanagers.length > 0
-  if (!isTerminal(io) || isAnswered || options.yes === true || options.check === true) return config
+  if (!isTerminal(io.stdin) || isAnswered || options.yes === true || options.check === true) return config
   const answers = await askFor(io, knownOf(config))
   return answers && configOf(io, withAnswers(keyed, [knownOf(config)], answers)).config
 }
@@ -142,14 +136,16 @@ const additionsTo = (present: Present, found: Found, { prefix, node }: Config): 
   const isPrefixWanted = prefix !== 'auto' || !present.hasPrefix
   const presentKey = present.config.node.publicKey
   const key = node.publicKey ?? presentKey ?? found.publicKey
-  const { references, alertmanagers } = missingOf(found, knownOf(present.config))
+  const known = knownOf(present.config)
+  const references = found.references.filter((one) => !known.references.some((other) => isSame(one, other)))
+  const urls = found.alertmanagers.filter((url) => !known.alertmanagers.some((other) => isSameUrl(url, other)))
   return [
     ...(isPrefixWanted && found.prefix !== null && found.prefix !== present.config.prefix
       ? [{ path: 'prefix', value: found.prefix }]
       : []),
     ...(key !== null && key !== presentKey ? [{ path: 'node.publicKey', value: key }] : []),
     ...(references.length > 0 ? [{ path: 'references', value: references.map(entryOf) }] : []),
-    ...(alertmanagers.length > 0 ? [{ path: 'alertmanagers.urls', value: alertmanagers }] : []),
+    ...(urls.length > 0 ? [{ path: 'alertmanagers.urls', value: urls }] : []),
   ]
 }
 
@@ -262,12 +258,6 @@ const isSameUrl = (url: string, other: string): boolean => new URL(url).href ===
 
 const isSame = (one: Reference, other: Reference): boolean => one.kind === other.kind && isSameUrl(one.url, other.url)
 
-/** What is wanted and not present. */
-const missingOf = (wanted: Known, present: Known): Known => ({
-  references: wanted.references.filter((one) => !present.references.some((other) => isSame(one, other))),
-  alertmanagers: wanted.alertmanagers.filter((url) => !present.alertmanagers.some((other) => isSameUrl(url, other))),
-})
-
 /** Each reference once. A second one of the same name gets a number. */
 const unite = (references: readonly Reference[]): readonly Reference[] => {
   const united: Reference[] = []
@@ -285,46 +275,29 @@ const unite = (references: readonly Reference[]): readonly Reference[] => {
 const nameOf = (url: string): string =>
   new URL(url).hostname.replaceAll(/[^a-z\d.]+/gi, '-').replaceAll(/^-+|-+$/g, '') || 'reference'
 
-/** What is found on the host of a node. */
-interface Found {
-  readonly prefix: string | null
-  /** That of the configuration, else of the status report; null if neither has it. */
-  readonly publicKey: string | null
-  /** The one of the status report, if the configuration has another. */
-  readonly otherKey: string | null
-  /** Why there is no public key. */
-  readonly whyNoKey: string
-  /** Whether systemd has a unit of consensus or execution. */
-  readonly hasNode: boolean
-  /** Units that systemd has loaded, with their state. */
-  readonly units: readonly { readonly name: string; readonly state: string }[]
-  readonly devices: readonly string[]
-  readonly references: Config['references']
-  /** Name → the answer of the reference. */
-  readonly answers: ReadonlyMap<string, string>
-  /** Addresses of Alertmanagers. */
-  readonly alertmanagers: readonly string[]
-  /** Which receivers are notified. */
-  readonly notifications: string
-}
+type Found = ReturnType<typeof foundOn>
 
-const foundOn = (snapshot: NodeSnapshot, config: Config): Found => {
+/** What is found on the host of a node. */
+const foundOn = (snapshot: NodeSnapshot, config: Config) => {
   const { prefix, readings, collectors } = snapshot
   const reported = readings.status?.config.secpPublicKey ?? null
   const publicKey = config.node.publicKey ?? reported
+  const loaded = (readings.services?.services ?? []).filter(({ loadState }) => loadState === 'loaded')
   return {
     prefix,
+    /** That of the configuration, else of the status report; null if neither has it. */
     publicKey,
+    /** The one of the status report, if the configuration has another. */
     otherKey: reported === publicKey ? null : reported,
     whyNoKey: collectors.find(({ name }) => name === 'status')?.error?.message ?? 'the status report does not have it',
-    hasNode: (readings.services?.services ?? []).some(
-      ({ service, loadState }) => (service === 'bft' || service === 'execution') && loadState === 'loaded',
-    ),
-    units: (readings.services?.services ?? []).flatMap(({ unit, loadState, activeState }) =>
-      unit === null || loadState !== 'loaded' ? [] : [{ name: unit, state: activeState ?? 'unknown' }],
+    hasNode: loaded.some(({ service }) => service === 'bft' || service === 'execution'),
+    /** Units that systemd has loaded, with their state. */
+    units: loaded.flatMap(({ unit, activeState }) =>
+      unit === null ? [] : [{ name: unit, state: activeState ?? 'unknown' }],
     ),
     devices: (readings.storage?.devices ?? []).flatMap(({ path }) => (path === null ? [] : [path])),
     references: config.references,
+    /** Name → the answer of the reference. */
     answers: new Map(
       (readings.reference?.references ?? []).map(({ name, blockNumber, state }) => [
         name ?? '',
@@ -332,6 +305,7 @@ const foundOn = (snapshot: NodeSnapshot, config: Config): Found => {
       ]),
     ),
     alertmanagers: config.alertmanagers.urls,
+    /** Which receivers are notified. */
     notifications: notificationsOf(snapshot).text,
   }
 }

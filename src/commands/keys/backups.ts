@@ -1,6 +1,6 @@
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import { asError, SourceError } from '../../core/errors.ts'
-import { backUp, type BackupResult } from '../../keys/backup.ts'
+import { backUp, type BackupResult, type BackupType, exportKeys, type ExportResult } from '../../keys/backup.ts'
 import {
   FOLDER_ADVICE,
   type KeyFailure,
@@ -20,20 +20,18 @@ import type { Tone } from '../../domain/health.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
-import { exportKeys, type ExportResult } from '../../keys/export.ts'
 
-interface BackupOptions extends ConfigOptions, OutputOptions {
-  readonly type?: readonly BackupResult['key'][]
-}
+type BackupOptions = ConfigOptions & OutputOptions & { readonly type?: readonly BackupType[] }
 
-export const backup = async ({ io, exit, options }: ActionContext<BackupOptions>): Promise<void> => {
-  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+export const backup = async (command: ActionContext<BackupOptions>): Promise<void> => {
+  const { io, exit, options } = command
+  await runKeyCommand(command, async (session, progress) => {
     warnOfExposure(io, session, 'the keystore password')
-    const { done, failed } = await backUpAll(session, options.type ?? KEY_TYPES, io)
+    const results = await backUpAll(session, options.type ?? KEY_TYPES, io)
     progress.end()
-    printResults(io, options, { done, failed, render: renderBackup })
-    if (!options.json && done.length > 0) io.stdout.write(BACKUP_CLOSING)
-    exit(failed.length === 0 ? 0 : 1)
+    printResults(command, results, renderBackup)
+    if (!options.json && results.done.length > 0) io.stdout.write(BACKUP_CLOSING)
+    exit(results.failed.length === 0 ? 0 : 1)
   })
 }
 
@@ -41,7 +39,7 @@ const BACKUP_CLOSING =
   'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** A key that fails does not prevent the backup of the others. */
-const backUpAll = async ({ context }: KeySession, keys: readonly BackupResult['key'][], { signal }: Io) => {
+const backUpAll = async ({ context }: KeySession, keys: readonly BackupType[], { signal }: Io) => {
   const done: BackupResult[] = []
   const failed: KeyFailure[] = []
   for (const key of keys) {
@@ -77,8 +75,9 @@ interface VerifyOptions extends ConfigOptions, OutputOptions {
   readonly filesOnly?: true
 }
 
-export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyOptions>): Promise<void> => {
-  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+export const verifyBackups = async (command: ActionContext<VerifyOptions>): Promise<void> => {
+  const { io, exit, options } = command
+  await runKeyCommand(command, async (session, progress) => {
     const mayRecover = options.filesOnly !== true
     if (mayRecover) warnOfExposure(io, session, 'the keystore password')
     const known = await session.readKnownKeys({ mayRun: mayRecover })
@@ -89,10 +88,10 @@ export const verifyBackups = async ({ io, exit, options }: ActionContext<VerifyO
     }
     progress.end()
     const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
-    printResult(
-      { io, options },
-      { document: () => judged, lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })) },
-    )
+    printResult(command, {
+      document: () => judged,
+      lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })),
+    })
     exit(judged.every((one) => one.isWell) ? 0 : 1)
   })
 }
@@ -188,27 +187,29 @@ const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly (Line | n
 }
 
 interface ExportOptions extends ConfigOptions, OutputOptions {
-  readonly type?: readonly ExportResult['key'][]
+  readonly type?: readonly BackupType[]
   readonly recipient: readonly string[]
   readonly recipientsFile?: string
   readonly outputDirectory: string
   readonly armor?: true
 }
 
-export const exportBackups = async ({ io, exit, options }: ActionContext<ExportOptions>): Promise<void> => {
-  await runKeyCommand({ io, exit, options }, async (session, progress) => {
+export const exportBackups = async (command: ActionContext<ExportOptions>): Promise<void> => {
+  const { exit, options } = command
+  await runKeyCommand(command, async (session, progress) => {
     const encrypt = createEncrypt(await recipientsOf(session, options))
-    const folder = resolve(options.outputDirectory)
-    const isArmored = options.armor === true
-    const keys = options.type ?? KEY_TYPES
-    const known = await session.readKnownKeys({ mayRun: true })
-    const request = { keys, encrypt, known, folder, isArmored }
-    const done = await exportKeys(session.context, request)
+    const done = await exportKeys(session.context, {
+      keys: options.type ?? KEY_TYPES,
+      encrypt,
+      known: await session.readKnownKeys({ mayRun: true }),
+      folder: resolve(options.outputDirectory),
+      isArmored: options.armor === true,
+    })
     progress.end()
-    printResult(
-      { io, options },
-      { document: () => done, lines: (style) => [...done.flatMap((one) => renderExport(one, style)), EXPORT_CLOSING] },
-    )
+    printResult(command, {
+      document: () => done,
+      lines: (style) => [...done.flatMap((one) => renderExport(one, style)), EXPORT_CLOSING],
+    })
     exit(0)
   })
 }
@@ -240,10 +241,7 @@ const recipientsOf = async ({ context }: KeySession, options: ExportOptions): Pr
   )
 }
 
-interface OffNodeOptions extends ConfigOptions {
-  readonly where: string
-  readonly type?: readonly KeyType[]
-}
+type OffNodeOptions = ConfigOptions & { readonly where: string; readonly type?: readonly KeyType[] }
 
 export const recordOffNode = async ({ io, exit, options }: ActionContext<OffNodeOptions>): Promise<void> => {
   const { where } = options

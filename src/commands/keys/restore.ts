@@ -21,7 +21,7 @@ import {
   type RestoreResult,
 } from '../../keys/restore.ts'
 import { type ConfigOptions } from '../../terminal/config-options.ts'
-import { type ExitCode, type Io, UsageError, type ActionContext } from '../../terminal/io.ts'
+import { type ExitCode, UsageError, type ActionContext } from '../../terminal/io.ts'
 import { type Progress } from '../../terminal/progress.ts'
 import { confirm, requireTerminal } from '../../terminal/prompt.ts'
 
@@ -35,41 +35,30 @@ interface RestoreOptions extends ConfigOptions, OutputOptions {
   readonly replaceIdentity?: true
 }
 
-export const restore = async ({ io, exit, options }: ActionContext<RestoreOptions>): Promise<void> => {
-  const types = options.type ?? KEY_TYPES
+export const restore = async (command: ActionContext<RestoreOptions>): Promise<void> => {
+  const { io, exit, options } = command
   if (!options.yes && !options.dryRun) requireTerminal(io, '--yes')
-  await runKeyCommand({ io, exit, options }, async (session, progress) => {
-    await assertOneType(session, types, options)
+  await runKeyCommand(command, async (session, progress) => {
+    await assertOneType(session, options)
     if (!options.dryRun) await assertStopped(session, options)
-    const isDry = options.dryRun === true
-    warnOfExposure(
-      io,
-      session,
-      isDry ? 'the keystore password' : 'the keystore password and the secret that is restored',
-    )
-    const restoring = { io, session, progress, options }
-    exit(await restoreAll(restoring, types))
+    warnOfExposure(io, session, `the keystore password${options.dryRun ? '' : ' and the secret that is restored'}`)
+    exit(await restoreAll(command, session, progress))
   })
-}
-
-interface RestoreCommand {
-  readonly io: Io
-  readonly session: KeySession
-  readonly progress: Progress
-  readonly options: RestoreOptions
 }
 
 /** Plans all keys before it makes a keystore, and makes and verifies all keystores before it replaces one. */
 const restoreAll = async (
-  { io, session, progress, options }: RestoreCommand,
-  types: readonly KeyType[],
+  { io, options }: ActionContext<RestoreOptions>,
+  session: KeySession,
+  progress: Progress,
 ): Promise<ExitCode> => {
   const { context } = session
   const { signal } = io
   const password = await readNodePassword(context)
   const source = { from: options.from, identity: options.identity }
   const plans: RestorePlan[] = []
-  for (const type of types) plans.push(await planRestore(context, { type, source, password }, signal))
+  for (const type of options.type ?? KEY_TYPES)
+    plans.push(await planRestore(context, { type, source, password }, signal))
   const known = await session.readKnownKeys({ mayRun: true })
   const compared = plans.map((plan) => ({ plan, identity: compareKeys(known[plan.type], publicKeyOf(plan)) }))
   progress.end()
@@ -93,10 +82,10 @@ const restoreAll = async (
   for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
   // The service may have been started in the meantime.
   await assertStopped(session, options)
-  const { done, failed } = await replaceAll(session, prepared)
+  const results = await replaceAll(session, prepared)
   progress.end()
-  printResults(io, options, { done, failed, render: renderRestored })
-  return failed.length === 0 ? 0 : 1
+  printResults({ io, options }, results, renderRestored)
+  return results.failed.length === 0 ? 0 : 1
 }
 
 const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKeystore[]) => {
@@ -162,11 +151,7 @@ const assertStopped = async (session: KeySession, { whileRunning }: RestoreOptio
 }
 
 /** `--from FILE` is one backup, of one key. */
-const assertOneType = async (
-  { context }: KeySession,
-  types: readonly KeyType[],
-  { from }: RestoreOptions,
-): Promise<void> => {
+const assertOneType = async ({ context }: KeySession, { type: types = KEY_TYPES, from }: RestoreOptions) => {
   if (from === undefined || types.length === 1) return
   if ((await context.files.look(from)) === undefined || (await context.files.isFolder(from))) return
   throw new UsageError(

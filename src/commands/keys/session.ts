@@ -1,10 +1,9 @@
-import type { Config } from '../../config/schema.ts'
 import { type Clock, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type KeyFolders, resolveFolders } from '../../domain/key-paths.ts'
 import { second } from '../../core/units.ts'
 import type { KnownKey, KnownKeys, KeyContext } from '../../keys/key-context.ts'
-import { parseStatusReport } from '../../parsers/status.ts'
+import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { createKeystoreTool } from '../../sources/keystore-tool.ts'
@@ -18,24 +17,16 @@ import {
   withPrivateUmask,
 } from '../../sources/process.ts'
 import { createStatusTool } from '../../sources/reports.ts'
-import { type ActionContext, type Io, type SourceContext, sourceContext } from '../../terminal/io.ts'
+import { type ActionContext, type Io, sourceContext } from '../../terminal/io.ts'
 import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 import { pairs, createStyle, type Style } from '../../terminal/style.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
 
-interface Options extends SourceContext {
-  readonly config: Pick<Config, 'prefix' | 'node' | 'consensus'>
-  /** Receives the current step. */
-  readonly reportProgress: (step: string) => void
-}
-
 /** What the subcommands of `keys` share. */
 export interface KeySession {
   readonly context: KeyContext
-  /** Directories that do not exist with the configured name prefix but with the fixed one. */
-  readonly fallbacks: readonly { readonly used: string; readonly missing: string }[]
   /** The node's public keys in the configuration, and in its status report if the tool may run. */
   readKnownKeys(options: { readonly mayRun: boolean }): Promise<KnownKeys>
   /** Whether other users can read password and secret in the process list; null if that is unknown. */
@@ -53,14 +44,23 @@ interface UnitState {
   readonly whyUnknown: string
 }
 
-/** Runs `work` with a private umask, without core dumps and with the folders locked. Throws a SourceError. */
-const withKeySession = async <T>(
-  { config, clock, path, signal, reportProgress, exec: standIn }: Options,
-  work: (session: KeySession) => Promise<T>,
-): Promise<T> => {
+/**
+ * Runs a subcommand of `keys` with a private umask, without core dumps and with the folders locked. It must end the
+ * progress line before it prints.
+ */
+export const runKeyCommand = async (
+  { io, exit, options }: ActionContext<ConfigOptions>,
+  work: (session: KeySession, progress: Progress) => Promise<void>,
+): Promise<void> => {
+  const { config } = configOf(io, options)
+  const { clock, path, signal, exec: standIn } = sourceContext(io)
   const exec = standIn ?? createExec({ clock, path })
+  const progress = createProgress(io)
+  const reportProgress = (step: string): void => {
+    progress.show(step)
+  }
   try {
-    return await withPrivateUmask(async () => {
+    await withPrivateUmask(async () => {
       const patient = createExecWithTimeouts(exec, clock)
       const { word } = await createPrefix({ exec: patient, path, configured: config.prefix })(signal)
       const folders = await resolveFolders(config.node, { prefix: word, files: keyFiles })
@@ -75,11 +75,12 @@ const withKeySession = async <T>(
           privateDirectory: rootOnlyDirectory(),
           user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
         },
-        fallbacks: fallbacksOf(folders, config.node, word),
         readKnownKeys: async ({ mayRun }) => {
           if (mayRun) reportProgress('Reading the status report')
-          const tool = { exec, clock, command: `${word}-status`, mayRun }
-          const reported = await readReported(tool, signal)
+          const command = `${word}-status`
+          const reported = mayRun
+            ? await readReported({ exec, clock, command }, signal)
+            : keysOfReport(command, null, 'no tool was run (--files-only)')
           const { publicKey } = config.node
           const whyUnknown = publicKey === null ? 'it is not set' : null
           const source = 'node.publicKey in the configuration'
@@ -91,51 +92,56 @@ const withKeySession = async <T>(
         coreDumpProblem: standIn ? null : await disableCoreDumps(patient, signal),
         consensusState: () => readUnitState(patient, config.consensus.unit.replaceAll('{prefix}', word), signal),
       }
-      return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(session))
+      return withFoldersLocked([folders.directory, folders.backupDirectory], () => {
+        for (const { used, missing } of fallbacksOf(folders, config.node, word)) {
+          io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)
+        }
+        return work(session, progress)
+      })
     })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    progress.end()
+    io.stderr.write('Interrupted; the existing files are unchanged.\n')
+    exit(1)
   } finally {
     exec.killAll()
+    progress.end()
   }
 }
 
+/** Directories that do not exist with the configured name prefix but with the fixed one. */
 const fallbacksOf = (folders: KeyFolders, templates: KeyFolders, prefix: string) =>
   (['directory', 'environmentFile', 'backupDirectory'] as const)
     .map((name) => ({ used: folders[name], missing: templates[name].replaceAll('{prefix}', prefix) }))
     .filter(({ used, missing }) => used !== missing)
 
-interface StatusTool {
-  readonly exec: Exec
-  readonly clock: Clock
-  readonly command: string
-  readonly mayRun: boolean
-}
-
 /** The timeout of the status tool, which opens a keystore and calls the network. */
 const STATUS_LIMIT_MS = 20 * second
 
-/** The keys of the status report; unknown if the tool is absent, fails or times out. */
-const readReported = async (
-  { exec, clock, command, mayRun }: StatusTool,
-  signal: AbortSignal,
-): Promise<Readonly<Record<'secp' | 'bls', KnownKey>>> => {
-  const keyOf = (publicKey: string | null, why: string): KnownKey => ({
+const keysOfReport = (command: string, config: StatusReport['config'] | null, why: string) => {
+  const keyOf = (publicKey: string | null): KnownKey => ({
     source: `the key that ${command} reports`,
     isConfigured: false,
     publicKey,
     whyUnknown: publicKey === null ? why : null,
   })
-  const unknown = (why: string) => ({ secp: keyOf(null, why), bls: keyOf(null, why) })
-  if (!mayRun) return unknown('no tool was run (--files-only)')
+  return { secp: keyOf(config?.secpPublicKey ?? null), bls: keyOf(config?.blsPublicKey ?? null) }
+}
+
+/** The keys of the status report; unknown if the tool is absent, fails or times out. */
+const readReported = async (
+  { exec, clock, command }: { readonly exec: Exec; readonly clock: Clock; readonly command: string },
+  signal: AbortSignal,
+) => {
   try {
     const read = createStatusTool({ exec, command: () => Promise.resolve(command) })
     const text = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) => read(within.signal))
-    const { secpPublicKey, blsPublicKey } = parseStatusReport(text).config
-    const why = `${command} printed no such key`
-    return { secp: keyOf(secpPublicKey, why), bls: keyOf(blsPublicKey, why) }
+    return keysOfReport(command, parseStatusReport(text).config, `${command} printed no such key`)
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
-    return unknown(summaryOf(error))
+    return keysOfReport(command, null, summaryOf(error))
   }
 }
 
@@ -148,34 +154,6 @@ const readUnitState = async (exec: Exec, unit: string, signal: AbortSignal): Pro
   } catch (error) {
     signal.throwIfAborted()
     return { unit, state: null, whyUnknown: summaryOf(asError(error)) }
-  }
-}
-
-/** Runs a subcommand of `keys` in a session. It must end the progress line before it prints. */
-export const runKeyCommand = async (
-  { io, exit, options }: ActionContext<ConfigOptions>,
-  work: (session: KeySession, progress: Progress) => Promise<void>,
-): Promise<void> => {
-  const { config } = configOf(io, options)
-  const { signal } = io
-  const progress = createProgress(io)
-  const reportProgress = (step: string): void => {
-    progress.show(step)
-  }
-  try {
-    await withKeySession({ config, reportProgress, ...sourceContext(io) }, (session) => {
-      for (const { used, missing } of session.fallbacks) {
-        io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)
-      }
-      return work(session, progress)
-    })
-  } catch (error) {
-    if (!signal.aborted) throw error
-    progress.end()
-    io.stderr.write('Interrupted; the existing files are unchanged.\n')
-    exit(1)
-  } finally {
-    progress.end()
   }
 }
 
@@ -201,34 +179,25 @@ export interface KeyFailure {
   readonly error: Error
 }
 
-interface KeyResults<Result> {
-  readonly done: readonly Result[]
-  readonly failed: readonly KeyFailure[]
-  readonly render: (one: Result, style: Style) => readonly string[]
-}
-
 /** Prints the results, and the failures: in the JSON, or on stderr. Throws errors that are bugs. */
 export const printResults = <Result>(
-  io: Io,
-  options: OutputOptions,
-  { done, failed, render }: KeyResults<Result>,
+  { io, options }: Pick<ActionContext<OutputOptions>, 'io' | 'options'>,
+  { done, failed }: { readonly done: readonly Result[]; readonly failed: readonly KeyFailure[] },
+  render: (one: Result, style: Style) => readonly string[],
 ): void => {
+  // A SourceError or a ParseError is expected; another one is a bug.
+  const bug = failed.find(({ error }) => !(error instanceof SourceError) && !(error instanceof ParseError))
   if (options.json) {
-    for (const { error } of failed) assertExpected(error)
+    if (bug) throw bug.error
     io.stdout.write(jsonText({ done, failed: failed.map(({ key, error }) => ({ key, error: error.message })) }))
     return
   }
   const style = createStyle(io)
   io.stdout.write(linesText(done.flatMap((one) => render(one, style))))
-  for (const { error } of failed) {
-    assertExpected(error)
-    io.stderr.write(`${error.message}\n`)
+  for (const one of failed) {
+    if (one === bug) throw one.error
+    io.stderr.write(`${one.error.message}\n`)
   }
-}
-
-/** A SourceError or a ParseError; another error is a bug and is thrown. */
-const assertExpected = (error: Error): void => {
-  if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
 }
 
 /** Shown for a keystore of version 1. */

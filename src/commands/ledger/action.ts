@@ -1,5 +1,5 @@
 import { count, figure } from '../../core/format.ts'
-import { readNames } from '../../config/key-names.ts'
+import { type KeyNames, namesIn } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import { type LedgerBatch, type LedgerRow, readLedger, recordingOf } from './ledger.ts'
@@ -39,20 +39,12 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
   const hasRange = since !== undefined || until !== undefined || file !== undefined
   const progress = createProgress(io)
   try {
-    const page = createPage(io, options, namesOf(options, config.names.file))
+    const page = createPage(io, options, namesIn(options.names ? config.names.file : null))
     let blocks = 0
     let lines = 0
-    const batches = readLedger(
-      { config, ...sourceContext(io) },
-      {
-        since,
-        until,
-        newest: options.lines ?? (hasRange ? undefined : NEWEST),
-        follow,
-        recording: recordingOf(io, file),
-      },
-    )
-    for await (const batch of batches) {
+    const newest = options.lines ?? (hasRange ? undefined : NEWEST)
+    const query = { since, until, newest, follow, recording: recordingOf(io, file) }
+    for await (const batch of readLedger({ config, ...sourceContext(io) }, query)) {
       progress.end()
       await page.show(batch)
       blocks = batch.summary.blocks
@@ -80,11 +72,8 @@ const nothingIn = (file: string, lines: number): string =>
   `No blocks in ${file === '-' ? 'standard input' : file}: ${figure(lines)} lines were read, and none is about a block in the time range.\n` +
   'Expected: the log of ledger-tail, as `journalctl -u UNIT` prints it, with or without -o json.\n'
 
-const namesOf = ({ names }: Options, file: string | null): ReadonlyMap<string, string> =>
-  names && file !== null ? readNames(file) : new Map<string, string>()
-
 /** Prints rows as text lines, as one JSON document, or as one document per line. */
-const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>) => {
+const createPage = (io: Io, options: Options, names: KeyNames) => {
   const { json = false, follow = false, finalized = false } = options
   const style = createStyle(io)
   const lines = createLedgerLines({ style, names, showsFinalized: finalized })
@@ -117,7 +106,7 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
     end: async (): Promise<void> => {
       if (follow || !last) return
       const text = json
-        ? `${shown === 0 ? '{"events":[' : ''}\n],"summary":${JSON.stringify(summaryAsJson(last))}}\n`
+        ? `${shown === 0 ? '{"events":[' : ''}\n],"summary":${JSON.stringify(toJson(last.summary))}}\n`
         : renderSummary(last)
             .flatMap((sentence) => wrap(sentence, style))
             .map((line) => `${line}\n`)
@@ -129,8 +118,7 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
 
 interface LineOptions {
   readonly style: Style
-  /** Names for keys. */
-  readonly names: ReadonlyMap<string, string>
+  readonly names: KeyNames
   /** Whether finalized blocks have lines of their own. */
   readonly showsFinalized: boolean
 }
@@ -141,14 +129,7 @@ const MIN_WIDE_COLUMNS = 100
 const MIN_ADDRESS_COLUMNS = 120
 const ADDRESS_WIDTH = 28
 
-const WIDTHS = {
-  round: 11,
-  block: 11,
-  transactions: 5,
-  author: 16,
-  narrowAuthor: 8,
-  after: 8,
-} as const
+const WIDTHS = { round: 11, block: 11, transactions: 5, author: 16, narrowAuthor: 8, after: 8 } as const
 
 /** Renders rows as lines; undefined if a row has no line. */
 const createLedgerLines = ({ style, names, showsFinalized }: LineOptions) => {
@@ -235,7 +216,7 @@ const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readonly stri
 }
 
 /** A row for JSON: times in RFC 3339, 64-bit integers as decimal strings, unknown as null. */
-const rowAsJson = (row: LedgerRow, names: ReadonlyMap<string, string>): unknown => {
+const rowAsJson = (row: LedgerRow, names: KeyNames): unknown => {
   if ('kind' in row) {
     const { kind, from, to, at } = row
     return toJson({ event: kind, from, to, at: new Date(at).toISOString() })
@@ -249,5 +230,3 @@ const rowAsJson = (row: LedgerRow, names: ReadonlyMap<string, string>): unknown 
   const seenAfterMs = writtenAt - blockAt
   return toJson({ ...block, ...more, blockAt: new Date(blockAt).toISOString(), seenAfterMs })
 }
-
-const summaryAsJson = ({ summary }: Pick<LedgerBatch, 'summary'>): unknown => toJson(summary)

@@ -17,11 +17,6 @@ import { type Batch, readJournal } from '../../agent/journal-reader.ts'
 import type { Io, SourceContext } from '../../terminal/io.ts'
 import { larger, smaller } from '../../core/units.ts'
 
-interface Ownership {
-  /** Null if the key of the node is unknown. */
-  readonly isOwn: boolean | null
-}
-
 /** Rounds from one to another, both inclusive. */
 interface RoundRange {
   readonly kind: 'skipped' | 'unseen'
@@ -33,24 +28,9 @@ interface RoundRange {
 
 /**
  * A row of the ledger: an event of the stream, skipped rounds without a timeout event, or rounds that are not in the
- * log.
+ * log. `isOwn` is null if the key of the node is unknown.
  */
-export type LedgerRow = ((ProposedBlock | FinalizedBlock | Timeout) & Ownership) | RoundRange
-
-interface LedgerSummary {
-  readonly blocks: number
-  readonly finalized: number
-  readonly firstRound: bigint | null
-  readonly lastRound: bigint | null
-  readonly firstBlock: bigint | null
-  readonly lastBlock: bigint | null
-  readonly transactions: bigint
-  /** Rounds without a block, with or without a timeout event. */
-  readonly skipped: bigint
-  readonly unseen: bigint
-  /** Null if the key of the node is unknown. */
-  readonly own: { readonly blocks: number; readonly timeouts: number } | null
-}
+export type LedgerRow = ((ProposedBlock | FinalizedBlock | Timeout) & { readonly isOwn: boolean | null }) | RoundRange
 
 /** More events than the program repeats when it starts. */
 const MAX_REMEMBERED = 512
@@ -61,24 +41,16 @@ export const createRounds = (ownKey: string | null) => {
   /** Timeouts of rounds after the newest block. */
   const timeouts = new Set<bigint>()
   let settled: bigint | null = null
-  let lastSeq: bigint | null = null
-  let total = {
-    blocks: 0,
-    finalized: 0,
-    transactions: 0n,
-    skipped: 0n,
-    unseen: 0n,
-    ownBlocks: 0,
-    ownTimeouts: 0,
-  }
+  /** Skipped are rounds without a block, with or without a timeout event. */
+  const total = { blocks: 0, finalized: 0, transactions: 0n, unseen: 0n, skipped: 0n }
+  const own = { blocks: 0, timeouts: 0 }
   const range = { firstRound: NO, lastRound: NO, firstBlock: NO, lastBlock: NO }
 
   const before = (block: ProposedBlock): readonly RoundRange[] => {
     const { round, parentRound, seqNum, writtenAt: at } = block
     const previous = settled
-    const isNext = lastSeq !== null && seqNum === lastSeq + 1n
+    const isNext = range.lastBlock !== null && seqNum === range.lastBlock + 1n
     settled = larger(previous, round)
-    lastSeq = larger(lastSeq, seqNum)
     // Some versions omit the parent: it is the previous block if the numbers are consecutive.
     const parent = parentRound ?? (isNext ? previous : null)
     if (parent === null) {
@@ -94,7 +66,7 @@ export const createRounds = (ownKey: string | null) => {
   /** Counts all rounds of the range, and returns those without an event as rows. */
   const runs = (from: bigint, to: bigint, { kind, at }: Pick<RoundRange, 'kind' | 'at'>): readonly RoundRange[] => {
     if (to < from) return []
-    total = { ...total, [kind]: total[kind] + to - from + 1n }
+    total[kind] += to - from + 1n
     const timedOut = [...timeouts].filter((round) => round >= from && round <= to).toSorted(ascending)
     const rows: RoundRange[] = []
     let next = from
@@ -112,31 +84,31 @@ export const createRounds = (ownKey: string | null) => {
       if (!known.add(`${event.event}:${height}:${event.round}`)) return []
       const isOwn = ownKey === null ? null : event.author === ownKey
       if (event.event === 'finalized') {
-        total = { ...total, finalized: total.finalized + 1 }
+        total.finalized += 1
         return [{ ...event, isOwn }]
       }
       range.firstRound = smaller(range.firstRound, event.round)
       range.lastRound = larger(range.lastRound, event.round)
       if (event.event === 'timeout') {
         if (settled === null || event.round > settled) timeouts.add(event.round)
-        total = { ...total, ownTimeouts: total.ownTimeouts + (isOwn ? 1 : 0) }
+        if (isOwn) own.timeouts += 1
         return [{ ...event, isOwn }]
       }
+      const rows = [...before(event), { ...event, isOwn }]
       range.firstBlock = smaller(range.firstBlock, event.seqNum)
       range.lastBlock = larger(range.lastBlock, event.seqNum)
-      total = {
-        ...total,
-        blocks: total.blocks + 1,
-        transactions: total.transactions + event.transactions,
-        ownBlocks: total.ownBlocks + (isOwn ? 1 : 0),
-      }
-      return [...before(event), { ...event, isOwn }]
+      total.blocks += 1
+      total.transactions += event.transactions
+      if (isOwn) own.blocks += 1
+      return rows
     },
-    summary: (): LedgerSummary => {
-      const { ownBlocks: blocks, ownTimeouts, skipped, ...counts } = total
-      const own = ownKey === null ? null : { blocks, timeouts: ownTimeouts }
-      return { ...range, ...counts, skipped: skipped + BigInt(timeouts.size), own }
-    },
+    /** `own` is null if the key of the node is unknown. */
+    summary: () => ({
+      ...range,
+      ...total,
+      skipped: total.skipped + BigInt(timeouts.size),
+      own: ownKey === null ? null : { ...own },
+    }),
   }
 }
 
@@ -162,10 +134,8 @@ interface LedgerQuery {
 
 export interface LedgerBatch {
   readonly rows: readonly LedgerRow[]
-  readonly summary: LedgerSummary & {
-    /** Lines of the stream that could not be parsed. */
-    readonly unparsed: number
-  }
+  /** `unparsed`: lines of the stream that could not be parsed. */
+  readonly summary: ReturnType<ReturnType<typeof createRounds>['summary']> & { readonly unparsed: number }
   /** Lines that were read from the recording or the journal. */
   readonly lines: number
 }

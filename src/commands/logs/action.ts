@@ -97,7 +97,7 @@ const printer = (io: Io, label: string, output: Options['output']) => {
   const style = createStyle(io)
   const render = (line: ShownLine): string => {
     if (output === 'json') return renderJson(label, line)
-    return output === 'raw' ? renderRaw(line) : renderShort(line, style)
+    return output === 'raw' ? `${line.raw}\n` : renderShort(line, style)
   }
   return (lines: readonly ShownLine[]): Promise<void> => writeAll(io, lines.map(render).join(''))
 }
@@ -119,14 +119,10 @@ const renderShort = (line: ShownLine, style: Style): string => {
   return shown.map((part) => `${tone ? style.paint(tone, part) : part}\n`).join('')
 }
 
-/** The unchanged line. */
-const renderRaw = ({ raw }: ShownLine): string => `${raw}\n`
-
 const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
   const { level, by, message, from, fields } = line
   const time = new Date(at).toISOString()
-  const document = JSON.stringify({ time, service, level, by, message, fields, from, raw })
-  return `${document}\n`
+  return `${JSON.stringify({ time, service, level, by, message, fields, from, raw })}\n`
 }
 
 const pairsOf = ({ fields }: ShownLine): readonly string[] =>

@@ -5,6 +5,7 @@ import { renderDuration, second } from '../../core/units.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import type { Io, ActionContext } from '../../terminal/io.ts'
+import type { OutputOptions } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { RESTART_MS } from '../../health/restart-window.ts'
 import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.ts'
@@ -19,8 +20,6 @@ interface StartOptions extends ConfigOptions {
   readonly reason: (typeof MAINTENANCE_REASONS)[number]
   readonly note?: string
 }
-
-type ShowOptions = ConfigOptions & { readonly json?: true }
 
 export const startMaintenance = async ({ io, exit, options }: ActionContext<StartOptions>): Promise<void> => {
   const { config } = configOf(io, options)
@@ -75,7 +74,8 @@ const POLL_INTERVAL_MS = second / 2
 const outcomeOf = async (io: Io, config: Config, expected: Maintenance | null): Promise<Outcome> => {
   const { clock, signal, overrides } = io
   const until = expected && new Date(expected.until).toISOString()
-  const timeout = confirmationTimeout(config)
+  // By then a running agent has read the window.
+  const timeout = staleAfter(config.maintenance)
   const deadline = clock.elapsed() + timeout
   const progress = createProgress(io)
   progress.show('Waiting for the agent to report it')
@@ -111,7 +111,11 @@ export const noAgent = (config: Config): string =>
 
 const addressOf = ({ listen: { host, port } }: Config): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-export const showMaintenance = async ({ io, exit, options }: ActionContext<ShowOptions>): Promise<void> => {
+export const showMaintenance = async ({
+  io,
+  exit,
+  options,
+}: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
   const found = await openAnnouncements(configOf(io, options).config).read()
   const now = found && isActive(found, io.clock.now()) ? found : undefined
   if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
@@ -134,6 +138,3 @@ const describe = (maintenance: Maintenance): string => {
 
 /** The maintenance window of the agent that runs with this configuration. */
 export const openAnnouncements = ({ state }: Pick<Config, 'state'>) => createMaintenanceFile(state.directory)
-
-/** Milliseconds within which a running agent has read the window. */
-const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)

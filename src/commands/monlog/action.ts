@@ -1,20 +1,33 @@
 import type { Command } from 'commander'
 import { readNames } from '../../config/key-names.ts'
+import type { Config } from '../../config/schema.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
 import { figure } from '../../core/format.ts'
 import { toJson } from '../../core/json.ts'
 import { diagnose, type Diagnosis } from '../../health/diagnosis.ts'
+import { createLineJoiner, type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../../parsers/journal.ts'
+import { parseInstalledPackage } from '../../parsers/version.ts'
+import type { Exec } from '../../sources/exec.ts'
+import { openRecording, readRecording, type Recording } from '../../sources/journal-range.ts'
 import { nodeConfigOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { diagnosisDocument } from '../../terminal/diagnosis.ts'
-import { type CommandContext, type Io, reportInterrupted, sourceContext } from '../../terminal/io.ts'
+import {
+  type CommandContext,
+  type Io,
+  isTerminal,
+  reportInterrupted,
+  type SourceContext,
+  sourceContext,
+} from '../../terminal/io.ts'
 import { linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { watch } from '../../terminal/watch.ts'
-import { LONGEST_MS, type RangeStart } from './fold.ts'
-import { analyseLog } from './monlog.ts'
+import { createFold, type Fold, LONGEST_MS, NEWEST, type RangeStart, timeRangeTo } from './fold.ts'
 import { createNameOf, renderReport, type RenderOptions, shortLine, shownLine } from './page.ts'
-import type { MonlogReport } from './report.ts'
+import { type MonlogReport, type Problem, problemOf, reportOf } from './report.ts'
 
 interface MonlogOptions extends ConfigOptions, OutputOptions {
   readonly raw?: true
@@ -57,14 +70,15 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
       const found = diagnosis && diagnosisDocument(diagnosis)
       return [JSON.stringify(toJson({ ...asJson(report, page), diagnosis: found }))]
     }
-    const isPiped = !('isTTY' in io.stdout && io.stdout.isTTY === true)
     const shown = { ...page, head: diagnosis }
-    return options.watch !== undefined && isPiped ? [shortLine(report, shown)] : renderReport(report, shown)
+    return options.watch !== undefined && !isTerminal(io.stdout)
+      ? [shortLine(report, shown)]
+      : renderReport(report, shown)
   }
   if (options.watch !== undefined) {
     // The journal and the running agent are read; no tool of the node runs.
     const refresh = async () => ({ lines: linesOf(await analyse()), isFromNode: false })
-    await watch(io, { render: refresh, seconds: options.watch })
+    await watch(io, options.watch, refresh)
     exit(0)
     return
   }
@@ -123,3 +137,167 @@ const asJson = (report: MonlogReport, { nameOf, wantsRaw }: Pick<RenderOptions, 
   ...report,
   newest: wantsRaw ? report.newest.map(({ at, text }) => ({ at, text: shownLine(text, nameOf) })) : null,
 })
+
+interface MonlogAnalysisOptions extends SourceContext {
+  readonly config: Pick<Config, 'prefix' | 'consensus' | 'version' | 'node'>
+  /** Default: one minute. */
+  readonly since?: RangeStart | undefined
+  /** Milliseconds since the epoch. Default: now, or the newest line of a file. */
+  readonly until?: number | undefined
+  /** A file instead of the journal. */
+  readonly recording?: string | Recording | undefined
+  /** Called now and then with the number of lines read. */
+  readonly onLines: (lines: number) => void
+}
+
+/** Analyses the consensus log. The report says why if the log cannot be read. */
+export const analyseLog = async (options: MonlogAnalysisOptions): Promise<MonlogReport> => {
+  const { recording, clock, path, signal } = options
+  if (recording !== undefined) {
+    const file = typeof recording === 'string' ? openRecording(recording, signal) : recording
+    return analyseRecording(options, file)
+  }
+  // A recording needs neither of them, and they take most of the time until it is read.
+  const { createExec } = await import('../../sources/exec.ts')
+  const exec = options.exec ?? createExec({ clock, path })
+  try {
+    return await analyseJournal(options, exec)
+  } finally {
+    exec.killAll()
+  }
+}
+
+const EMPTY = { newest: [], unreadable: 0 } as const
+
+const analyseJournal = async (options: MonlogAnalysisOptions, exec: Exec): Promise<MonlogReport> => {
+  const [{ createUnitNames }, { createPrefix }, { foldJournal }] = await Promise.all([
+    import('../../collectors/shared/node-state.ts'),
+    import('../../sources/prefix.ts'),
+    import('./from-journal.ts'),
+  ])
+  const { config, clock, path, signal, since, until = clock.now(), onLines } = options
+  const { timeout } = config.consensus
+  const range = timeRangeTo(until, since)
+  const fold = createFold(range.minutes)
+  const readPrefix = createPrefix({ exec, path, configured: config.prefix })
+  const { value: unit, problem } = await attempt(() => createUnitNames(readPrefix).one(config.consensus.unit, signal))
+  const ownKey = config.node.publicKey
+  const facts = { source: 'journal', unit: unit ?? null, ownKey } as const
+  if (unit === undefined) {
+    const folded = fold.finish(range)
+    return reportOf({ ...facts, package: null, problem, range, folded, ...EMPTY })
+  }
+  const [installed, read] = await Promise.all([
+    packageLine(config.version.package ?? (await readPrefix(signal)).word, exec, { clock, signal, timeout }),
+    attempt(() => foldJournal({ exec, clock, signal, timeout, unit, onLines }, range, fold)),
+  ])
+  const folded = fold.finish(range)
+  return reportOf({ ...facts, package: installed, problem: read.problem, range, folded, ...(read.value ?? EMPTY) })
+}
+
+/** The range ends with the newest line, which is known only after the last line has been read. */
+const analyseRecording = async (options: MonlogAnalysisOptions, recording: Recording): Promise<MonlogReport> => {
+  const { config, since, until, onLines } = options
+  const hasStartTime = since !== undefined && 'at' in since
+  const fold = createFold(timeRangeTo(0, hasStartTime ? { ago: LONGEST_MS } : since).minutes)
+  const unit = config.consensus.unit
+  const { value, problem } = await attempt(() => foldRecording({ recording, unit, until, onLines }, fold))
+  const end = until ?? (value?.last === undefined ? 0 : value.last + 1000)
+  const range = timeRangeTo(end, since)
+  const { newest, unreadable } = value ?? EMPTY
+  const parts = { range, folded: fold.finish(range), newest, unreadable, problem }
+  const ownKey = config.node.publicKey
+  const facts = { source: 'file', unit: null, package: null, readFrom: value?.first } as const
+  return reportOf({ ...facts, ...parts, ownKey })
+}
+
+const attempt = async <T>(act: () => Promise<T>): Promise<{ value: T | undefined; problem: Problem | null }> => {
+  try {
+    return { value: await act(), problem: null }
+  } catch (error) {
+    return { value: undefined, problem: problemOf(error) }
+  }
+}
+
+const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture} ${binary:Summary}\\n'
+
+/** The line of dpkg about a package; null if it has none or does not answer. */
+const packageLine = async (
+  name: string,
+  exec: Exec,
+  { timeout, ...context }: Context & { readonly timeout: number },
+): Promise<string | null> => {
+  try {
+    const program = { command: 'dpkg-query', args: ['-W', `-f=${FORMAT}`, name] }
+    const { stdout } = await withDeadline(context, timeout, ({ signal }) => exec.run(program, signal))
+    const [row = ''] = stdout.split('\n')
+    return parseInstalledPackage(row) === null ? null : row.replaceAll(/\s+/g, ' ').trim()
+  } catch (error) {
+    // The package line is optional: the report is about the log.
+    if (error instanceof SourceError || error instanceof ParseError) return null
+    throw error
+  }
+}
+
+interface FoldRecordingParts {
+  readonly recording: Recording
+  /** The unit of the consensus service; `{prefix}` matches any name prefix. */
+  readonly unit: string
+  /** Milliseconds since the epoch, exclusive: later lines are skipped. */
+  readonly until: number | undefined
+  readonly onLines: (lines: number) => void
+}
+
+/** Reads a complete file into the fold: output of `journalctl -o json`, or the lines as the service wrote them. */
+const foldRecording = async ({ recording, unit, until, onLines }: FoldRecordingParts, fold: Fold) => {
+  const isConsensusUnit = unitMatcher(unit)
+  const parse = createEntryReader()
+  const joiner = createLineJoiner()
+  const newest: JournalEntry[] = []
+  /** Times of the first and the last line of the service; undefined if there is none. */
+  let first: number | undefined
+  let last: number | undefined
+  let lines = 0
+  let unreadable = 0
+  for await (const batch of readRecording(recording, parse)) {
+    lines += batch.entries.length
+    unreadable += batch.unreadable
+    for (const part of batch.entries) {
+      const isWanted = part.unit === null || isConsensusUnit(part.unit)
+      const entry = isWanted && (until === undefined || part.at < until) ? part : undefined
+      const joined = entry && joiner.join(entry)
+      if (!joined) continue
+      first ??= joined.at
+      last = Math.max(last ?? joined.at, joined.at)
+      newest.push(joined)
+      if (newest.length > NEWEST) newest.shift()
+      fold.on(joined)
+    }
+    onLines(lines)
+  }
+  return { newest, unreadable: unreadable + joiner.takeLostCount(), first, last }
+}
+
+const unitMatcher = (unit: string): ((name: string) => boolean) => {
+  const pattern = unit
+    .split('{prefix}')
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+    .join('[a-z][a-z0-9]*')
+  const whole = new RegExp(`^${pattern}$`)
+  return (name) => whole.test(name)
+}
+
+/** The format is recognised line by line. A line without a timestamp gets the timestamp of the line before it. */
+const createEntryReader = () => {
+  let at: number | undefined
+  return (printed: string): JournalEntry => {
+    const line = withoutPrintedPrefix(printed)
+    if (line.startsWith('{') && line.includes('"__REALTIME_TIMESTAMP"')) return parseJournalEntry(line)
+    const [, timestamp] = /^\s*\{\s*"timestamp"\s*:\s*"([^"]{10,40})"/.exec(line) ?? []
+    const written = timestamp === undefined ? Number.NaN : Date.parse(timestamp)
+    if (Number.isFinite(written)) at = Math.floor(written)
+    if (at === undefined)
+      throw new ParseError('a line of the recording', 'a timestamp in it or in a line before it', printed)
+    return { cursor: '', at, unit: null, message: line, fields: {} }
+  }
+}

@@ -239,8 +239,4 @@ const groupOf = (message: string, at: number): (Group & { readonly at: number })
   return { fromRound, toRound, validator: validator.toLowerCase(), at }
 }
 
-const withoutTime = ({ fromRound, toRound, validator }: Group): Group => ({
-  fromRound,
-  toRound,
-  validator,
-})
+const withoutTime = ({ fromRound, toRound, validator }: Group): Group => ({ fromRound, toRound, validator })

@@ -1,5 +1,5 @@
 import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
-import { type Clock, withDeadline } from '../../core/clock.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
 import { consensusLogPattern } from '../../parsers/consensus-log.ts'
 import {
   createLineJoiner,
@@ -14,10 +14,8 @@ import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createUnitLogs } from '../../collectors/shared/unit-logs.ts'
 import { DEBUG_PATTERN, type Fold, GROUP_MESSAGE, isOwn, type JournalContext, NEWEST, type TimeRange } from './fold.ts'
 
-interface FoldJournalParts {
+interface FoldJournalParts extends Context {
   readonly exec: Exec
-  readonly clock: Clock
-  readonly signal: AbortSignal
   /** Deadline of each short query in milliseconds; reading the range itself has none. */
   readonly timeout: number
   /** The unit of the consensus service. */
@@ -28,7 +26,8 @@ interface FoldJournalParts {
 /** Reads a range of the journal into the fold. journalctl filters out lines that are not about consensus. */
 export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fold: Fold): Promise<JournalContext> => {
   const { exec, unit, onLines } = parts
-  const withTimeout = createWithTimeout(parts)
+  const withTimeout = <T>(query: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    withDeadline(parts, parts.timeout, (context) => query(context.signal))
   const readNewest = createNewestEntryReader({ exec, parse: parseJournalEntry })
   const readPast = createJournalRangeReader({ exec, parse: parseJournalEntry })
   const scope = await createUnitLogs(parts).scope([unit], parts.signal)
@@ -77,10 +76,3 @@ export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fol
   }
   return { newest, unreadable }
 }
-
-type WithTimeout = <T>(query: (signal: AbortSignal) => Promise<T>) => Promise<T>
-
-const createWithTimeout =
-  ({ clock, signal, timeout }: FoldJournalParts): WithTimeout =>
-  (query) =>
-    withDeadline({ clock, signal }, timeout, (context) => query(context.signal))

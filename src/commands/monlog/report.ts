@@ -1,66 +1,23 @@
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
-import { type ConsensusKind, recordOf } from '../../collectors/consensus/window.ts'
+import { recordOf } from '../../collectors/consensus/window.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { figure, utc } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { limitOf } from '../../health/rules/index.ts'
-import type { ExtraFacts, Folded, JournalContext, Minute, TimeRange } from './fold.ts'
+import type { Folded, JournalContext, Minute, TimeRange } from './fold.ts'
 
 /** The analysis of a range of the consensus log. Null is unknown. It does not depend on the current time. */
-export interface MonlogReport {
-  readonly log: LogConclusion
+export type MonlogReport = ReturnType<typeof reportOf>
+
+interface ReportParts extends JournalContext {
   readonly source: 'journal' | 'file'
   /** Unit of the consensus service; null if unknown. */
   readonly unit: string | null
   /** Package line of dpkg; null if unknown. */
   readonly package: string | null
-  readonly window: {
-    readonly from: string
-    readonly to: string
-    readonly minutes: number
-    /** Whether the log covers all of it. */
-    readonly isCovered: boolean
-    /** Lines about consensus. */
-    readonly lines: number
-    /** Messages that journald reported as dropped. */
-    readonly dropped: number
-    /** Lines that are not journal entries. */
-    readonly unreadable: number
-  }
-  /** Whether the service itself logged anything in the range. */
-  readonly hasOwnEntries: boolean
-  readonly statesync: boolean | null
-  readonly blocksync: boolean | null
-  readonly round: bigint | null
-  readonly epoch: bigint | null
-  readonly block: bigint | null
-  readonly committing: boolean | null
-  /** Seconds from the newest committed block to the end of the range; null if the log has none. */
-  readonly committedBefore: ExtraFacts['committedBefore']
-  /** Counts of the whole range; everything else is about its newest minute. */
-  readonly messages: Readonly<Record<ConsensusKind, number | null>>
-  readonly networkErrors: {
-    /** The span of the counts, as text: the five minutes before the end, or the part of them that was read. */
-    readonly within: string
-    /** Null if the log has no line in the range. */
-    readonly count: number | null
-    readonly peers: number | null
-  }
-  /** Null where the number of their messages is. */
-  readonly timedOutRounds: number | null
-  readonly timedOutLeaders: ExtraFacts['timedOutLeaders']
-  readonly group: ExtraFacts['group']
-  /** The first line that looks like a consensus line and could not be parsed. */
-  readonly unparsed: string | null
-  readonly findings: readonly MonlogFinding[]
   /** Why the log could not be read. */
   readonly problem: Problem | null
-  /** The newest lines of the unit, in the range or before it. */
-  readonly newest: readonly { readonly at: string; readonly text: string }[]
-}
-
-interface ReportParts extends JournalContext, Pick<MonlogReport, 'source' | 'unit' | 'package' | 'problem'> {
   readonly range: TimeRange
   /** Nothing before this time was read, in milliseconds since the epoch. */
   readonly readFrom?: number | undefined
@@ -69,7 +26,15 @@ interface ReportParts extends JournalContext, Pick<MonlogReport, 'source' | 'uni
   readonly folded: Folded
 }
 
-export const reportOf = (parts: ReportParts): MonlogReport => {
+export const reportOf = (parts: ReportParts) => {
+  const facts = factsOf(parts)
+  return { log: conclusionOf(facts), ...facts }
+}
+
+type ReportFacts = ReturnType<typeof factsOf>
+
+/** The counts are of the whole range; everything else is about its newest minute. */
+const factsOf = (parts: ReportParts) => {
   const { range, folded, newest, unreadable, readFrom = range.from, ownKey, ...facts } = parts
   const { minutes, extraFacts, hasOwnEntries } = folded
   const found = minutes[0]?.found
@@ -78,17 +43,22 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     return values.length < range.minutes ? null : total(values)
   }
   const messages = recordOf(CONSENSUS_KINDS, (kind) => sum((at) => minutes[at]?.found.messages[kind] ?? null))
-  const report = {
+  return {
     ...facts,
     window: {
       from: utc(range.from),
       to: utc(range.to),
       minutes: range.minutes,
+      /** Whether the log covers all of it. */
       isCovered: minutes.length === range.minutes && minutes.every((one) => one.found.isCovered),
+      /** Lines about consensus. */
       lines: count(minutes, ({ debug_line: debug, other_line: other, panic }) => debug + other + panic),
+      /** Messages that journald reported as dropped. */
       dropped: count(minutes, ({ suppressed }) => suppressed),
+      /** Lines that are not journal entries. */
       unreadable,
     },
+    /** Whether the service itself logged anything in the range. */
     hasOwnEntries,
     statesync: found?.statesyncActive ?? null,
     blocksync: found?.blocksyncActive ?? null,
@@ -99,32 +69,30 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     committing: hasOwnEntries ? (found?.committing ?? null) : null,
     messages,
     networkErrors: {
+      /** The span of the counts, as text: the five minutes before the end, or the part of them that was read. */
       within: networkSpan(range.to, readFrom),
       // In the minutes before the range there may be some.
       count: (found && found.networkErrors > 0) || hasOwnEntries ? (found?.networkErrors ?? 0) : null,
       peers: found?.networkErrorPeers ?? null,
     },
+    /** Null where the number of their messages is. */
     timedOutRounds: messages.local_timeout === null ? null : extraFacts.timedOutRounds,
     timedOutLeaders: extraFacts.timedOutLeaders,
     group: extraFacts.group,
     committedBefore: extraFacts.committedBefore,
+    /** The first line that looks like a consensus line and could not be parsed. */
     unparsed: found?.unparsed ?? null,
-    findings: hasOwnEntries ? findingsOf({ minutes, readFrom, ownKey }) : [],
-    newest: newest.map(({ at, message }) => ({
-      at: new Date(at).toISOString(),
-      text: message ?? '',
-    })),
+    findings: hasOwnEntries ? findingsOf(minutes, readFrom, ownKey) : [],
+    /** The newest lines of the unit, in the range or before it. */
+    newest: newest.map(({ at, message }) => ({ at: new Date(at).toISOString(), text: message ?? '' })),
   }
-  return { log: conclusionOf(report), ...report }
 }
 
 const total = (values: readonly (number | null)[]): number | null =>
   values.reduce<number | null>((all, value) => (all === null || value === null ? null : all + value), 0)
 
-const count = (
-  minutes: Folded['minutes'],
-  valueOf: (seen: Folded['minutes'][number]['found']['seen']) => number,
-): number => minutes.reduce((all, { found }) => all + valueOf(found.seen), 0)
+const count = (minutes: readonly Minute[], valueOf: (seen: Minute['found']['seen']) => number): number =>
+  minutes.reduce((all, { found }) => all + valueOf(found.seen), 0)
 
 /** What the log shows of its time. The state of the node, and what to do, is the health verdict. */
 interface LogConclusion {
@@ -133,8 +101,6 @@ interface LogConclusion {
   /** 0: blocks were committed; 1: something needs attention; 2: they were not, or that is unknown. */
   readonly exitCode: 0 | 1 | 2
 }
-
-type ReportFacts = Omit<MonlogReport, 'log'>
 
 /** Of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
 const conclusionOf = (report: ReportFacts): LogConclusion => {
@@ -222,34 +188,16 @@ const ORDER = ['critical', 'warning', 'info'] as const
 /** Findings that explain others come before them. */
 const CAUSES = ['panic', 'too_far_behind', 'wal_not_written', 'pacing_differs']
 
-interface FindingsInput {
-  /** Newest first. */
-  readonly minutes: readonly Minute[]
-  /** The log before this moment was not read, in milliseconds since the epoch. */
-  readonly readFrom: number
-  /** The node's own public key; null where it is not configured. */
-  readonly ownKey: string | null
-}
-
-/** The findings: present ones first, then by severity. */
-const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readonly MonlogFinding[] =>
+/** The findings: present ones first, then by severity. `minutes`: newest first. */
+const findingsOf = (minutes: readonly Minute[], readFrom: number, ownKey: string | null): readonly MonlogFinding[] =>
   [...logFindings(readFrom), ownTimeouts(ownKey)]
     .flatMap(({ name, severity, suggestion, alert, when, text }): readonly MonlogFinding[] => {
       const times = minutes.filter(when)
       const [newest] = times
       if (!newest) return []
-      return [
-        {
-          name,
-          severity,
-          suggestion,
-          alert,
-          text: sentence(text(newest)),
-          minutes: times.length,
-          lastAt: utc(newest.to),
-          isPresent: newest.to === minutes[0]?.to,
-        },
-      ]
+      const isPresent = newest.to === minutes[0]?.to
+      const found = { text: sentence(text(newest)), minutes: times.length, lastAt: utc(newest.to), isPresent }
+      return [{ name, severity, suggestion, alert, ...found }]
     })
     .toSorted(
       (a, b) =>
@@ -264,11 +212,9 @@ interface MinuteFinding extends Pick<MonlogFinding, 'name' | 'severity' | 'sugge
 }
 
 const logFindings = (readFrom: number): readonly MinuteFinding[] =>
-  FINDINGS.map(({ finding: name, severity, suggestion, alert, when, text }) => ({
+  FINDINGS.map(({ finding: name, when, text, ...rest }) => ({
+    ...rest,
     name,
-    severity,
-    suggestion,
-    alert,
     when: ({ found }) => when(found) === true,
     text: (one) => networkErrorsText(name, one, readFrom) ?? text(one.found),
   }))

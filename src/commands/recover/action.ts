@@ -1,5 +1,5 @@
 import { shortDuration } from '../../core/format.ts'
-import { RESTART_MS, type RestartWindow } from '../../health/restart-window.ts'
+import { RESTART_MS } from '../../health/restart-window.ts'
 import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
 import { verdictLine } from '../../terminal/diagnosis.ts'
@@ -10,30 +10,30 @@ import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { wrap, type Style } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
-export const recover = async ({ io, exit, options }: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
+export const recover = async (context: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
+  const { io, exit, options } = context
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
   const { snapshot } = data
   const diagnosis = diagnose(snapshot)
   const { recovery, word, sentence } = diagnosis
   const restart = plannedRestart(diagnosis, snapshot)
-  printResult(
-    { io, options },
-    {
-      document: () => ({
-        at: new Date(snapshot.at).toISOString(),
-        origin: snapshot.origin,
-        verdict: { word, sentence },
-        ...recovery,
-        restart: restart === null ? null : { isSafe: restart.isSafe, summary: restart.summary },
-      }),
-      lines: (style) => [
-        verdictLine(diagnosis, style),
-        ...renderAdvice(recovery, style),
-        ...restartLine(restart, style),
-      ],
-    },
-  )
+  printResult(context, {
+    document: () => ({
+      at: new Date(snapshot.at).toISOString(),
+      origin: snapshot.origin,
+      verdict: { word, sentence },
+      ...recovery,
+      restart: restart && { isSafe: restart.isSafe, summary: restart.summary },
+    }),
+    lines: (style) => [
+      verdictLine(diagnosis, style),
+      ...renderAdvice(recovery, style),
+      ...(restart
+        ? ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${restart.summary}.`, style)]
+        : []),
+    ],
+  })
   exit(recovery.exitCode)
 }
 
@@ -51,9 +51,6 @@ const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] =
     ...(runbook === null ? [] : ['', `More: chain-agent runbook ${runbook}`]),
   ]
 }
-
-const restartLine = (restart: RestartWindow | null, style: Style): readonly string[] =>
-  restart === null ? [] : ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${restart.summary}.`, style)]
 
 const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {
   none: 'good',

@@ -17,12 +17,8 @@ interface ReplayCommandOptions extends ConfigOptions, OutputOptions {
   readonly services?: string
 }
 
-export const replayJournal = async ({
-  io,
-  exit,
-  options,
-  command,
-}: CommandContext<ReplayCommandOptions>): Promise<void> => {
+export const replayJournal = async (context: CommandContext<ReplayCommandOptions>): Promise<void> => {
+  const { io, exit, options, command } = context
   const { config } = nodeConfigOf(io, options)
   const { since, until, file } = options
   const known = Object.keys(config.services.units)
@@ -121,20 +117,17 @@ const rowOf = (firing: Firing, { isFirst, to, width, clockOffsets }: RowContext,
 /** An event that is not an alert has no name. */
 const nameOf = ({ alert }: Firing): string => alert ?? '-'
 
-const notesOf = (summary: ReplaySummary): readonly string[] => [
-  ...missingOf(summary),
-  ...summary.failures.map((failure) => `Could not evaluate ${failure}.`),
-  `${figure(summary.entries)} lines read in ${duration(Math.max(1000, summary.tookMs))}.`,
-]
-
-const missingOf = ({ unreadable, missingServices, notEvaluated, isOwnKeyKnown }: ReplaySummary): readonly string[] => [
-  ...(missingServices.length === 0
-    ? []
-    : [`No line of ${missingServices.join(', ')}: rules that need them were not evaluated.`]),
-  ...(unreadable === 0 ? [] : [`${figure(unreadable)} lines were not journal entries.`]),
-  `Not evaluated: ${notEvaluated.alerts.length} alerts that need data of ${notEvaluated.needs.join(', ')}` +
-    `${isOwnKeyKnown ? '' : '; rounds led by this node (set node.publicKey)'}.`,
-]
+const notesOf = (summary: ReplaySummary): readonly string[] => {
+  const { unreadable, missingServices: missing, notEvaluated, isOwnKeyKnown, failures, entries, tookMs } = summary
+  const own = isOwnKeyKnown ? '' : '; rounds led by this node (set node.publicKey)'
+  return [
+    ...(missing.length === 0 ? [] : [`No line of ${missing.join(', ')}: rules that need them were not evaluated.`]),
+    ...(unreadable === 0 ? [] : [`${figure(unreadable)} lines were not journal entries.`]),
+    `Not evaluated: ${notEvaluated.alerts.length} alerts that need data of ${notEvaluated.needs.join(', ')}${own}.`,
+    ...failures.map((failure) => `Could not evaluate ${failure}.`),
+    `${figure(entries)} lines read in ${duration(Math.max(1000, tookMs))}.`,
+  ]
+}
 
 const replayAsJson = (result: ReplaySummary) => {
   const time = (at: number): string => utc(clockTime(at, result.clockOffsets))

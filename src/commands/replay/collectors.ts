@@ -195,11 +195,7 @@ interface Listener {
 }
 
 /** A journal whose followers receive the entries that the replay passes to them. */
-interface ReplayJournal extends Journal<JournalEntry> {
-  readonly listeners: () => readonly Listener[]
-}
-
-export const createReplayJournal = (): ReplayJournal => {
+export const createReplayJournal = (): Journal<JournalEntry> & { readonly listeners: () => readonly Listener[] } => {
   const listeners = new Set<Listener>()
   return {
     listeners: () => [...listeners],

@@ -141,13 +141,9 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
   }
 }
 
-const prefixIn = (entries: readonly JournalEntry[]): string | undefined => {
-  for (const { unit } of entries) {
-    const [, prefix] = /^([a-z][a-z0-9]*)-(?:bft|execution|ledger-tail)\.service$/.exec(unit ?? '') ?? []
-    if (prefix !== undefined) return prefix
-  }
-  return undefined
-}
+const UNIT = /^([a-z][a-z0-9]*)-(?:bft|execution|ledger-tail)\.service$/
+const prefixIn = (entries: readonly JournalEntry[]): string | undefined =>
+  entries.flatMap(({ unit }) => UNIT.exec(unit ?? '')?.[1] ?? [])[0]
 
 type Batches = AsyncGenerator<EntryBatch<JournalEntry>, undefined>
 
@@ -173,13 +169,11 @@ const emptyRecording = (name: string): SourceError =>
     advice: 'record one with `journalctl --all -o json --since TIME > FILE`',
   })
 
-type Predicate = (entry: JournalEntry) => boolean
-
 /**
  * Matches recorded entries like journalctl does for these arguments: `-u UNIT`, `--grep=` and FIELD=value. Repeated
  * fields are alternatives; different fields must all match. Throws a ParseError for other arguments.
  */
-export const createJournalMatch = (match: readonly string[]): Predicate => {
+export const createJournalMatch = (match: readonly string[]): ((entry: JournalEntry) => boolean) => {
   const units = new Set<string>()
   const fields = new Map<string, Set<string>>()
   let grep: RegExp | undefined

@@ -13,7 +13,7 @@ import { supervise } from '../../core/supervise.ts'
 import { day, minute, second } from '../../core/units.ts'
 import { createExposition } from '../../exporter/exposition.ts'
 import { EVALUATION_INTERVAL } from '../../health/monitor.ts'
-import { createFiringLog, type Firing, type FiringLog } from './firings.ts'
+import { createFiringLog, type FiringLog } from './firings.ts'
 import { isCurrent, journalSamples, withConsensusEvents, selectReplayRules } from './rules.ts'
 import { createReplayJournal, createServiceRuns, type ServiceRuns, createReplayCollectors } from './collectors.ts'
 import { createVirtualClock, settle } from '../../core/virtual-clock.ts'
@@ -67,27 +67,7 @@ const open = async (options: ReplayOptions): Promise<PastSource> => {
   return openJournal({ exec, path, prefix, ...range }, signal)
 }
 
-/**
- * The result of a replay. Times are milliseconds since the epoch on a clock that only increases: `clockTime` gives what
- * the clock of the host showed.
- */
-interface ReplayResult {
-  readonly from: number
-  readonly to: number
-  /** What the clock of the host showed in addition to the time, from each time on. */
-  readonly clockOffsets: readonly ClockOffset[]
-  /** Entries that collectors read; one that two collectors read counts twice. */
-  readonly entries: number
-  readonly unreadable: number
-  /** Services that rules need and that have no entry. */
-  readonly missingServices: readonly string[]
-  readonly firings: readonly Firing[]
-  /** The alerts that a journal cannot decide, and what they need. */
-  readonly notEvaluated: ReturnType<typeof selectReplayRules>['notEvaluated']
-  /** Rules that could not be evaluated, with the reason. */
-  readonly failures: readonly string[]
-}
-
+/** What the clock of the host showed in addition to the time, from a time on. */
 interface ClockOffset {
   readonly from: number
   readonly offset: number
@@ -103,12 +83,11 @@ const LEAST_OFFSET_MS = second / 2
 /** From this length without any entry, the replay decides whether entries are missing. */
 const GAP_MS = 2 * minute
 
-/** Runs the agent's collectors on past entries, and evaluates the alert rules on their samples. */
-const replayEntries = async (
-  options: ReplayOptions,
-  source: PastSource,
-  ownKey: string | null,
-): Promise<ReplayResult> => {
+/**
+ * Runs the agent's collectors on past entries, and evaluates the alert rules on their samples. Times of the result are
+ * milliseconds since the epoch on a clock that only increases: `clockTime` gives what the clock of the host showed.
+ */
+const replayEntries = async (options: ReplayOptions, source: PastSource, ownKey: string | null) => {
   const { config, services, signal, onProgress } = options
   const clock = createVirtualClock(source.from)
   const { rules, catalogue, notEvaluated } = selectReplayRules()
@@ -233,6 +212,7 @@ const replayEntries = async (
     from,
     to: now(),
     clockOffsets,
+    /** One that two collectors read counts twice. */
     entries: tracker.entries(),
     unreadable,
     missingServices: tracker.missingServices(services),

@@ -9,8 +9,8 @@ import { toApiJson } from '../../core/json.ts'
 import { day, second } from '../../core/units.ts'
 import { classCounts, coverage, rewardText, totalsOf, outcomeSoFar, type Duties, type Known } from '../duties/action.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
-import { readReport, type Report, type Availability, type Restarts } from './report.ts'
-import { deliveryState, isAcceptedAlert } from '../../outbound/delivery.ts'
+import { readReport, type Report, type Availability, type Restarts, type Rewards } from './report.ts'
+import { deliveryState, isAcceptedAlert } from '../../outbound/outbox.ts'
 import type { Config } from '../../config/schema.ts'
 import { countedCauses, diagnose } from '../../health/diagnosis.ts'
 import { maintenanceWindow } from '../../health/facts.ts'
@@ -18,8 +18,7 @@ import { oneLine } from '../../health/sections/fact.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { forksAhead } from '../../health/summary.ts'
 import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
-import { createHttpClient } from '../../sources/http.ts'
-import { alertLabels, authoritiesOf } from '../shared/alert-request.ts'
+import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { type Incident, lastedText } from '../replay/firings.ts'
 
 interface ReportCommandOptions extends ConfigOptions, OutputOptions {
@@ -114,16 +113,7 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
     ['incidents', known(incidents, incidentText)],
     ['disk', diskText(disk)],
     ['versions', versionText(versions)],
-    [
-      'rewards',
-      known(rewards, ({ firstEpoch, lastEpoch, pool, commission }) => {
-        const epochs =
-          firstEpoch === lastEpoch
-            ? `epoch ${figure(firstEpoch)}`
-            : `epochs ${figure(firstEpoch)} to ${figure(lastEpoch)}`
-        return `${rewardText(pool, commission)}, ${epochs}`
-      }),
-    ],
+    ['rewards', known(rewards, rewardsText)],
   ]
   return [
     ...wrap(`REPORT: ${utc(from)} to ${utc(to)}, ${duration(to - from)}`, style).map((line) =>
@@ -139,13 +129,11 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
   ]
 }
 
-/** A report as the annotations of an alert. */
-interface Digest {
-  /** The first line. */
-  readonly summary: string
-  /** Six lines at most. */
-  readonly description: string
-}
+const rewardsText = ({ firstEpoch: first, lastEpoch: last, pool, commission }: Rewards): string =>
+  `${rewardText(pool, commission)}, ${first === last ? `epoch ${figure(first)}` : `epochs ${figure(first)} to ${figure(last)}`}`
+
+/** A report as the annotations of an alert: the first line, and six more at most. */
+type Digest = Readonly<Record<'summary' | 'description', string>>
 
 /** Incidents, and what is due, that are listed. */
 const MAX_LISTED = 3
@@ -201,7 +189,7 @@ const REQUEST_MS = 10 * second
 const sendReport = async (io: Io, config: Config, annotations: Digest): Promise<Readonly<Record<string, string>>> => {
   const own = await alertLabels(config, { alertname: 'ChainReport', severity: 'info' })
   const labels = { ...own, digest: 'true' }
-  const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
+  const ask = await clientOf(io, config)
   const sent = config.alertmanagers.urls.map(async (url): Promise<readonly [string, string]> => {
     const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
     return [endpoint.name, await deliveryState(endpoint.send([{ labels, annotations }], io.signal), isAcceptedAlert)]
@@ -225,16 +213,12 @@ const availabilityText = (to: number, value: Availability): string => {
   return `${share(value.fresh / value.known)} of the known ${duration(value.known)} since ${utc(value.recordedFrom)} with a fresh block, ${duration(down)} without; budget of ${share(1 - objective)} downtime: ${budget}`
 }
 
-/** What became of the own rounds, and the missed ones by class. */
-const ownRoundsText = (duties: Duties): string => `${outcomeSoFar(duties) ?? NO_ROUNDS}${classText(duties)}`
-
-/** `: 2 votes, 1 unknown`, of the missed ones that are listed. */
-const classText = ({ missed }: Duties): string => {
-  const counts = Object.entries(classCounts(missed)).map(([one, found]) => `${figure(found)} ${one}`)
-  return counts.length === 0 ? '' : `; missed by class: ${counts.join(', ')}`
+/** What became of the own rounds, and those of the missed ones that are listed, by class. */
+const ownRoundsText = (duties: Duties): string => {
+  const counts = Object.entries(classCounts(duties.missed)).map(([one, found]) => `${figure(found)} ${one}`)
+  const classes = counts.length === 0 ? '' : `; missed by class: ${counts.join(', ')}`
+  return `${outcomeSoFar(duties) ?? 'unknown: no rounds in the journal, or the key of the node is unknown'}${classes}`
 }
-
-const NO_ROUNDS = 'unknown: no rounds in the journal, or the key of the node is unknown'
 
 const restartText = ({ fromAt, runs }: Restarts): string => {
   const services = [...new Set(runs.map(({ service }) => service))].toSorted()

@@ -13,7 +13,8 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 
 type RestartWindowOptions = ConfigOptions & OutputOptions & { readonly for?: number }
 
-export const showRestartWindow = async ({ io, exit, options }: ActionContext<RestartWindowOptions>): Promise<void> => {
+export const showRestartWindow = async (context: ActionContext<RestartWindowOptions>): Promise<void> => {
+  const { io, exit, options } = context
   nodeConfigOf(io, options)
   const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
   if (!data) return
@@ -23,27 +24,24 @@ export const showRestartWindow = async ({ io, exit, options }: ActionContext<Res
   const answer = plannedRestart(diagnosis, snapshot, span)
   const exitCode = answer?.isSafe === true ? 0 : 1
   const { at, origin } = snapshot
-  printResult(
-    { io, options },
-    {
-      document: () => ({
-        ...diagnosisDocument(diagnosis),
-        at: iso(at),
-        origin,
-        forSeconds: span / second,
-        isSafe: answer && answer.isSafe,
-        summary: answer?.summary ?? NO_WINDOW_IN_FAULT,
-        checks: answer?.checks ?? [],
-        ownRounds: answer && costDocument(answer.ownRounds),
-        nextAt: iso(answer?.nextAt),
-        exitCode,
-      }),
-      lines: (style) =>
-        answer
-          ? render(answer, style)
-          : [...headLines(diagnosis, style), ...wrap(`RESTART: ${NO_WINDOW_IN_FAULT}.`, style)],
-    },
-  )
+  printResult(context, {
+    document: () => ({
+      ...diagnosisDocument(diagnosis),
+      at: iso(at),
+      origin,
+      forSeconds: span / second,
+      isSafe: answer && answer.isSafe,
+      summary: answer?.summary ?? NO_WINDOW_IN_FAULT,
+      checks: answer?.checks ?? [],
+      ownRounds: answer && costDocument(answer.ownRounds),
+      nextAt: iso(answer?.nextAt),
+      exitCode,
+    }),
+    lines: (style) =>
+      answer
+        ? render(answer, style)
+        : [...headLines(diagnosis, style), ...wrap(`RESTART: ${NO_WINDOW_IN_FAULT}.`, style)],
+  })
   exit(exitCode)
 }
 

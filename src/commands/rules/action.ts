@@ -1,14 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import { stringify } from 'yaml'
-import { describeFileError, SourceError } from '../../core/errors.ts'
-import { packageFile } from '../../core/package.ts'
+import { SourceError } from '../../core/errors.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ActionContext, unlessInterrupted, UsageError, writeAll } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { day, second } from '../../core/units.ts'
-import { createHttpClient } from '../../sources/http.ts'
-import { authoritiesOf } from '../shared/alert-request.ts'
+import { clientOf } from '../shared/alert-request.ts'
 import { estimateFirings, type Estimate, type RuleEstimate, createPrometheusApi } from './estimate.ts'
 import type { Config } from '../../config/schema.ts'
 import { ruleFiles, type Tuning } from '../../health/rules/index.ts'
@@ -16,7 +13,7 @@ import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../hea
 import type { RuleFile } from '../../health/rules/rule.ts'
 import { alertProblem, readLimits, type WrittenLimits } from '../../health/settings.ts'
 import { SEVERITY_TONES } from '../replay/firings.ts'
-import { writeFiles } from '../shared/write-files.ts'
+import { readShipped, writeFiles } from '../shared/write-files.ts'
 import { count, duration, figure, utc } from '../../core/format.ts'
 import type { Tone } from '../../domain/health.ts'
 import { type Style, wrap } from '../../terminal/style.ts'
@@ -59,9 +56,8 @@ const estimateRules = async ({ io, exit, options }: ActionContext<RulesOptions>,
   const to = io.clock.now()
   const progress = createProgress(io)
   const estimate = await unlessInterrupted(io, exit, async () => {
-    const ask = io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
     return estimateFirings({
-      api: createPrometheusApi(ask, url, io.signal),
+      api: createPrometheusApi(await clientOf(io, config), url, io.signal),
       files,
       from: to - (options.days ?? DEFAULT_DAYS) * day,
       to,
@@ -78,57 +74,33 @@ const estimateRules = async ({ io, exit, options }: ActionContext<RulesOptions>,
 }
 
 const writeRules = async ({ io, exit, options }: ActionContext<RulesOptions>): Promise<void> => {
-  const { output, format, runbooks, dashboards, job, labels: targetLabels, resourceLabel } = options
+  const { output, format, resourceLabel } = options
+  const { runbooks = RENDER_DEFAULTS.runbooks, dashboards = RENDER_DEFAULTS.dashboards } = options
+  const { job = RENDER_DEFAULTS.job, labels: targetLabels = RENDER_DEFAULTS.targetLabels } = options
   const { health, prefix } = loadFor(io, options.config).config
   const files = ruleFiles(tuningOf(health, options))
-  const template = await readTemplate()
-  const links = {
-    ...RENDER_DEFAULTS,
-    ...(prefix !== 'auto' && { prefix }),
-    ...(runbooks !== undefined && { runbooks }),
-    ...(dashboards !== undefined && { dashboards }),
-    ...(job !== undefined && { job }),
-    ...(targetLabels !== undefined && { targetLabels }),
-  }
+  const template = await readShipped('alerts/chain.tmpl', 'the template of the messages')
+  const links = { ...RENDER_DEFAULTS, ...(prefix !== 'auto' && { prefix }), runbooks, dashboards, job, targetLabels }
   const labels = Object.fromEntries(resourceLabel.map((text) => splitAt(text, '=')))
   const render = (file: RuleFile, name: string): string =>
     format === 'prometheus' ? renderRuleFile(file, links) : renderPrometheusRule(file, { ...links, name, labels })
 
+  const isPlain = format === 'prometheus'
   if (format === 'template') {
     if (output !== undefined) throw new UsageError('--format template is one document on stdout: leave out --output')
     await writeAll(io, template)
   } else if (output === undefined) {
-    const all = { name: 'all', groups: files.flatMap(({ groups }) => groups) }
-    await writeAll(
-      io,
-      [render(all, 'chain-agent'), ...(format === 'prometheus' ? [] : [renderTemplateMap(template)])].join('---\n'),
-    )
+    const all = render({ name: 'all', groups: files.flatMap(({ groups }) => groups) }, 'chain-agent')
+    await writeAll(io, isPlain ? all : `${all}---\n${renderTemplateMap(template)}`)
   } else {
-    const ending = format === 'prometheus' ? '.rules.yaml' : '.prometheusrule.yaml'
-    await writeFiles(io, output, {
-      ending,
-      texts: new Map([
-        ...files.map((file) => [`${file.name}${ending}`, render(file, `chain-agent-${file.name}`)] as const),
-        format === 'prometheus'
-          ? ['chain.tmpl', template]
-          : ['chain-agent-templates.configmap.yaml', renderTemplateMap(template)],
-      ]),
-    })
+    const ending = isPlain ? '.rules.yaml' : '.prometheusrule.yaml'
+    const texts = new Map([
+      ...files.map((file) => [`${file.name}${ending}`, render(file, `chain-agent-${file.name}`)] as const),
+      isPlain ? ['chain.tmpl', template] : ['chain-agent-templates.configmap.yaml', renderTemplateMap(template)],
+    ])
+    await writeFiles(io, output, { ending, texts })
   }
   exit(0)
-}
-
-/** The template of the messages, for Alertmanager. */
-const readTemplate = async (): Promise<string> => {
-  try {
-    return await readFile(packageFile('alerts/chain.tmpl'), 'utf8')
-  } catch (error) {
-    throw new SourceError({
-      doing: 'find the template of the messages',
-      happened: describeFileError(error).happened,
-      advice: 'install the package again: alerts is part of it',
-    })
-  }
 }
 
 /** A ConfigMap that an Alertmanager of the Prometheus Operator mounts: `configMaps` of its resource. */

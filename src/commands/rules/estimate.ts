@@ -80,15 +80,17 @@ const STEP = 5 * minute
 /** Before the first sample of the agents each absence would be a firing. By itself no reason to end. */
 const firstSample = async ({ api, from, to, targets: { job } }: EstimateRequest): Promise<number> => {
   const range = `[${Math.round((to - from) / second)}s:${STEP / second}s]`
-  try {
-    const [first] = await api.instant(`min(min_over_time(timestamp(up{job=${JSON.stringify(job)}})${range}))`, to)
-    const begun = first === undefined ? from : first.value * second
-    // In whole steps, so that the evaluations are those of the whole range.
-    return begun - from <= STEP ? from : to - Math.floor((to - begun) / STEP) * STEP
-  } catch (error) {
-    if (error instanceof QueryError) return from
-    throw error
-  }
+  const expr = `min(min_over_time(timestamp(up{job=${JSON.stringify(job)}})${range}))`
+  const [first] = await api.instant(expr, to).catch(none)
+  const begun = first === undefined ? from : first.value * second
+  // In whole steps, so that the evaluations are those of the whole range.
+  return begun - from <= STEP ? from : to - Math.floor((to - begun) / STEP) * STEP
+}
+
+/** For a query that the server rejects: no series. */
+const none = (error: unknown): readonly [] => {
+  if (error instanceof QueryError) return []
+  throw error
 }
 
 /** Recorded series that began later, as rules that were installed within the range have, would lack the time before. */
@@ -98,16 +100,9 @@ const recordedSince = async (
   records: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   if (records.length === 0) return new Set()
-  try {
-    const found = await api.instant(
-      `count by (__name__) ({__name__=~"${[...new Set(records)].join('|')}"})`,
-      from + STEP,
-    )
-    return new Set(found.map(({ labels }) => labels['__name__'] ?? ''))
-  } catch (error) {
-    if (error instanceof QueryError) return new Set()
-    throw error
-  }
+  const expr = `count by (__name__) ({__name__=~"${[...new Set(records)].join('|')}"})`
+  const found = await api.instant(expr, from + STEP).catch(none)
+  return new Set(found.map(({ labels }) => labels['__name__'] ?? ''))
 }
 
 const rulesOf = (files: readonly RuleFile[]) =>

@@ -5,6 +5,7 @@ import { LIMITS } from '../../core/limits.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createHostSources } from '../../sources/host.ts'
+import { createHttpClient, type SendRequest } from '../../sources/http.ts'
 import { type Io, sourceContext } from '../../terminal/io.ts'
 
 /** The labels of an alert that a command sends: those of the alerts of the agent on this host. */
@@ -18,13 +19,17 @@ export const alertLabels = async (
   return { ...labels, ...own, component: 'agent', job, instance: instance ?? hostName?.trim() ?? 'this host' }
 }
 
+/** A client that trusts what the running agent trusts. */
+export const clientOf = async (io: Io, config: Config): Promise<SendRequest> =>
+  io.overrides?.ask ?? createHttpClient(io.clock, await authoritiesOf(io, config))
+
 const UNIT = 'chain-agent.service'
 
 /**
  * The authorities that the running agent trusts, by NODE_EXTRA_CA_CERTS in its environment; undefined if it has none, or
  * only root can read the environment. Nothing else of it is used.
  */
-export const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly string[] | undefined> => {
+const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly string[] | undefined> => {
   const { clock, path, signal, exec = createExec({ clock, path }) } = sourceContext(io)
   const args = ['show', '--property=MainPID', '--value', UNIT]
   try {

@@ -3,17 +3,15 @@ import { type LogUnits, logUnits } from '../../config/log-units.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-
-interface FindUnitsOptions {
-  readonly config: Config
-  readonly exec: Exec
-  /** The search path for programs. */
-  readonly path: string
-  readonly signal: AbortSignal
-}
+import type { SourceContext } from '../../terminal/io.ts'
 
 /** The units of the node and of the agent, by label. */
-export const findUnits = async ({ config, exec, path, signal }: FindUnitsOptions): Promise<LogUnits> => {
+export const findUnits = async ({
+  config,
+  exec,
+  path,
+  signal,
+}: Pick<SourceContext, 'path' | 'signal'> & { readonly config: Config; readonly exec: Exec }): Promise<LogUnits> => {
   const { word } = await createPrefix({ exec, path, configured: config.prefix })(signal)
   return logUnits(config, word)
 }

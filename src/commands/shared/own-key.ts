@@ -3,15 +3,13 @@ import type { Config } from '../../config/schema.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { fetchSnapshot, type FetchSnapshotOptions } from './agent-snapshot.ts'
 
-interface OwnKeyOptions extends FetchSnapshotOptions {
-  readonly config: Config
-}
-
 /**
  * The public key of the node: from the configuration, from the status report that the agent has read, or as the agent
  * has saved it; null if it is unknown.
  */
-export const findOwnKey = async (options: OwnKeyOptions): Promise<string | null> => {
+export const findOwnKey = async (
+  options: FetchSnapshotOptions & { readonly config: Config },
+): Promise<string | null> => {
   const { node, state } = options.config
   return node.publicKey ?? (await reportedKey(options)) ?? (await savedKey(state.directory))
 }

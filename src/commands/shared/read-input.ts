@@ -19,10 +19,7 @@ const readAll = async (input: Readable, name: string): Promise<string> => {
     for await (const bytes of stream) {
       size += bytes.length
       if (size > MAX_BYTES) {
-        throw new SourceError({
-          doing: `read ${name}`,
-          happened: `it is larger than ${sizeOf(MAX_BYTES)}`,
-        })
+        throw new SourceError({ doing: `read ${name}`, happened: `it is larger than ${sizeOf(MAX_BYTES)}` })
       }
       chunks.push(bytes)
     }

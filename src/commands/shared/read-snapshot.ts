@@ -6,7 +6,6 @@ import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type Io, searchPath } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Readings } from '../../collectors/index.ts'
-import type { ConfigSource } from '../../config/source.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Board } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -28,20 +27,10 @@ import { createHttpClient } from '../../sources/http.ts'
 import { createSnapshotJournal } from '../../sources/journal-range.ts'
 import { fetchSnapshot } from './agent-snapshot.ts'
 
-interface ConfiguredSnapshot {
-  readonly snapshot: NodeSnapshot
-  readonly config: Config
-  readonly source: ConfigSource | null
-}
-
 /** Reads from the running agent, or else from the node, which takes seconds. Throws a ConfigError. */
-export const readSnapshot = async (io: Io, options: ConfigOptions): Promise<ConfiguredSnapshot> => {
+export const readSnapshot = async (io: Io, options: ConfigOptions) => {
   const { config, source } = configOf(io, options)
-  return {
-    config,
-    source,
-    snapshot: (await readFromAgent(io, config)) ?? (await readFromNode(io, config)),
-  }
+  return { config, source, snapshot: (await readFromAgent(io, config)) ?? (await readFromNode(io, config)) }
 }
 
 /** If another program answers at the address of the agent, prints the error and reads from the node. */
@@ -105,18 +94,14 @@ const collectSnapshot = async (
       const wave = offered.filter((one) => one.enabled && one.role === role)
       running.push(...wave.map(({ collector }) => supervise(withoutStaleness(collector), board, context)))
       await waitForAttempts(wave, { board, clock, signal, onWaiting })
-      if (role === 'source') await waitForSecondReading(startedAt, { clock, signal })
+      const left = TWO_READINGS_MS - (clock.elapsed() - startedAt)
+      if (role === 'source' && left > 0) await clock.sleep(left, signal)
     }
     for (const { collector, enabled, role } of offered) {
       if (!enabled || role === 'outbound') board.disable(collector)
     }
-    const { profile } = config
-    const build = sample('chain_agent_build_info', 1, {
-      version,
-      revision,
-      profile,
-      node_version: process.versions.node,
-    })
+    const labels = { version, revision, profile: config.profile, node_version: process.versions.node }
+    const build = sample('chain_agent_build_info', 1, labels)
     const statuses = [...board.statuses()]
     // A collector that has not finished by now has timed out.
     const late = statuses.filter(({ enabled, up }) => enabled && up === undefined)
@@ -135,10 +120,7 @@ const collectSnapshot = async (
       origin: 'node',
       version,
       prefix: prefix(),
-      collectors: collectorStates(statuses).map((state) => ({
-        ...state,
-        up: state.up ?? (state.enabled ? false : null),
-      })),
+      collectors: collectorStates(statuses).map((one) => ({ ...one, up: one.up ?? (one.enabled ? false : null) })),
       readings,
       ...settingsOf(config),
       known,
@@ -169,14 +151,6 @@ const withoutStaleness = (collector: Collector<unknown>): Collector<unknown> => 
 /** Block production needs two readings: collectors with an interval of two seconds must have run twice. */
 const TWO_READINGS_MS = 2.6 * second
 
-const waitForSecondReading = async (
-  startedAt: number,
-  { clock, signal }: Pick<WaitOptions, 'clock' | 'signal'>,
-): Promise<void> => {
-  const left = TWO_READINGS_MS - (clock.elapsed() - startedAt)
-  if (left > 0) await clock.sleep(left, signal)
-}
-
 const LINES = 'chain_log_pattern_total'
 
 /** The patterns of recent log lines. Lines from before a first reading are not counted: here they are what is new. */
@@ -196,8 +170,10 @@ interface WaitOptions {
 }
 
 /** Waits until each collector has finished an attempt, or timed out. */
-const waitForAttempts = async (wave: readonly Offered[], patience: WaitOptions): Promise<void> => {
-  const { board, clock, signal, onWaiting } = patience
+const waitForAttempts = async (
+  wave: readonly Offered[],
+  { board, clock, signal, onWaiting }: WaitOptions,
+): Promise<void> => {
   const names = new Set(wave.map(({ collector }) => collector.name))
   const longest = Math.max(0, ...wave.map(({ collector }) => collector.timing.timeout))
   // In the agent a tool may take a minute; here the operator is waiting.

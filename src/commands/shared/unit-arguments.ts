@@ -12,25 +12,7 @@ interface ArgumentDifference {
 }
 
 /** What the unit files of one of the three services start. */
-export interface ServiceArguments {
-  readonly service: string
-  /** Without its suffix. */
-  readonly unit: string
-  /** The unit file and its drop-ins, in the order in which systemd reads them. */
-  readonly files: readonly string[]
-  /** Null if a file cannot be read, or none has a command. */
-  readonly command: UnitCommand | null
-  /** Why there is no command. */
-  readonly problem: string | null
-  /** Compared with the unit file of the package; null if there is none, or it cannot be read. */
-  readonly differences: readonly ArgumentDifference[] | null
-  /** Whether a drop-in has a command. */
-  readonly isOverridden: boolean
-  /** Files that have changed since the service was started; null if it does not run. */
-  readonly changed: readonly string[] | null
-  /** Whether a file has changed since systemd read it; null if systemd does not report it. */
-  readonly isOutdated: boolean | null
-}
+export type ServiceArguments = Awaited<ReturnType<typeof readService>>
 
 interface ArgumentSources {
   readonly config: Config
@@ -50,28 +32,31 @@ interface ArgumentSources {
  * wrapper in its place could start a second node.
  */
 export const readUnitArguments = async (sources: ArgumentSources): Promise<readonly ServiceArguments[]> => {
-  const { config, snapshot, exec, signal } = sources
+  const { config, snapshot } = sources
   const prefix = snapshot.prefix ?? 'chain'
   const units = Object.entries(config.services.units)
     .filter(([service]) => NODE_ARGUMENTS[service] !== undefined)
     .map(([service, unit]) => ({ service, unit: unit.replaceAll('{prefix}', prefix) }))
   if (units.length === 0) return []
-  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...units.map(({ unit }) => unit)]
-  const shown = parseUnitFiles((await exec.run({ command: 'systemctl', args }, signal)).stdout)
+  const shown = await readUnitFiles(sources, ...units.map(({ unit }) => unit))
   return Promise.all(
     units.flatMap(({ service, unit }) => {
       const found = shown.find((one) => one.unit === unit && one.isLoaded)
-      return found ? [readService({ service, found }, sources)] : []
+      return found ? [readService(service, found, sources)] : []
     }),
   )
 }
 
-interface FoundUnit {
-  readonly service: string
-  readonly found: UnitFiles
+/** The files of units, as systemd reports them. */
+export const readUnitFiles = async (
+  { exec, signal }: Pick<ArgumentSources, 'exec' | 'signal'>,
+  ...units: readonly string[]
+): Promise<readonly UnitFiles[]> => {
+  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...units]
+  return parseUnitFiles((await exec.run({ command: 'systemctl', args }, signal)).stdout)
 }
 
-const readService = async ({ service, found }: FoundUnit, sources: ArgumentSources): Promise<ServiceArguments> => {
+const readService = async (service: string, found: UnitFiles, sources: ArgumentSources) => {
   const { unit, fragment, dropIns, isOutdated } = found
   const files = [...(fragment === null ? [] : [fragment]), ...dropIns]
   const read = (path: string) => readCommands(service, path, sources)
@@ -81,20 +66,24 @@ const readService = async ({ service, found }: FoundUnit, sources: ArgumentSourc
   const { packagedDirectory = '/usr/lib/systemd/system', localDirectory = '/etc/systemd/system' } = sources
   // A file of that name in /etc/systemd/system takes its place.
   const original = lastOf([await read(`${packagedDirectory}/${unit}`)])
+  const why = unreadable.length > 0 ? `${unreadable.join(', ')} cannot be read` : 'no unit file has a command'
   return {
     service,
+    /** Without its suffix. */
     unit: unit.replace(/\.service$/, ''),
+    /** The unit file and its drop-ins, in the order in which systemd reads them. */
     files,
+    /** Null if a file cannot be read, or none has a command. */
     command,
-    problem:
-      command !== null
-        ? null
-        : unreadable.length > 0
-          ? `${unreadable.join(', ')} cannot be read`
-          : 'no unit file has a command',
+    /** Why there is no command. */
+    problem: command === null ? why : null,
+    /** Compared with the unit file of the package; null if there is none, or it cannot be read. */
     differences: command && original && differencesOf(original, command),
+    /** Whether a drop-in has a command. */
     isOverridden: contents.slice(files.length - dropIns.length).some((one) => one !== null && one.length > 0),
-    changed: await changedSinceStart({ service, files: [...files, `${localDirectory}/${unit}.d`] }, sources),
+    /** Files that have changed since the service was started; null if it does not run. */
+    changed: await changedSinceStart(service, [...files, `${localDirectory}/${unit}.d`], sources),
+    /** Whether a file has changed since systemd read it; null if systemd does not report it. */
     isOutdated,
   }
 }
@@ -131,7 +120,8 @@ const entryOf = ({ name, value }: UnitCommand['arguments'][number]): readonly [s
 
 /** By the time of the last change of each file: packages keep the time of modification of their build. */
 const changedSinceStart = async (
-  { service, files }: { readonly service: string; readonly files: readonly string[] },
+  service: string,
+  files: readonly string[],
   { snapshot, files: reader }: ArgumentSources,
 ): Promise<readonly string[] | null> => {
   const running = snapshot.readings.services?.services.find((one) => one.service === service)

@@ -1,8 +1,20 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Io } from '../../terminal/io.ts'
 import { describeFileError, SourceError } from '../../core/errors.ts'
+import { packageFile } from '../../core/package.ts'
 import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
+
+/** The text of a file of the package: `what` in the error. Throws a SourceError. */
+export const readShipped = async (path: string, what: string): Promise<string> => {
+  try {
+    return await readFile(packageFile(path), 'utf8')
+  } catch (error) {
+    const { happened } = describeFileError(error)
+    const advice = `install the package again: ${dirname(path)} is part of it`
+    throw new SourceError({ doing: `find ${what}`, happened, advice }, { cause: error })
+  }
+}
 
 interface Files {
   /** The end of their names: `.rules.yaml`. */

@@ -21,12 +21,10 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 const EXPECTED = '--primary: expected an http or https address; one with a password in a file, by the path of the file'
 const EXIT_CODES = { ok: 0, no: 1, unknown: 2 } as const
 
-interface StandbyOptions extends ConfigOptions, OutputOptions {
-  readonly primary?: string
-  readonly from?: string
-}
+type StandbyOptions = ConfigOptions & OutputOptions & { readonly primary?: string; readonly from?: string }
 
-export const checkStandby = async ({ io, exit, options }: ActionContext<StandbyOptions>): Promise<void> => {
+export const checkStandby = async (context: ActionContext<StandbyOptions>): Promise<void> => {
+  const { io, exit, options } = context
   const { config } = nodeConfigOf(io, options)
   const url = options.primary === undefined ? undefined : await readUrl(options.primary)
   const input = await unlessInterrupted(io, exit, async (): Promise<StandbyInput> => {
@@ -37,23 +35,15 @@ export const checkStandby = async ({ io, exit, options }: ActionContext<StandbyO
   if (!input) return
   const { state, summary, checks } = standbyReport(input)
   const exitCode = EXIT_CODES[state]
-  printResult(
-    { io, options },
-    {
-      document: () => ({
-        at: iso(input.here.at),
-        isReady: state === 'unknown' ? null : state === 'ok',
-        summary,
-        checks,
-        exitCode,
-      }),
-      lines: (style) => [
-        ...wrap(`STANDBY: ${summary}.`, style).map((line) => style.paint(RESTART_TONES[state], line)),
-        '',
-        ...pairs(checkRows(checks, style), style),
-      ],
-    },
-  )
+  const isReady = state === 'unknown' ? null : state === 'ok'
+  printResult(context, {
+    document: () => ({ at: iso(input.here.at), isReady, summary, checks, exitCode }),
+    lines: (style) => [
+      ...wrap(`STANDBY: ${summary}.`, style).map((line) => style.paint(RESTART_TONES[state], line)),
+      '',
+      ...pairs(checkRows(checks, style), style),
+    ],
+  })
   exit(exitCode)
 }
 

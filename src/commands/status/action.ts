@@ -1,8 +1,7 @@
-import type { Command } from 'commander'
 import { firstLine } from '../../health/diagnosis.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, sourceContext, unlessInterrupted, type CommandContext } from '../../terminal/io.ts'
+import { type Io, isTerminal, sourceContext, unlessInterrupted, type CommandContext } from '../../terminal/io.ts'
 import { linesText } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
@@ -41,7 +40,7 @@ export const showStatus = async ({ io, exit, options, command }: CommandContext<
     return { lines: linesOf(page, io, options), isFromNode: snapshot.origin === 'node' }
   }
   if (options.watch !== undefined) {
-    await watch(io, { render, seconds: options.watch })
+    await watch(io, options.watch, render)
     exit(0)
     return
   }
@@ -59,12 +58,11 @@ const readArguments = async (io: Io, config: Config, snapshot: NodeSnapshot): Pr
 /** A page on a terminal or for a single run; a line per interval in a file or a pipe. */
 const linesOf = (page: Page, io: Io, { json, watch: follows }: StatusOptions): readonly string[] => {
   const style = createStyle(io)
-  const isTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
   if (json) {
     const { isUnicode } = style
     return [renderJson(statusDocument(page), follows === undefined ? { indent: 2, isUnicode } : { isUnicode })]
   }
-  return follows === undefined || isTerminal ? renderPage(page, style) : [oneLineSummary(page, style)]
+  return follows === undefined || isTerminal(io.stdout) ? renderPage(page, style) : [oneLineSummary(page, style)]
 }
 
 /** For a file or a pipe: time, verdict, and summaries of the sections. */
@@ -75,13 +73,10 @@ const oneLineSummary = ({ view, sections }: Page, style: Style): string => {
   return style.plain(oneLine(line))
 }
 
-interface SectionRequest {
-  readonly io: Io
-  readonly options: StatusOptions
-  readonly command: Command
-}
-
-const sectionsOf = (asked: string, { io, options, command }: SectionRequest): readonly Section[] => {
+const sectionsOf = (
+  asked: string,
+  { io, options, command }: Pick<CommandContext<StatusOptions>, 'io' | 'options' | 'command'>,
+): readonly Section[] => {
   const { config } = configOf(io, options)
   const sections = sectionsFor(asked, config)
   if (sections.length > 0) return sections

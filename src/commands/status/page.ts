@@ -5,7 +5,6 @@ import { count, duration } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
 import type { Tone } from '../../domain/health.ts'
 import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
-import type { Diagnosis } from '../../health/diagnosis.ts'
 import { weightOf } from '../../health/finding.ts'
 import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
 import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
@@ -63,6 +62,8 @@ const MAX_FINDINGS = 2
 /** Keeps the overview on one screen, however long the values of the node are. */
 const MAX_SUMMARY = 200
 
+const MORE = 'More: chain-agent status SECTION, or all.'
+
 const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
   const { word, sentence, causes } = view.diagnosis
   const others = causes
@@ -74,26 +75,15 @@ const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
     const { name, label = name, summary, isOnPageOnly = false } = section
     if (!summary || isOnPageOnly || !isInUse(section, view)) return []
     const value = summary(view)
-    return [
-      {
-        label,
-        text: value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN,
-        tone: value === null ? 'unknown' : value.tone,
-      },
-    ]
+    const tone = value === null ? 'unknown' : value.tone
+    return [{ label, text: value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN, tone }]
   })
   return [
     ...(also.length === 0 ? [] : text(`Also: ${also.join('; ')}.`, 'notice', style)),
     '',
     ...renderRows(rows, style),
     '',
-    ...text(
-      word === 'OK'
-        ? 'More: chain-agent status SECTION, or all.'
-        : 'What to do: chain-agent check. More: chain-agent status SECTION, or all.',
-      'quiet',
-      style,
-    ),
+    ...text(`${word === 'OK' ? '' : 'What to do: chain-agent check. '}${MORE}`, 'quiet', style),
   ]
 }
 
@@ -142,14 +132,10 @@ const layOut = (label: string, value: string, style: Style): readonly string[] =
   return hasRoom ? pairs([[label, value]], style) : [`  ${label}`, ...wrap(value, style, '    ')]
 }
 
-const withFindings = (diagnosis: Diagnosis) => {
-  const { verdict, recovery } = diagnosisDocument(diagnosis)
-  return { verdict: { ...verdict, findings: diagnosis.causes }, recovery }
-}
-
 /** The status as JSON; all sections if none is given. */
 export const statusDocument = ({ view, sections, source }: Page) => ({
-  ...withFindings(view.diagnosis),
+  verdict: { word: view.diagnosis.word, sentence: view.diagnosis.sentence, findings: view.diagnosis.causes },
+  recovery: diagnosisDocument(view.diagnosis).recovery,
   at: iso(view.at),
   from: view.snapshot.origin,
   configFile: source?.path ?? null,
@@ -162,12 +148,7 @@ export const statusDocument = ({ view, sections, source }: Page) => ({
   collectors: Object.fromEntries(
     view.snapshot.collectors.map(({ name, enabled, up, lastSuccessAt, error }) => [
       name,
-      {
-        enabled,
-        up,
-        lastSuccessAt: iso(lastSuccessAt),
-        error: error?.message ?? null,
-      },
+      { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null },
     ]),
   ),
 })

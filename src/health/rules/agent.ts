@@ -44,8 +44,7 @@ or (absent(up{job="chain-agent"}) unless on (job) last_over_time(up{job="chain-a
   {
     comment:
       'One node of several is no longer a target. Six hours, so that a node that was removed on purpose is reported once, and not for ever.',
-    alert: 'ChainAgentAbsent',
-    why: 'node',
+    alert: 'ChainAgentAbsent.node',
     for: '10m',
     explainedBy: [{ alerts: ['ChainAgentAbsent'], scope: 'fleet' }],
     advice: [
@@ -61,8 +60,7 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
   {
     comment:
       'A scrape with more than 2000 series is rejected (sample_limit in deploy/prometheus), and the node counts as down. An agent has at most 1000.',
-    alert: 'ChainAgentFailing',
-    why: 'series',
+    alert: 'ChainAgentFailing.series',
     limit: 1500,
     for: '15m',
     advice: [
@@ -87,8 +85,7 @@ unless on (instance, job, cluster) up{job="chain-agent"}`,
   {
     comment:
       'The agent reports fresh readings, but by the clock of Prometheus they are old: the scraped data is an old copy, or a clock is wrong. The slowest collector, status, may be 11 minutes old.',
-    alert: 'ChainCollectorDown',
-    why: 'stale',
+    alert: 'ChainCollectorDown.stale',
     limit: 900,
     for: '2m',
     advice: [
@@ -103,10 +100,9 @@ and on (instance, job, cluster, collector)
       `Collector {{ $labels.collector }} on {{ $labels.instance }} counts as up, but its last reading is {{ $value | humanizeDuration }} old, more than ${period(limit)}. The scraped data is an old copy, or a clock is wrong.`,
   },
   {
-    alert: 'ChainAgentFailing',
+    alert: 'ChainAgentFailing.configuration',
     comment:
       'Agent and query service. They would not start with it: a reboot of the host would leave the node without an agent.',
-    why: 'configuration',
     summary: 'the agent rejected its configuration, and uses the previous one',
     for: '5m',
     expr: 'chain_agent_config_last_reload_successful == 0',
@@ -118,9 +114,8 @@ and on (instance, job, cluster, collector)
       'chain-agent on {{ $labels.instance }} rejected its configuration at the last reload five minutes ago or more: it uses the previous one, and does not start again with the new one.',
   },
   {
-    alert: 'ChainAgentFailing',
+    alert: 'ChainAgentFailing.state',
     comment: 'Nothing is lost yet: it is at the next restart.',
-    why: 'state',
     summary: 'the agent cannot save its state',
     for: '5m',
     expr: 'chain_agent_state_saved == 0',
@@ -132,10 +127,9 @@ and on (instance, job, cluster, collector)
       'The agent on {{ $labels.instance }} has not been able to save its journal cursors and counts for five minutes. After a restart its counters start again, and lines that were written in between are missed.',
   },
   {
-    alert: 'ChainAgentFailing',
+    alert: 'ChainAgentFailing.memory',
     comment:
       'Three quarters of the MemoryMax of the unit, at which the kernel kills the agent. It uses about 140 MB (bench/README.md).',
-    why: 'memory',
     summary: 'the agent uses too much memory',
     limit: 402653184,
     for: '15m',
@@ -148,10 +142,9 @@ and on (instance, job, cluster, collector)
       `The agent on {{ $labels.instance }} has used {{ $value | humanize1024 }}B of memory for 15 minutes, more than ${limit / 1024 ** 2} MiB. The kernel kills it at 512 MiB.`,
   },
   {
-    alert: 'ChainAgentFailing',
+    alert: 'ChainAgentFailing.event-loop',
     comment:
       'The agent polls each second, and a delay of more than a second makes its readings late. One moment in a hundred: a short pause is normal on a busy host.',
-    why: 'event-loop',
     summary: 'the agent is too slow: its readings and alerts are late',
     limit: 1.5,
     limits: [0.01, 0.1, 0.5, 1.5],
@@ -167,10 +160,9 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
       `For ten minutes, at only {{ $value | humanizePercentage }} of the moments, less than 99%, the agent on {{ $labels.instance }} was less than ${limit} s late. Its readings and alerts are as late; at 30 seconds systemd restarts it.`,
   },
   {
-    alert: 'ChainAgentFailing',
+    alert: 'ChainAgentFailing.restarts',
     comment:
       'Killed at MemoryMax or by the watchdog, or ended with an error, it is started again within five seconds, before a scrape fails. Three starts: an update and a correction of it are two.',
-    why: 'restarts',
     summary: 'the agent restarts again and again',
     limit: 2,
     expr: (limit) => `changes(process_start_time_seconds{job="chain-agent"}[1h]) > ${limit}`,
@@ -179,10 +171,9 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
       `The agent on {{ $labels.instance }} has been started again {{ $value }} times within an hour, more than ${limit}. What happens between an end and a start is not seen.`,
   },
   {
-    alert: 'ChainAgentFailing',
+    alert: 'ChainAgentFailing.certificate',
     comment:
       'The listener, and the servers that the agent requests. Most authorities renew 30 days before the end: a fortnight is a renewal that failed, and time for another.',
-    why: 'certificate',
     summary: 'the TLS certificate of {{ $labels.endpoint }} ends soon',
     limit: 1209600,
     for: '5m',
@@ -196,8 +187,7 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
   },
   {
     comment: 'One is due every minute. changes(), because it also covers a heartbeat that was never accepted.',
-    alert: 'ChainMonitoringFailing',
-    why: 'heartbeat',
+    alert: 'ChainMonitoringFailing.heartbeat',
     for: '2m',
     advice: [
       'See the error of the heartbeat: `journalctl -u chain-agent -n 50`.',
@@ -212,8 +202,7 @@ rate(chain_agent_event_loop_delay_seconds_count{job="chain-agent"}[2m]) < 0.99`,
   {
     comment:
       "If consensus is down there is nothing to push. chain_native_up of otel is exported only while the node's own endpoint does not answer.",
-    alert: 'ChainServiceDown',
-    why: 'push',
+    alert: 'ChainServiceDown.push',
     component: 'services',
     for: '15m',
     advice: ['Start it: `sudo systemctl start otelcol`.', 'See its log: `journalctl -u otelcol -n 50`.'],
@@ -255,13 +244,10 @@ or on () vector(1)`,
   },
 ])
 
-const MONITORING_FAILING = {
-  alert: 'ChainMonitoringFailing',
-  advice: [
-    'Read the log of the part: `journalctl -u prometheus -u prometheus-alertmanager --since -30min`.',
-    'Check the configuration: `promtool check config /etc/prometheus/prometheus.yml`, `amtool check-config`.',
-  ],
-} as const
+const MONITORING_ADVICE = [
+  'Read the log of the part: `journalctl -u prometheus -u prometheus-alertmanager --since -30min`.',
+  'Check the configuration: `promtool check config /etc/prometheus/prometheus.yml`, `amtool check-config`.',
+]
 
 const META = {
   name: 'meta',
@@ -273,9 +259,9 @@ const META = {
 
 export const meta = ruleFile(META, [
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: 'A rule that fails is evaluated to nothing: its alert cannot fire.',
-    why: 'rules',
+    alert: 'ChainMonitoringFailing.rules',
     summary: 'Prometheus cannot evaluate some of its rules',
     for: '5m',
     expr: 'sum by (instance, job, cluster) (increase(prometheus_rule_evaluation_failures_total{job="prometheus"}[5m])) > 0',
@@ -283,9 +269,9 @@ export const meta = ruleFile(META, [
       'Prometheus {{ $labels.instance }} failed to evaluate rules {{ $value | printf "%.0f" }} times in five minutes: their alerts cannot fire.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: 'A configuration that was rejected takes effect at the next restart: Prometheus does not start then.',
-    why: 'configuration',
+    alert: 'ChainMonitoringFailing.configuration',
     summary: '{{ $labels.job }} rejected its configuration, and uses the previous one',
     for: '5m',
     expr: `prometheus_config_last_reload_successful{job="prometheus"} == 0
@@ -295,8 +281,8 @@ alertmanager_config_last_reload_successful{job="alertmanager"} == 0`,
       '{{ $labels.job }} {{ $labels.instance }} rejected its configuration at the last reload five minutes ago or more: it uses the previous one, and does not start again with the new one.',
   },
   {
-    ...MONITORING_FAILING,
-    why: 'no-alertmanager',
+    advice: MONITORING_ADVICE,
+    alert: 'ChainMonitoringFailing.no-alertmanager',
     summary: 'Prometheus delivers no alerts to an Alertmanager',
     for: '5m',
     expr: `prometheus_notifications_alertmanagers_discovered{job="prometheus"} == 0
@@ -306,8 +292,8 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'Prometheus {{ $labels.instance }} has not delivered alerts to an Alertmanager for five minutes: none is configured, or none accepts them.',
   },
   {
-    ...MONITORING_FAILING,
-    why: 'notifications',
+    advice: MONITORING_ADVICE,
+    alert: 'ChainMonitoringFailing.notifications',
     summary: 'Alertmanager cannot send notifications by {{ $labels.integration }}',
     for: '5m',
     expr: `sum by (instance, job, cluster, integration) (
@@ -317,9 +303,9 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'Alertmanager {{ $labels.instance }} failed to send notifications by {{ $labels.integration }} within ten minutes. Alerts may not reach anyone by that channel.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: 'A head block that cannot be compacted, or a log that is corrupt: samples are lost at the next restart.',
-    why: 'storage',
+    alert: 'ChainMonitoringFailing.storage',
     summary: 'Prometheus cannot write its database',
     for: '5m',
     expr: `sum by (instance, job, cluster) (
@@ -331,8 +317,8 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'Prometheus {{ $labels.instance }} failed to write or compact its database within three hours: its disk is full or failing.',
   },
   {
-    ...MONITORING_FAILING,
-    why: 'agent-to-alertmanager',
+    advice: MONITORING_ADVICE,
+    alert: 'ChainMonitoringFailing.agent-to-alertmanager',
     summary: 'the agent delivers no alerts to Alertmanager {{ $labels.alertmanager }}',
     for: '5m',
     expr: 'chain_agent_alertmanager_up == 0',
@@ -340,9 +326,9 @@ sum by (instance, job, cluster) (increase(prometheus_notifications_dropped_total
       'The agent on {{ $labels.instance }} has not delivered alerts to Alertmanager {{ $labels.alertmanager }} for five minutes. If Prometheus does not send them either, no notification arrives.',
   },
   {
-    ...MONITORING_FAILING,
+    advice: MONITORING_ADVICE,
     comment: "Prometheus itself is scraped by itself: if it is down, only the dead man's switch can report it.",
-    why: 'alertmanager-down',
+    alert: 'ChainMonitoringFailing.alertmanager-down',
     summary: 'Alertmanager cannot be scraped',
     for: '5m',
     expr: 'up{job="alertmanager"} == 0',

@@ -1,5 +1,5 @@
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
-import { type AlertRow, NETWORK_HALTED, NODE_DOWN, RPC_DOWN, ruleFile } from './rule.ts'
+import { type AlertRow, NETWORK_HALTED, NODE_DOWN, RPC_DOWN, ruleFile, STALLED_ADVICE } from './rule.ts'
 
 /** The findings of the consensus log that no other alert reports from the journal, as alternatives of an expression. */
 const reported = (address: string): string =>
@@ -8,7 +8,6 @@ const reported = (address: string): string =>
     .join('|')
 
 const CONSENSUS_FINDING = {
-  alert: 'ChainLogTrouble',
   for: '5m',
   explainedBy: [
     NODE_DOWN,
@@ -55,10 +54,7 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
         ],
       },
     ],
-    advice: [
-      'Analyse the consensus log: `chain-agent monlog`.',
-      'See how to recover, and how much time is left: `chain-agent recover`.',
-    ],
+    advice: STALLED_ADVICE,
     expr: (limit) => `instance:chain_block_age:seconds > ${limit}
   unless on (instance, job, cluster) (instance:chain_sync:expected == 1)
   unless on (instance, job, cluster) (instance_service:chain_service:down{service=~"bft|execution"} == 1)`,
@@ -120,8 +116,7 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
   },
   {
     comment: 'A restart of the node is finished within five minutes; an unreachable RPC has its own alert before that.',
-    alert: 'ChainBlind',
-    why: 'block',
+    alert: 'ChainBlind.block',
     for: '5m',
     explainedBy: [NODE_DOWN, { alerts: [...RPC_DOWN, 'ChainStatesync', 'ChainStartStalled'] }],
     advice: [
@@ -139,16 +134,12 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
   {
     comment:
       'A working node commits several blocks a second: none in two minutes together with local timeouts was never observed on a healthy node. A restart also changes the counter, so it has three minutes again.',
-    alert: 'ChainBlockStalled',
-    why: 'deadlock',
+    alert: 'ChainBlockStalled.deadlock',
     page: 'The node commits nothing and does not recover by itself.',
     for: '1m',
     keepFiringFor: '3m',
     explainedBy: [NODE_DOWN, NETWORK_HALTED, { alerts: ['ChainFinalityStalled', 'ChainStateDiverged'] }],
-    advice: [
-      'Analyse the consensus log: `chain-agent monlog`.',
-      'See how to recover, and how much time is left: `chain-agent recover`.',
-    ],
+    advice: STALLED_ADVICE,
     expr: `rate(chain_native_events_total{event="local_timeout"}[2m]) > 0
   and on (instance, job, cluster) (changes(chain_native_events_total{event="committed_block"}[2m]) == 0)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
@@ -160,22 +151,21 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
     comment:
       'Of one minute of the log: five minutes exclude a short problem of the network. Other findings have their own alert. Some have one that needs the metrics of consensus: without them this is the only one.',
     ...CONSENSUS_FINDING,
-    why: 'consensus-finding',
+    alert: 'ChainLogTrouble.consensus-finding',
     expr: `chain_consensus_finding{finding=~"${reported('ChainLogTrouble.consensus-finding')}"} == 1
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
   },
   {
     comment: 'A timeout closes a round with the signatures of a quorum: no single node causes it.',
     ...CONSENSUS_FINDING,
-    why: 'network-timeouts',
+    alert: 'ChainLogTrouble.network-timeouts',
     causedBy: 'network',
     expr: `chain_consensus_finding{finding="${reported('ChainLogTrouble.network-timeouts')}"} == 1
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
   },
   {
     comment: 'Two sources disagree, so the cause is the endpoint and not the node: no page is needed.',
-    alert: 'ChainBlind',
-    why: 'old-consensus-metrics',
+    alert: 'ChainBlind.old-consensus-metrics',
     for: '1m',
     pending: 'nothing',
     explainedBy: [NODE_DOWN],
@@ -191,8 +181,7 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
   {
     comment:
       'The uptime is exported while the metrics are live, from any endpoint. A restart is finished within five minutes. If the collector is disabled, the alert does not fire.',
-    alert: 'ChainBlind',
-    why: 'consensus-metrics',
+    alert: 'ChainBlind.consensus-metrics',
     for: '5m',
     explainedBy: [NODE_DOWN],
     advice: [
@@ -209,8 +198,7 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
   },
   {
     comment: 'Usually an old version, or one that has renamed them: it does not get worse by the hour.',
-    alert: 'ChainBlind',
-    why: 'some-consensus-metrics',
+    alert: 'ChainBlind.some-consensus-metrics',
     severity: 'info',
     for: '15m',
     advice: [

@@ -31,8 +31,7 @@ export const disk = ruleFile({ name: 'disk', component: 'host' }, [
   {
     comment:
       'F20. A forecast alone flaps; the share of free space keeps it from firing while there is plenty. A new ledger grows for the 600 minutes that the node keeps it, which is no trend: the range is longer, 11 of its 12 hours must have data, and the last hour must show the same. No forecast pages: ChainDiskFull does.',
-    alert: 'ChainDiskFull',
-    why: 'filling',
+    alert: 'ChainDiskFull.filling',
     limit: 0.4,
     for: '1h',
     advice: [
@@ -54,8 +53,7 @@ export const disk = ruleFile({ name: 'disk', component: 'host' }, [
   },
   {
     comment: 'It existed within the hour and does not now: the space of a missing directory is unknown, not full.',
-    alert: 'ChainBlind',
-    why: 'directory',
+    alert: 'ChainBlind.directory',
     for: '5m',
     advice: [
       'Check whether its file system is mounted: `findmnt`.',
@@ -70,8 +68,7 @@ export const disk = ruleFile({ name: 'disk', component: 'host' }, [
   },
   {
     comment: 'F21. The timer fires every hour: one missed run can be chance, two are not.',
-    alert: 'ChainCleanup',
-    why: 'late',
+    alert: 'ChainCleanup.late',
     limit: 7200,
     advice: [
       'See its timer: `systemctl list-timers`.',
@@ -84,8 +81,7 @@ export const disk = ruleFile({ name: 'disk', component: 'host' }, [
   },
   {
     comment: 'A timer that is disabled has no next time; after a reboot it has no last one either.',
-    alert: 'ChainCleanup',
-    why: 'not-scheduled',
+    alert: 'ChainCleanup.not-scheduled',
     for: '15m',
     advice: ['Enable its timer: `sudo systemctl enable --now chain-cruft.timer`.'],
     expr: `chain_agent_collector_up{collector="services"} == 1
@@ -97,8 +93,7 @@ export const disk = ruleFile({ name: 'disk', component: 'host' }, [
   {
     comment:
       'F21. It skips when the ledger has no new file, as during statesync. round(), because increase() extrapolates.',
-    alert: 'ChainCleanup',
-    why: 'deletes-nothing',
+    alert: 'ChainCleanup.deletes-nothing',
     limit: 2,
     explainedBy: [NODE_DOWN, { alerts: ['ChainBlockStalled'] }],
     advice: [
@@ -144,8 +139,7 @@ export const drives = ruleFile({ name: 'drives', component: 'host' }, [
       'The drive {{ $labels.device }} of {{ $labels.instance }} was present within the last hour, and the kernel no longer lists it.',
   },
   {
-    alert: 'ChainDriveFailing',
-    why: 'errors',
+    alert: 'ChainDriveFailing.errors',
     advice: ['See its report: `smartctl -a DEVICE`.', 'Plan to replace it.'],
     expr: hasIncreased('chain_host_nvme_media_errors_total', '24h'),
     summary: 'the drive {{ $labels.device }} had errors that it could not correct',
@@ -155,8 +149,7 @@ export const drives = ruleFile({ name: 'drives', component: 'host' }, [
   {
     comment:
       '65 °C are ordinary under the load of such a node; drives throttle from about 80 °C, which protects them: no reason to page.',
-    alert: 'ChainHeat',
-    why: 'drive',
+    alert: 'ChainHeat.drive',
     limit: 70,
     for: '10m',
     advice: ['Check its cooling.'],
@@ -168,8 +161,7 @@ export const drives = ruleFile({ name: 'drives', component: 'host' }, [
   {
     comment:
       'Wear grows by a percent in weeks: five minutes lose nothing, and a single wrong report does not fire the alert. No level of it is a reason to page; a drive that fails is ChainDriveFailing.',
-    alert: 'ChainDriveFailing',
-    why: 'worn',
+    alert: 'ChainDriveFailing.worn',
     limit: 0.8,
     for: '5m',
     advice: ['Plan to replace it.'],

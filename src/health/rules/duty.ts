@@ -42,8 +42,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
   {
     comment:
       'With 2 % of timeouts three in a row happen once in 125000 turns. The gauge keeps its value until the next turn.',
-    alert: 'ChainLeaderTimeouts',
-    why: 'in-a-row',
+    alert: 'ChainLeaderTimeouts.in-a-row',
     page: 'Every round that the node leads is lost, with its reward, until the cause, usually on this node or its connection, is fixed.',
     limit: 3,
     for: '30s',
@@ -83,8 +82,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
   {
     comment:
       'More than two block times. Five minutes, because single spikes are normal. A node without stake sends no votes.',
-    alert: 'ChainNotVoting',
-    why: 'late',
+    alert: 'ChainNotVoting.late',
     limit: 0.8,
     for: '5m',
     explainedBy: [NODE_DOWN],
@@ -100,8 +98,7 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
   {
     comment:
       'From its share of the stake, reduced by the timeouts of the network. Half an hour, so that one block more or less does not decide.',
-    alert: 'ChainLeaderTimeouts',
-    why: 'shortfall',
+    alert: 'ChainLeaderTimeouts.shortfall',
     limit: 0.001,
     for: '30m',
     advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
@@ -174,8 +171,7 @@ export const validator = ruleFile({ name: 'validator', component: 'duty' }, [
   },
   {
     comment: 'The status report provides the key every five minutes, and the ledger stream is optional.',
-    alert: 'ChainBlind',
-    why: 'duties',
+    alert: 'ChainBlind.duties',
     severity: 'info',
     for: '15m',
     advice: [

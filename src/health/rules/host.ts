@@ -1,10 +1,17 @@
 import { TIMESTAMP_TOLERANCE_MS } from '../../domain/node-facts.ts'
-import { hasIncreased, percent, period, NODE_DOWN, type RecordingRow, ruleFile } from './rule.ts'
+import { hasIncreased, percent, period, NODE_DOWN, type RecordingRow, ruleFile, STALLED_ADVICE } from './rule.ts'
 
-const BLIND_ADVICE = [
-  'See what the agent cannot read: `chain-agent status host`.',
-  'Grant the permissions described in docs/how-to/host.md.',
-]
+const BLIND = {
+  alert: 'ChainBlind.host',
+  for: '30m',
+  pending: 'nothing',
+  advice: [
+    'See what the agent cannot read: `chain-agent status host`.',
+    'Grant the permissions described in docs/how-to/host.md.',
+  ],
+  description:
+    'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
+} as const
 
 /** A recording for a missing reading of a host whose agent works. */
 const unknownReading = (reading: string, series: string): RecordingRow => ({
@@ -14,12 +21,9 @@ const unknownReading = (reading: string, series: string): RecordingRow => ({
   unless on (instance, job, cluster) ${series}`,
 })
 
-const MEMORY_LOW = {
-  alert: 'ChainMemoryLow',
-  advice: [
-    'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
-  ],
-} as const
+const MEMORY_ADVICE = [
+  'See what uses the memory, and stop what does not belong to the node: `ps -eo rss,comm --sort=-rss | head`.',
+]
 
 const HEADER = {
   name: 'host',
@@ -61,16 +65,12 @@ export const host = ruleFile(HEADER, [
   {
     comment:
       'F17. Units are active long before the node advances. If no block is known at all, none is fresh: hence unless. One hour: in the known case it took 45 minutes to find the cause.',
-    alert: 'ChainBlockStalled',
-    why: 'rebooted',
+    alert: 'ChainBlockStalled.rebooted',
     page: 'The services run and the node does not follow the chain: no other service restarts it.',
     limit: 3600,
     for: '5m',
     explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
-    advice: [
-      'Analyse the consensus log: `chain-agent monlog`.',
-      'See how to recover, and how much time is left: `chain-agent recover`.',
-    ],
+    advice: STALLED_ADVICE,
     expr: (limit) => `time() - chain_host_boot_timestamp_seconds < ${limit}
   unless on (instance, job, cluster) (instance:chain_block_age:seconds <= 30)
   unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
@@ -96,8 +96,7 @@ export const host = ruleFile(HEADER, [
       `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, more than ${Math.round(limit * 1000)} ms. Validators do not vote for a block whose timestamp differs from their clocks by more than ${TIMESTAMP_TOLERANCE_MS} ms.`,
   },
   {
-    alert: 'ChainClockDrift',
-    why: 'unsynchronised',
+    alert: 'ChainClockDrift.unsynchronised',
     for: '10m',
     advice: ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.'],
     expr: 'chain_host_clock_synchronized == 0',
@@ -108,8 +107,7 @@ export const host = ruleFile(HEADER, [
   {
     comment:
       'F27. A limit changes only with a restart: there is nothing to wait for, and no reason to page at night. With fewer than 4096 nodes have failed.',
-    alert: 'ChainHostSetUp',
-    why: 'open-file-limit',
+    alert: 'ChainHostSetUp.open-file-limit',
     limit: 16384,
     advice: [
       'Set `LimitNOFILE=1048576` in a drop-in of the unit: `sudo systemctl edit UNIT`.',
@@ -121,8 +119,7 @@ export const host = ruleFile(HEADER, [
       `The service {{ $labels.service }} of {{ $labels.instance }} may open {{ printf "%.0f" $value }} files; fewer than ${limit} are not enough.`,
   },
   {
-    alert: 'ChainHostSetUp',
-    why: 'open-files',
+    alert: 'ChainHostSetUp.open-files',
     limit: 0.8,
     for: '10m',
     advice: ['See what it has open: `sudo ls -l /proc/PID/fd`.', 'Raise `LimitNOFILE` in a drop-in of the unit.'],
@@ -135,8 +132,7 @@ chain_service_max_file_descriptors > ${limit}`,
   },
   {
     comment: 'F28. A kernel changes only with a reboot: there is nothing to wait for, and no reason to page at night.',
-    alert: 'ChainHostSetUp',
-    why: 'kernel',
+    alert: 'ChainHostSetUp.kernel',
     advice: [
       'Install another kernel, or remove this one, before the next reboot.',
       'If it runs now, set a maintenance window and reboot: `sudo chain-agent maintenance start 30m --reason upgrade`.',
@@ -149,8 +145,7 @@ chain_service_max_file_descriptors > ${limit}`,
   {
     comment:
       'F29. Heat, the governor, and multithreading cost blocks without any other sign. A single throttle event leaves the window before ten minutes have passed.',
-    alert: 'ChainHeat',
-    why: 'cpu',
+    alert: 'ChainHeat.cpu',
     for: '10m',
     advice: ['Check the cooling of the host: `sensors`.'],
     expr: hasIncreased('chain_host_cpu_throttles_total', '10m'),
@@ -159,10 +154,10 @@ chain_service_max_file_descriptors > ${limit}`,
       'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
   },
   {
-    ...MEMORY_LOW,
+    advice: MEMORY_ADVICE,
     comment:
       'Before the kernel kills a process. It is what programs can still get: huge pages are in use, the cache of files is not. No page: if a program of the node is killed, ChainServiceDown pages.',
-    why: 'available',
+    alert: 'ChainMemoryLow.available',
     summary: 'the memory of the host is almost used up',
     limit: 0.05,
     for: '5m',
@@ -171,8 +166,8 @@ chain_service_max_file_descriptors > ${limit}`,
       `Only {{ $value | humanizePercentage }} of the memory of {{ $labels.instance }} is available, and less than ${percent(limit)} has been for five minutes. Without memory the kernel kills the largest process, which is usually a part of the node.`,
   },
   {
-    ...MEMORY_LOW,
-    why: 'pressure',
+    advice: MEMORY_ADVICE,
+    alert: 'ChainMemoryLow.pressure',
     summary: 'the programs of the host wait for memory',
     for: '5m',
     expr: 'rate(chain_host_pressure_stalled_seconds_total{resource="memory"}[5m]) > 0.1',
@@ -181,8 +176,7 @@ chain_service_max_file_descriptors > ${limit}`,
   },
   {
     comment: 'The kernel chooses the largest process, which is usually a part of the node.',
-    alert: 'ChainMemoryLow',
-    why: 'oom-kill',
+    alert: 'ChainMemoryLow.oom-kill',
     advice: [
       'See which process: `journalctl -k -g "Out of memory" --since -1h`.',
       'Find out what else uses the memory: `chain-agent status host`.',
@@ -215,8 +209,7 @@ chain_service_max_file_descriptors > ${limit}`,
   {
     comment:
       'The same share, before the kernel has the packets. Not `dropped`: a switch announces itself in a protocol that the kernel does not know, on every healthy host.',
-    alert: 'ChainUdpDrops',
-    why: 'card',
+    alert: 'ChainUdpDrops.card',
     limit: 0.01,
     for: '2m',
     advice: [
@@ -233,8 +226,7 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
       `The interface {{ $labels.device }} of {{ $labels.instance }} has lost packets in five minutes, {{ $value | humanizePercentage }} of those that it received, more than ${percent(limit)}. Blocks arrive late, and votes are missing.`,
   },
   {
-    alert: 'ChainHostSetUp',
-    why: 'governor',
+    alert: 'ChainHostSetUp.governor',
     for: '10m',
     advice: ['Set the governor: `sudo cpupower frequency-set -g performance`.'],
     expr: 'sum by (instance, job, cluster) (chain_host_governor_cpus{governor!="performance"}) > 0',
@@ -244,8 +236,7 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
   },
   {
     comment: 'It never changes by itself, and the fix needs a planned reboot: for information.',
-    alert: 'ChainHostSetUp',
-    why: 'smt',
+    alert: 'ChainHostSetUp.smt',
     severity: 'info',
     for: '10m',
     advice: ['Turn it off at the next planned reboot: kernel parameter `nosmt`, or in the firmware.'],
@@ -257,8 +248,7 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
   {
     comment:
       'The right number depends on the version, and free pages matter only at a start; with none at all nothing starts.',
-    alert: 'ChainHostSetUp',
-    why: 'huge-pages',
+    alert: 'ChainHostSetUp.huge-pages',
     for: '5m',
     advice: [
       'Reserve huge pages: `vm.nr_hugepages` in `/etc/sysctl.d/`, as the installation guide of the node describes.',
@@ -270,8 +260,7 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
   },
   {
     comment: 'An upgrade takes the package off hold for minutes.',
-    alert: 'ChainHostSetUp',
-    why: 'not-on-hold',
+    alert: 'ChainHostSetUp.not-on-hold',
     for: '1h',
     pending: 'nothing',
     advice: ['Put the package on hold: `sudo apt-mark hold PACKAGE`; `chain-agent check` has its name.'],
@@ -282,8 +271,7 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
   },
   {
     comment: 'F31. A running node writes it every few blocks; half an hour is still well within what a start accepts.',
-    alert: 'ChainStartFiles',
-    why: 'forkpoint',
+    alert: 'ChainStartFiles.forkpoint',
     limit: 1800,
     for: '10m',
     explainedBy: [{ alerts: ['ChainStartStalled'] }],
@@ -301,8 +289,7 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
   {
     comment:
       'Consensus reads it at its start. One hour: an operator edits it before a restart. Absent with the drop-in of deploy/, which does not show that file.',
-    alert: 'ChainStartFiles',
-    why: 'node-config',
+    alert: 'ChainStartFiles.node-config',
     severity: 'info',
     for: '1h',
     pending: 'nothing',
@@ -317,30 +304,18 @@ rate(chain_host_network_received_total[5m]) > ${limit}`,
       'node.toml of {{ $labels.instance }} has been newer than the running consensus for an hour: the next start uses other settings.',
   },
   {
+    ...BLIND,
     comment: 'If the agent works and a reading is missing, none of the rules above can fire.',
-    alert: 'ChainBlind',
-    why: 'host',
-    for: '30m',
-    pending: 'nothing',
-    advice: BLIND_ADVICE,
     expr: 'instance:chain_host_reading:unknown{reading=~"clock|kernel|ports|limits"} == 1',
     summary: 'a required host reading is missing: {{ $labels.reading }}',
-    description:
-      'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
   },
   {
+    ...BLIND,
     comment:
       'These need an additional drop-in or unit (docs/how-to/host.md), which an operator may have decided against.',
-    alert: 'ChainBlind',
-    why: 'host',
     severity: 'info',
-    for: '30m',
-    pending: 'nothing',
-    advice: BLIND_ADVICE,
     expr: 'instance:chain_host_reading:unknown{reading=~"space|forkpoint|drive health"} == 1',
     summary: 'an optional host reading is missing: {{ $labels.reading }}',
-    description:
-      'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
   },
   {
     comment:

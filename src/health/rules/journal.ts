@@ -4,8 +4,7 @@ export const journal = ruleFile({ name: 'journal', component: 'agent' }, [
   {
     comment:
       'Both print a line for every block: a minute of silence while the height grows is about two hundred unread lines. last_over_time, because the series disappears when the reader gives up; ten minutes, because ChainCollectorDown has fired by then. Not bft: its log may be set to WARN.',
-    alert: 'ChainLogsIncomplete',
-    why: 'no-new-entries',
+    alert: 'ChainLogsIncomplete.no-new-entries',
     limit: 60,
     for: '1m',
     advice: [
@@ -30,8 +29,7 @@ unless on (instance, job, cluster, service)
   {
     comment:
       'The state itself needs five minutes. Without the log of a service, the alerts on its texts cannot fire; nothing else shows that. Not "no entries" of every service: the RPC may have nothing to print.',
-    alert: 'ChainLogsIncomplete',
-    why: 'never-read',
+    alert: 'ChainLogsIncomplete.never-read',
     for: '1m',
     advice: [
       'See where its output goes: `systemctl show -p StandardOutput,LogNamespace chain-bft`.',
@@ -49,8 +47,7 @@ unless on (instance, job, cluster, service)
   },
   {
     comment: 'A follower that keeps exiting waits up to 10 s between attempts: about thirty in five minutes.',
-    alert: 'ChainLogsIncomplete',
-    why: 'reader-restarts',
+    alert: 'ChainLogsIncomplete.reader-restarts',
     limit: 10,
     for: '30s',
     explainedBy: [{ alerts: ['ChainCollectorDown'] }],
@@ -63,8 +60,7 @@ unless on (instance, job, cluster, service)
   {
     comment:
       'A journal that is young because the service is new has not lost anything: its oldest entry does not change. If it has moved within two hours, older entries were deleted. One hour, because a node at DEBUG fills a journal of ordinary size within hours, on purpose: less than an hour is lost before an operator who is paged can read it.',
-    alert: 'ChainLogsIncomplete',
-    why: 'evicted',
+    alert: 'ChainLogsIncomplete.evicted',
     limit: 3600,
     for: '30m',
     advice: ['Give the journal more space: `SystemMaxUse=` in `/etc/systemd/journald.conf`.'],
@@ -80,8 +76,7 @@ and on (instance, job, cluster, service)
       `The journal on {{ $labels.instance }} reaches back {{ $value | humanizeDuration }} for {{ $labels.service }}, less than ${limit / 60} minutes, and older entries are being deleted. After an incident its log entries may be gone before they are read.`,
   },
   {
-    alert: 'ChainLogsIncomplete',
-    why: 'gap',
+    alert: 'ChainLogsIncomplete.gap',
     for: '30s',
     advice: ['Search the gap by hand: `chain-agent logs bft --since 1h`.'],
     expr: hasIncreased('chain_agent_journal_gaps_total', '15m'),
@@ -91,8 +86,7 @@ and on (instance, job, cluster, service)
   },
   {
     comment: 'While messages are dropped, the absence of a line in the log proves nothing.',
-    alert: 'ChainLogsIncomplete',
-    why: 'dropped',
+    alert: 'ChainLogsIncomplete.dropped',
     for: '30s',
     advice: [
       'Find the line that floods the log: `chain-agent logs bft --since 15m`.',
@@ -106,8 +100,7 @@ and on (instance, job, cluster, service)
   {
     comment:
       'Of a report only the lines that could not be parsed are counted: one of them makes its share 100 %. Longer than the range, so that one truncated line never fires the alert.',
-    alert: 'ChainLogsIncomplete',
-    why: 'format',
+    alert: 'ChainLogsIncomplete.format',
     limit: 0.01,
     for: '20m',
     advice: [

@@ -14,8 +14,7 @@ export const keys = ruleFile({ name: 'keys', component: 'keys' }, [
   {
     comment:
       'The running node has its keys in memory: the file is read at the next start: a warning, not a page. A backup that is recorded as kept off the node is not missing. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
-    alert: 'ChainKeyFile',
-    why: 'missing',
+    alert: 'ChainKeyFile.missing',
     for: '1h',
     advice: KEY_FILE_ADVICE,
     expr: `(chain_key_file_state{state="missing"} == 1)
@@ -26,8 +25,7 @@ ${UNLESS_UNNEEDED}`,
   },
   {
     comment: 'Empty, truncated, or not the expected content. The age of a backup is not an error.',
-    alert: 'ChainKeyFile',
-    why: 'invalid',
+    alert: 'ChainKeyFile.invalid',
     for: '1h',
     advice: KEY_FILE_ADVICE,
     expr: 'chain_key_file_state{state="invalid"} == 1',
@@ -36,8 +34,7 @@ ${UNLESS_UNNEEDED}`,
       'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been empty, truncated or not the expected content for an hour. Nothing can be restored from it.',
   },
   {
-    alert: 'ChainKeyFile',
-    why: 'exposed',
+    alert: 'ChainKeyFile.exposed',
     component: 'security',
     for: '1h',
     advice: [
@@ -51,8 +48,7 @@ ${UNLESS_UNNEEDED}`,
   },
   {
     comment: 'Three keystores and three backups. If no file at all can be checked, the collector is down.',
-    alert: 'ChainBlind',
-    why: 'key-files',
+    alert: 'ChainBlind.key-files',
     limit: 6,
     for: '1h',
     pending: 'nothing',

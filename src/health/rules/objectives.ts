@@ -27,7 +27,6 @@ const EXPLAINED: readonly Cause[] = [
 ]
 
 const BUDGET = {
-  alert: 'ChainUptimeBudget',
   explainedBy: EXPLAINED,
   advice: [
     'Find the outages of the last day and their causes: `chain-agent events --since 24h`.',
@@ -48,7 +47,7 @@ export const uptime = (objective: number): RuleFile => {
   return ruleFile(header, [
     {
       ...BUDGET,
-      why: 'fast',
+      alert: 'ChainUptimeBudget.fast',
       comment:
         'Pages for a node that comes and goes: an outage without a break has an alert of its own and a short window of 0. After such an outage the short window is between 0 and the limit for less than four minutes, and the alert does not fire.',
       page: 'The outages are too short for another page, and the budget of the week is used up by the morning.',
@@ -63,7 +62,7 @@ and on (instance, job, cluster)
     },
     {
       ...BUDGET,
-      why: 'fast',
+      alert: 'ChainUptimeBudget.fast',
       limit: shareAt(6, objective),
       for: '10m',
       expr: (limit) => unavailable('6h', '30m', limit),
@@ -73,7 +72,7 @@ and on (instance, job, cluster)
     },
     {
       ...BUDGET,
-      why: 'slow',
+      alert: 'ChainUptimeBudget.slow',
       limit: shareAt(3, objective),
       for: '15m',
       expr: (limit) => `${unavailable('1d', '1h', limit)}
@@ -85,7 +84,7 @@ ${unavailable('3d', '6h', objective)}`,
     },
     {
       ...BUDGET,
-      why: 'spent',
+      alert: 'ChainUptimeBudget.spent',
       comment:
         'By the counts of the agent, which it keeps on its disk: Prometheus need not have the week. Information, because it lasts for days and what is lost cannot be regained. Not of own rounds: few of them are many percent each.',
       severity: 'info',
@@ -141,8 +140,7 @@ export const traffic = ruleFile(TRAFFIC, [
   {
     comment:
       'An execution normally takes milliseconds; a call that waits for an executor times out after 2 s (monad-rpc/src/cli.rs, eth_call_executor_queuing_timeout), and 1 s is the last bound of the histogram of the node. 15 % slow requests of half an hour are 15 times the rate that uses up the budget of a week, and 4 % of it; 3 % of a day are 3 times the rate, and 43 %. The shorter window shows that it continues. No page: the node is healthy, and the load comes from users.',
-    alert: 'ChainRpcSlow',
-    why: 'budget',
+    alert: 'ChainRpcSlow.budget',
     for: '5m',
     explainedBy: [{ alerts: RPC_DOWN }, NODE_DOWN],
     advice: [

@@ -9,8 +9,7 @@ export const peers = ruleFile({ name: 'peers', component: 'consensus' }, [
   {
     comment:
       'Full nodes only: a validator has no upstream validators, nor has a full node that a validator serves by name; those never had any. A healthy full node has 3, sometimes 2: half an hour excludes normal dips.',
-    alert: 'ChainPeersFew',
-    why: 'upstream',
+    alert: 'ChainPeersFew.upstream',
     limit: 2,
     for: '30m',
     explainedBy: [NODE_DOWN, { alerts: ['ChainIsolated'] }],
@@ -43,8 +42,7 @@ export const peers = ruleFile({ name: 'peers', component: 'consensus' }, [
   },
   {
     comment: 'Rarely so few in a week of a healthy node, and never for half an hour.',
-    alert: 'ChainPeersFew',
-    why: 'sessions',
+    alert: 'ChainPeersFew.sessions',
     limit: 8,
     for: '30m',
     explainedBy: [NODE_DOWN, { alerts: ['ChainIsolated'] }],
@@ -57,8 +55,7 @@ export const peers = ruleFile({ name: 'peers', component: 'consensus' }, [
   {
     comment:
       'Only a node that suffers from it: too few votes, few sessions, or behind; each of those pages by itself where it must. The errors are caused by peers.',
-    alert: 'ChainPeersFew',
-    why: 'noise',
+    alert: 'ChainPeersFew.noise',
     causedBy: 'others',
     limit: 50,
     keepFiringFor: '5m',

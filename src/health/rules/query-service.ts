@@ -39,8 +39,7 @@ export const queryService = ruleFile({ name: 'query-service', component: 'servic
   {
     comment:
       'The process runs, but the ingest has stopped: a fork below a final block, another chain, a broken store. Its data may belong to another history, so it rejects all requests. No cause of this state fixes itself.',
-    alert: 'ChainQueryServiceDown',
-    why: 'stopped',
+    alert: 'ChainQueryServiceDown.stopped',
     for: '1m',
     advice: [
       'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.',
@@ -54,8 +53,7 @@ export const queryService = ruleFile({ name: 'query-service', component: 'servic
   {
     comment:
       'The phase begins after ten minutes in which the node returned the next block without its logs. The minute prevents an alert for a block that is complete at the next request.',
-    alert: 'ChainQueryServiceDown',
-    why: 'incomplete',
+    alert: 'ChainQueryServiceDown.incomplete',
     for: '1m',
     advice: [
       'Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`. It names the block.',
@@ -68,8 +66,7 @@ export const queryService = ruleFile({ name: 'query-service', component: 'servic
   },
   {
     comment: '`unless`, because an unknown height has not moved either.',
-    alert: 'ChainQueryServiceBehind',
-    why: 'stalled',
+    alert: 'ChainQueryServiceBehind.stalled',
     for: '5m',
     explainedBy: NO_NEW_BLOCKS,
     advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
@@ -100,8 +97,7 @@ and on (instance, job, cluster)
   {
     comment:
       'An unreachable or overloaded node (unreachable, overload) has its own alerts; one such answer may be chance. round(), because increase() extrapolates.',
-    alert: 'ChainQueryServiceBehind',
-    why: 'ingest-failing',
+    alert: 'ChainQueryServiceBehind.ingest-failing',
     limit: 5,
     explainedBy: [{ alerts: ['ChainQueryServiceDown.incomplete'] }],
     advice: ['Read the log of the query service: `journalctl -u chain-agent-serve-query -n 50`.'],
@@ -116,8 +112,7 @@ and on (instance, job, cluster)
   },
   {
     comment: 'Bad input is 4xx, and is not counted here.',
-    alert: 'ChainQueryServiceSlow',
-    why: 'errors',
+    alert: 'ChainQueryServiceSlow.errors',
     limit: 0.05,
     for: '10m',
     explainedBy: [{ alerts: ['ChainQueryServiceDown.stopped'] }],

@@ -78,10 +78,7 @@ or on (instance, job, cluster)
 ]
 
 /** What rules of several files use. */
-export const recording: RuleFile = {
-  name: 'recording',
-  groups: [{ name: 'chain-recording', rules: RECORDINGS }],
-}
+export const recording: RuleFile = { name: 'recording', groups: [{ name: 'chain-recording', rules: RECORDINGS }] }
 
 /** Windows, and the step and number of the samples that half of one has. */
 const WINDOWS = [

@@ -48,6 +48,12 @@ export const RPC_DOWN = ['ChainRpcDown', 'ChainRpcDown.most-requests-fail'] as c
 /** No node of the network has a new block: restarting one does not help. */
 export const NETWORK_HALTED: Cause = { alerts: ['ChainNetworkHalted'], scope: 'fleet' }
 
+/** Of a node that runs and has no new block. */
+export const STALLED_ADVICE = [
+  'Analyse the consensus log: `chain-agent monlog`.',
+  'See how to recover, and how much time is left: `chain-agent recover`.',
+]
+
 /** One condition on the samples of the agent that is a problem, at one severity or at two. */
 export type AlertRow = AlertCondition & (PageLevel | WarningLevel)
 
@@ -136,8 +142,11 @@ export interface RuleFile {
 /** What the rows of a file have in common, unless a row has its own. */
 type RowDefaults = Pick<AlertCondition, 'component' | 'dashboard'>
 
-/** A row of a file: critical if it has `page`, otherwise a warning unless it has another severity. */
-type WrittenRow = Omit<AlertCondition, keyof RowDefaults> &
+/**
+ * A row of a file, whose `alert` is its address: critical if it has `page`, otherwise a warning unless it has another
+ * severity.
+ */
+type WrittenRow = Omit<AlertCondition, keyof RowDefaults | 'why'> &
   Partial<RowDefaults> &
   (
     | (Omit<PageLevel, 'severity'> & { readonly severity?: never })
@@ -176,8 +185,8 @@ export const ruleFile = (
 export const alertRows = (defaults: RowDefaults, rows: readonly WrittenRow[]): readonly AlertRow[] =>
   rows.map((row): AlertRow =>
     row.page === undefined
-      ? { ...defaults, severity: 'warning', ...row }
-      : { ...defaults, ...row, severity: 'critical' },
+      ? { ...defaults, severity: 'warning', ...row, ...splitAddress(row.alert) }
+      : { ...defaults, ...row, severity: 'critical', ...splitAddress(row.alert) },
   )
 
 /** The alerts of these files. */

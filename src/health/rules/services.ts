@@ -48,7 +48,7 @@ const DOWN = alertRows({ component: 'services' }, [
     ...REQUIRED_STOPPED,
     comment:
       'F16. systemd does not restart consensus and execution (Restart=no): a unit that has failed stays down, so there is no delay. Units that the node does not depend on follow below, with the RPC of a validator, which serves no users; otelcol is the row `push`. It keeps firing for three minutes: a service that fails again and again is one problem.',
-    why: 'failed',
+    alert: 'ChainServiceDown.failed',
     expr: `${REQUIRED}
   and ${inState('failed')}`,
     summary: '{{ $labels.service }} is down (failed)',
@@ -87,8 +87,7 @@ or on (instance, job, cluster, service) (
   {
     comment:
       "The upgrade of a package removes a unit for seconds; after five minutes it is an error on the host or in the agent's configuration.",
-    alert: 'ChainServiceDown',
-    why: 'missing',
+    alert: 'ChainServiceDown.missing',
     page: 'The service cannot be started until its unit is installed again.',
     for: '5m',
     advice: [
@@ -114,8 +113,7 @@ or on (instance, job, cluster, service) (
   {
     comment:
       'F16. increase() extrapolates, so that two starts can read as 2.01: hence round(). The clean-up starts every hour.',
-    alert: 'ChainServiceCrashed',
-    why: 'restarts',
+    alert: 'ChainServiceCrashed.restarts',
     limit: 2,
     advice: ['See why: `chain-agent logs SERVICE`.'],
     expr: (limit) => `round(increase(chain_service_starts_total{service!="cruft"}[1h])) > ${limit}
@@ -135,8 +133,7 @@ or on (instance, job, cluster, service) (
   },
   {
     comment: 'F15. Each of these is the last line that a program logs.',
-    alert: 'ChainLogTrouble',
-    why: 'aborted',
+    alert: 'ChainLogTrouble.aborted',
     page: 'The program has exited, and exits again with the next start if the cause remains.',
     advice: [
       'Read the last lines: `chain-agent logs SERVICE --since 15m`.',
@@ -153,13 +150,10 @@ or on (instance, job, cluster, service) (
     page: 'The program has exited or is about to, and does not recover by itself.',
     expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('critical')}"}[10m]) > 0`,
   },
+  { ...LOG_TROUBLE, expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]) > 0` },
   {
     ...LOG_TROUBLE,
-    expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning')}"}[10m]) > 0`,
-  },
-  {
-    ...LOG_TROUBLE,
-    why: 'others',
+    alert: 'ChainLogTrouble.others',
     causedBy: 'others',
     expr: `rate(chain_log_pattern_total{pattern=~"${patternsOf('warning', 'ChainLogTrouble.others')}"}[10m]) > 0`,
   },
@@ -173,8 +167,7 @@ or on (instance, job, cluster, service) (
   {
     comment:
       'F18. The node never reads this trace, so only the flood of lines does harm: about 250 a second are 21 million a day, which evict the other entries of the journal. The limit is 50 a second. Two minutes, so that at a scrape interval of a minute the range has two samples.',
-    alert: 'ChainLogTrouble',
-    why: 'wal-stopped',
+    alert: 'ChainLogTrouble.wal-stopped',
     limit: 6000,
     advice: ['Find out why it stopped, usually a full disk: `chain-agent status host`.'],
     expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[2m]) > ${limit}`,

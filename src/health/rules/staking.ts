@@ -11,8 +11,7 @@ export const staking = ruleFile(HEADER, [
   {
     comment:
       'Also without the metrics of consensus. It does not fire for a node that was never in the set. It fires for seven days, also after a deliberate exit: a warning, not a page.',
-    alert: 'ChainLeftActiveSet',
-    why: 'staking',
+    alert: 'ChainLeftActiveSet.staking',
     for: '5m',
     explainedBy: [{ alerts: ['ChainLeftActiveSet'] }],
     advice: [
@@ -27,8 +26,7 @@ export const staking = ruleFile(HEADER, [
   },
   {
     comment: 'Known from the boundary block on; no stake can change it for the next epoch: nothing to do at night.',
-    alert: 'ChainStakeLow',
-    why: 'next-epoch',
+    alert: 'ChainStakeLow.next-epoch',
     for: '2m',
     advice: [
       'See stake, flags and threshold: `curl -s localhost:9843/metrics | grep ^chain_staking_`.',
@@ -43,8 +41,7 @@ export const staking = ruleFile(HEADER, [
   {
     comment:
       'The next boundary block decides by the current stake. Two percent: other delegators move as much in a day. What moves it is the stake of others, and new stake takes the keys of its owner: no page.',
-    alert: 'ChainStakeLow',
-    why: 'margin',
+    alert: 'ChainStakeLow.margin',
     limit: 0.02,
     for: '10m',
     advice: [
@@ -60,8 +57,7 @@ export const staking = ruleFile(HEADER, [
   {
     comment:
       'For a day, so that each change is read by a person. A new agent has no earlier value; VictoriaMetrics counts its first one in changes().',
-    alert: 'ChainStakingMismatch',
-    why: 'commission-changed',
+    alert: 'ChainStakingMismatch.commission-changed',
     component: 'security',
     advice: [
       'Ask the holders of the authority key whether they changed it.',
@@ -75,8 +71,7 @@ export const staking = ruleFile(HEADER, [
   },
   {
     comment: 'Only with the setting. The day of a change has an alert of its own.',
-    alert: 'ChainStakingMismatch',
-    why: 'commission',
+    alert: 'ChainStakingMismatch.commission',
     component: 'security',
     for: '2m',
     explainedBy: [{ alerts: ['ChainStakingMismatch.commission-changed'] }],
@@ -92,8 +87,7 @@ export const staking = ruleFile(HEADER, [
   },
   {
     comment: 'Only with the setting, and once this node has led a block that is finalized.',
-    alert: 'ChainStakingMismatch',
-    why: 'beneficiary',
+    alert: 'ChainStakingMismatch.beneficiary',
     component: 'security',
     for: '2m',
     advice: [
@@ -108,8 +102,7 @@ export const staking = ruleFile(HEADER, [
   {
     comment:
       'Only with the setting: an authority that is a contract, or that makes no transactions, needs no balance, and the validator signs and earns without one.',
-    alert: 'ChainStakingMismatch',
-    why: 'balance',
+    alert: 'ChainStakingMismatch.balance',
     for: '2m',
     advice: [
       'See the address: `chain-agent status staking`. Send tokens to it.',
@@ -136,8 +129,7 @@ export const staking = ruleFile(HEADER, [
   },
   {
     comment: 'The flag follows with the next delegation or undelegation.',
-    alert: 'ChainStakeLow',
-    why: 'self-stake',
+    alert: 'ChainStakeLow.self-stake',
     for: '10m',
     advice: ['Delegate from the authority address before the next boundary block.'],
     expr: `chain_staking_self_stake_tokens < chain_staking_self_stake_minimum_tokens
@@ -149,8 +141,7 @@ export const staking = ruleFile(HEADER, [
   {
     comment:
       'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds.',
-    alert: 'ChainLeftActiveSet',
-    why: 'views-differ',
+    alert: 'ChainLeftActiveSet.views-differ',
     component: 'consensus',
     for: '15m',
     advice: [

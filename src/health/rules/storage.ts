@@ -39,8 +39,7 @@ chain_storage_chunks{list="free"}
   {
     comment:
       'No `for`: normal operation never reaches this, and the process that used the chunks may use the rest within minutes.',
-    alert: 'ChainStorageFull',
-    why: 'free-chunks',
+    alert: 'ChainStorageFull.free-chunks',
     limit: 0.1,
     critical: {
       limit: 0.05,
@@ -55,8 +54,7 @@ chain_storage_chunks{list="free"}
   {
     comment:
       'A slot-encoded secondary timeline is no longer written: it was primary, and a State Archive node keeps it.',
-    alert: 'ChainStorageFull',
-    why: 'migration',
+    alert: 'ChainStorageFull.migration',
     limit: 0.75,
     for: '30m',
     advice: [
@@ -75,8 +73,7 @@ and on (instance, job, cluster) (
   },
   {
     comment: 'During statesync execution writes no blocks, and its log has no use value.',
-    alert: 'ChainBlind',
-    why: 'storage',
+    alert: 'ChainBlind.storage',
     for: '15m',
     explainedBy: [NODE_DOWN, { alerts: ['ChainStartStalled'] }],
     advice: [
@@ -94,8 +91,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
   {
     comment:
       'The line is logged once per start, and no unit starts it again: so for an hour, or until execution runs. It says why; ChainServiceDown pages.',
-    alert: 'ChainLogTrouble',
-    why: 'timeline-missing',
+    alert: 'ChainLogTrouble.timeline-missing',
     advice: ['See the step that the database needs, which takes minutes: `chain-agent recover`.'],
     expr: `${hasIncreased('chain_log_pattern_total{pattern="timeline_missing"}', '1h')}
   and on (instance, job, cluster) (chain_service_active{service="execution"} == 0)`,
@@ -106,8 +102,7 @@ unless on (instance, job, cluster) (instance:chain_statesync:active == 1)`,
   {
     comment:
       'A week, because operators stop their nodes for it one after another. A database that was created after the fork has one timeline, and a promoted one has a page-encoded primary.',
-    alert: 'ChainUpgradeDue',
-    why: 'promotion',
+    alert: 'ChainUpgradeDue.promotion',
     severity: 'info',
     limit: 604800,
     for: '1h',

@@ -1,12 +1,7 @@
 import { period, ruleFile } from './rule.ts'
 
 /** Three heartbeats were missed: one is due every minute. After a start of the watcher, the next one comes within a minute. */
-const SILENT = {
-  alert: 'ChainWatchedNodeSilent',
-  limit: 120,
-  for: '75s',
-  summary: 'no heartbeats from {{ $labels.node }}',
-} as const
+const SILENT = { limit: 120, for: '75s', summary: 'no heartbeats from {{ $labels.node }}' } as const
 
 const SEEN = 'Seen from {{ $labels.watcher }}, not by the agent of the node.'
 
@@ -44,7 +39,7 @@ export const watcher = ruleFile(HEADER, [
   {
     ...SILENT,
     comment: 'Only the watcher can report it. A maintenance window counts for half an hour after the last heartbeat.',
-    why: 'nothing',
+    alert: 'ChainWatchedNodeSilent.nothing',
     seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: its host does not answer',
     page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
@@ -66,7 +61,7 @@ export const watcher = ruleFile(HEADER, [
     ...SILENT,
     comment:
       'The host refuses the connection: it runs, and consensus does not listen, or a firewall rejects the connection.',
-    why: 'host',
+    alert: 'ChainWatchedNodeSilent.host',
     seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus does not listen',
     page: 'The host runs without consensus and without an agent that would report it.',
@@ -86,7 +81,7 @@ export const watcher = ruleFile(HEADER, [
   {
     ...SILENT,
     comment: 'The port is open: consensus runs, so that blocks and votes are not lost.',
-    why: 'port',
+    alert: 'ChainWatchedNodeSilent.port',
     seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus runs',
     advice: [
@@ -102,7 +97,7 @@ export const watcher = ruleFile(HEADER, [
   {
     ...SILENT,
     comment: 'Without a setting for the port, or while it is unknown, silence can be the loss of the host.',
-    why: 'unknown',
+    alert: 'ChainWatchedNodeSilent.unknown',
     seen: SEEN,
     page: 'The host of the node may be down: its own alerts do not arrive then.',
     advice: [
@@ -120,7 +115,7 @@ export const watcher = ruleFile(HEADER, [
     ...SILENT,
     comment:
       'Nothing outside can be reached from the watcher: it knows nothing about the node, so that `instance` is the watcher.',
-    why: 'no-network',
+    alert: 'ChainWatchedNodeSilent.no-network',
     summary: 'no heartbeats from {{ $labels.node }}: the watcher has no network',
     advice: ['Check the network of the watcher, on that host: `chain-agent status chain`.'],
     expr: (limit) => `${silence(limit)}
@@ -136,8 +131,7 @@ export const watcher = ruleFile(HEADER, [
   {
     comment:
       'The node reports it itself. If its own alert has arrived, this one is a second one; if not, its notifications do not arrive.',
-    alert: 'ChainWatchedNode',
-    why: 'critical',
+    alert: 'ChainWatchedNode.critical',
     for: '5m',
     pending: 'nothing',
     advice: [
@@ -153,8 +147,7 @@ export const watcher = ruleFile(HEADER, [
   },
   {
     comment: 'Never received any: a watcher that was set up and not connected watches nothing.',
-    alert: 'ChainWatchedNode',
-    why: 'never-heard',
+    alert: 'ChainWatchedNode.never-heard',
     component: 'agent',
     for: '15m',
     pending: 'nothing',

@@ -1,5 +1,6 @@
+import { figure } from '../../core/format.ts'
 import { badUnless, fact, iso, noticeIf, relativeTime, timeFact } from './fact.ts'
-import { type Section, summary, type View, whyUnknown } from './section.ts'
+import { group, joined, type Section, summary, type View, whyUnknown } from './section.ts'
 import { collectorsOf, maintenanceWindow } from '../facts.ts'
 import { NO_WINDOW_IN_FAULT } from '../diagnosis.ts'
 import { notificationsOf, type Receiver } from '../notifications.ts'
@@ -10,36 +11,29 @@ export const agent: Section = {
   name: 'agent',
   aliases: ['collectors'],
   groups: [
-    {
-      collector: null,
-      source: 'the agent',
-      facts: (view) => {
-        const { version, prefix, origin, collectors } = view.snapshot
-        return [
-          fact('runs', origin === 'agent', { tone: (runs) => noticeIf(!runs) }),
-          fact('version', version),
-          fact('prefix', prefix),
-          ...collectors.map((status) => {
-            const { name, enabled, up, lastSuccessAt, error } = status
-            const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
-            return fact(
-              ['collectors', name],
-              { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null },
-              {
-                label: name,
-                text: () =>
-                  state === 'bad'
-                    ? (whyUnknown(status) ?? 'no fresh reading')
-                    : state === 'ok' && lastSuccessAt !== null
-                      ? `ok, ${relativeTime(lastSuccessAt, view.at)}`
-                      : state,
-                tone: () => (state === 'bad' ? 'bad' : state === 'off' ? 'quiet' : undefined),
-              },
-            )
-          }),
-        ]
-      },
-    },
+    group(null, 'the agent', (view) => {
+      const { version, prefix, origin, collectors } = view.snapshot
+      return [
+        fact('runs', origin === 'agent', { tone: (runs) => noticeIf(!runs) }),
+        fact('version', version),
+        fact('prefix', prefix),
+        ...collectors.map((status) => {
+          const { name, enabled, up, lastSuccessAt, error } = status
+          const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
+          const value = { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null }
+          return fact(['collectors', name], value, {
+            label: name,
+            text: () =>
+              state === 'bad'
+                ? (whyUnknown(status) ?? 'no fresh reading')
+                : state === 'ok' && lastSuccessAt !== null
+                  ? `ok, ${relativeTime(lastSuccessAt, view.at)}`
+                  : state,
+            tone: () => (state === 'bad' ? 'bad' : state === 'off' ? 'quiet' : undefined),
+          })
+        }),
+      ]
+    }),
   ],
   summary: (view) => {
     const { text: works, failing } = collectorsOf(view.snapshot)
@@ -59,19 +53,15 @@ export const notifications: Section = {
   name: 'alerts',
   aliases: ['notifications', 'alertmanagers'],
   groups: [
-    {
-      collector: null,
-      source: 'the collectors alertmanagers and heartbeat',
-      facts: ({ snapshot }) => {
-        const { alertmanagers, heartbeat, text, next } = notificationsOf(snapshot)
-        return [
-          fact('summary', text),
-          ...alertmanagers.map((one) => receiverFact(['alertmanagers', one.name], one)),
-          ...(heartbeat ? [receiverFact('heartbeat', heartbeat)] : []),
-          ...(next === null ? [] : [fact('next', next)]),
-        ]
-      },
-    },
+    group(null, 'the collectors alertmanagers and heartbeat', ({ snapshot }) => {
+      const { alertmanagers, heartbeat, text, next } = notificationsOf(snapshot)
+      return [
+        fact('summary', text),
+        ...alertmanagers.map((one) => receiverFact(['alertmanagers', one.name], one)),
+        ...(heartbeat ? [receiverFact('heartbeat', heartbeat)] : []),
+        ...(next === null ? [] : [fact('next', next)]),
+      ]
+    }),
   ],
   summary: ({ snapshot }) => {
     const { text, tone } = notificationsOf(snapshot)
@@ -85,23 +75,17 @@ const isKnown = (view: View): boolean => view.hasReading('maintenance')
 export const maintenance: Section = {
   name: 'maintenance',
   groups: [
-    {
-      collector: 'maintenance',
-      source: 'the operator',
-      facts: (view) => {
-        const found = maintenanceWindow(view.snapshot)
-        return [
-          fact('announced', isKnown(view) ? found !== undefined : null),
-          ...(found
-            ? [
-                fact('reason', found.reason),
-                timeFact('until', found.until, { now: view.at }),
-                fact('note', view.readings.maintenance?.note, { absent: 'none' }),
-              ]
-            : []),
-        ]
-      },
-    },
+    group('maintenance', 'the operator', (view) => {
+      const found = maintenanceWindow(view.snapshot)
+      const announced = fact('announced', isKnown(view) ? found !== undefined : null)
+      if (!found) return [announced]
+      return [
+        announced,
+        fact('reason', found.reason),
+        timeFact('until', found.until, { now: view.at }),
+        fact('note', view.readings.maintenance?.note, { absent: 'none' }),
+      ]
+    }),
   ],
   summary: (view) => {
     const found = maintenanceWindow(view.snapshot)
@@ -126,26 +110,54 @@ export const restart: Section = {
   name: 'restart',
   isOfNode: true,
   groups: [
-    {
-      collector: null,
-      source: 'the other sections',
-      facts: ({ restart: planned, at }) => [
-        fact('safe', planned?.isSafe, { unknownReason: NO_WINDOW_IN_FAULT }),
-        ...(planned?.checks ?? []).map(({ name, state, summary: why }) =>
-          fact(
-            ['checks', name],
-            { state, summary: why },
-            {
-              label: name,
-              text: () => (state === 'unknown' ? `unknown: ${why}` : why),
-              tone: () => RESTART_TONES[state],
-            },
-          ),
+    group(null, 'the other sections', ({ restart: planned, at }) => [
+      fact('safe', planned?.isSafe, { unknownReason: NO_WINDOW_IN_FAULT }),
+      ...(planned?.checks ?? []).map(({ name, state, summary: why }) =>
+        fact(
+          ['checks', name],
+          { state, summary: why },
+          {
+            label: name,
+            text: () => (state === 'unknown' ? `unknown: ${why}` : why),
+            tone: () => RESTART_TONES[state],
+          },
         ),
-        ...(planned === null ? [] : [ownRoundsFact(planned.ownRounds)]),
-        ...(planned?.isSafe === false ? [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })] : []),
-      ],
-    },
+      ),
+      ...(planned === null ? [] : [ownRoundsFact(planned.ownRounds)]),
+      ...(planned?.isSafe === false ? [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })] : []),
+    ]),
   ],
   summary: (view) => summary(view.restart?.summary ?? NO_WINDOW_IN_FAULT),
+}
+
+/** Another node, as its agent reports it to this one. */
+export const watched: Section = {
+  name: 'watched',
+  groups: [
+    group('watched', 'the heartbeats of its agent, and its port', (view) => {
+      const reading = view.readings.watched
+      const heartbeat = reading?.heartbeat
+      const none = reading?.receivedAt === null ? { unknownReason: 'no heartbeat was received' } : {}
+      return [
+        fact('node', reading?.node),
+        timeFact('receivedAt', reading?.receivedAt, { label: 'last heartbeat', now: view.at, ...none }),
+        fact('health', heartbeat?.health, none),
+        fact('causes', heartbeat?.causes, {
+          text: (causes) => (causes.length === 0 ? 'none' : causes.join('; ')),
+          ...none,
+        }),
+        fact('maintenance', heartbeat?.maintenance, { absent: heartbeat ? 'none' : undefined }),
+        fact('height', heartbeat?.height, { text: figure }),
+        fact('blockDifference', heartbeat?.blockDifference, { label: 'behind the network', text: figure }),
+        fact('port', reading?.port, { label: 'public port' }),
+      ]
+    }),
+  ],
+  summary: (view) => {
+    const { node = null, receivedAt = null, heartbeat, port = null } = view.readings.watched ?? {}
+    if (node === null) return null
+    const age = receivedAt === null ? 'no heartbeat yet' : `heartbeat ${relativeTime(receivedAt, view.at)}`
+    const tone = heartbeat?.health === 'critical' || port === 'silent' ? 'bad' : undefined
+    return summary(joined([`${node}: ${heartbeat?.health ?? 'unknown'}`, age, port && `port ${port}`]), tone)
+  },
 }

@@ -1,7 +1,6 @@
 import { figure, count } from '../../core/format.ts'
 import { badUnless, fact, factsFor, relativeTime } from './fact.ts'
-import { FROM_STATUS_REPORT } from './node.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, statusReport, summary, type View } from './section.ts'
 import { isStarting, isSyncing } from '../../domain/agreement.ts'
 import { second } from '../../core/units.ts'
 import { blockRate, networkRateText, NO_WINDOW, noRateReason } from '../facts.ts'
@@ -21,47 +20,40 @@ const failureOf = ({ readings: { rpc: reading } }: View): string | null =>
 export const rpc: Section = {
   name: 'rpc',
   groups: [
-    {
-      collector: 'rpc',
-      source: 'its port',
-      facts: (view) => {
-        const up = view.readings.rpc?.up
-        const reading = answerOf(view)
-        const reason = failureOf(view)
-        const { value, time } = factsFor(view.at, up === false ? 'it does not answer' : undefined)
-        return [
-          fact(['asked', 'up'], up, {
-            label: 'answers',
-            text: (answers) => (answers ? 'yes' : reason === null ? 'no' : `no: ${reason}`),
-            tone: badUnless(up === true),
-          }),
-          ...TAGS.flatMap((tag) => {
-            const block = reading?.blocks[tag]
-            const height = tag === 'latest' ? reading?.blockNumber : block?.number
-            return [
-              value(['asked', tag, 'blockNumber'], height, { label: `${tag} block`, text: figure }),
-              time(['asked', tag, 'blockTime'], block?.at, { label: `${tag} block, its time` }),
-            ]
-          }),
-          time(['asked', 'lastAdvanceAt'], reading?.lastAdvanceAt, { label: 'last advance' }),
-          value(['asked', 'clientVersion'], reading?.info.clientVersion),
-          value(['asked', 'chainId'], reading?.info.chainId),
-          value(['asked', 'netVersion'], reading?.info.netVersion),
-        ]
-      },
-    },
-    {
-      ...FROM_STATUS_REPORT,
-      facts: (view) => {
-        const reading = view.readings.status?.rpc
-        return [
-          fact('status', reading?.status, { tone: (status) => (status === 'active' ? undefined : 'notice') }),
-          fact('clientVersion', reading?.clientVersion),
-          fact('netVersion', reading?.netVersion),
-          fact('blockNumber', reading?.blockNumber, { text: figure }),
-        ]
-      },
-    },
+    group('rpc', 'its port', (view) => {
+      const up = view.readings.rpc?.up
+      const reading = answerOf(view)
+      const reason = failureOf(view)
+      const { value, time } = factsFor(view.at, up === false ? 'it does not answer' : undefined)
+      return [
+        fact(['asked', 'up'], up, {
+          label: 'answers',
+          text: (answers) => (answers ? 'yes' : reason === null ? 'no' : `no: ${reason}`),
+          tone: badUnless(up === true),
+        }),
+        ...TAGS.flatMap((tag) => {
+          const block = reading?.blocks[tag]
+          const height = tag === 'latest' ? reading?.blockNumber : block?.number
+          return [
+            value(['asked', tag, 'blockNumber'], height, { label: `${tag} block`, text: figure }),
+            time(['asked', tag, 'blockTime'], block?.at, { label: `${tag} block, its time` }),
+          ]
+        }),
+        time(['asked', 'lastAdvanceAt'], reading?.lastAdvanceAt, { label: 'last advance' }),
+        value(['asked', 'clientVersion'], reading?.info.clientVersion),
+        value(['asked', 'chainId'], reading?.info.chainId),
+        value(['asked', 'netVersion'], reading?.info.netVersion),
+      ]
+    }),
+    statusReport((view) => {
+      const reading = view.readings.status?.rpc
+      return [
+        fact('status', reading?.status, { tone: (status) => (status === 'active' ? undefined : 'notice') }),
+        fact('clientVersion', reading?.clientVersion),
+        fact('netVersion', reading?.netVersion),
+        fact('blockNumber', reading?.blockNumber, { text: figure }),
+      ]
+    }),
   ],
   summary: (view) => {
     if (!view.readings.rpc) return null
@@ -107,58 +99,48 @@ export const chain: Section = {
   name: 'chain',
   aliases: ['references', 'height'],
   groups: [
-    {
-      collector: 'rpc',
-      source: "the node's RPC",
-      facts: (view) => [fact('blockNumber', answerOf(view)?.blockNumber, { label: 'own height', text: figure })],
-    },
-    {
-      collector: 'reference',
-      source: 'the references',
-      facts: (view) => {
-        const { references = [], agreeing } = view.readings.reference ?? {}
-        return [
-          fact('blockDifference', blocksBehind(view), { text: inWords, tone: toneIn(view) }),
-          fact('referencesAgreeing', agreeing, { text: (number) => `${number} of ${references.length}` }),
-          ...references.map(({ name, up, blockNumber, state, comparison }) =>
-            fact(
-              ['references', name ?? ''],
-              { up, blockNumber, state, comparison },
-              {
-                label: `reference ${name ?? ''}`,
-                text: () =>
-                  joined([blockNumber === null ? null : figure(blockNumber), state, comparedInWords(comparison)]) ??
-                  'unknown',
-                tone: () => (comparison?.matches === false ? 'bad' : up === true ? undefined : 'notice'),
-              },
-            ),
+    group('rpc', "the node's RPC", (view) => [
+      fact('blockNumber', answerOf(view)?.blockNumber, { label: 'own height', text: figure }),
+    ]),
+    group('reference', 'the references', (view) => {
+      const { references = [], agreeing } = view.readings.reference ?? {}
+      return [
+        fact('blockDifference', blocksBehind(view), { text: inWords, tone: toneIn(view) }),
+        fact('referencesAgreeing', agreeing, { text: (number) => `${number} of ${references.length}` }),
+        ...references.map(({ name, up, blockNumber, state, comparison }) =>
+          fact(
+            ['references', name ?? ''],
+            { up, blockNumber, state, comparison },
+            {
+              label: `reference ${name ?? ''}`,
+              text: () =>
+                joined([blockNumber === null ? null : figure(blockNumber), state, comparedInWords(comparison)]) ??
+                'unknown',
+              tone: () => (comparison?.matches === false ? 'bad' : up === true ? undefined : 'notice'),
+            },
           ),
-        ]
-      },
-    },
-    {
-      collector: 'derived',
-      source: 'derived values',
-      facts: (view) => {
-        const { known } = view
-        const left = blocksyncLeft(view)
-        const { value } = factsFor(view.at, NO_WINDOW)
-        return [
-          value('blocksPerSecond', known.value('chain_blocks_per_second'), {
-            text: () => networkRateText(view) ?? '',
-            unknownReason: noRateReason(view),
-          }),
-          value(['blocksyncWindow', 'remainingBlocks'], left?.blocks, {
-            label: 'blocksync window left',
-            text: (blocks) => count(blocks, 'block'),
-          }),
-          value(['blocksyncWindow', 'remainingSeconds'], left && left.ms / second, {
-            label: 'window left, time',
-            text: (seconds) => leftText(seconds * second, known),
-          }),
-        ]
-      },
-    },
+        ),
+      ]
+    }),
+    group('derived', 'derived values', (view) => {
+      const { known } = view
+      const left = blocksyncLeft(view)
+      const { value } = factsFor(view.at, NO_WINDOW)
+      return [
+        value('blocksPerSecond', known.value('chain_blocks_per_second'), {
+          text: () => networkRateText(view) ?? '',
+          unknownReason: noRateReason(view),
+        }),
+        value(['blocksyncWindow', 'remainingBlocks'], left?.blocks, {
+          label: 'blocksync window left',
+          text: (blocks) => count(blocks, 'block'),
+        }),
+        value(['blocksyncWindow', 'remainingSeconds'], left && left.ms / second, {
+          label: 'window left, time',
+          text: (seconds) => leftText(seconds * second, known),
+        }),
+      ]
+    }),
   ],
   summary: (view) => {
     const { blockNumber = null, blocks } = answerOf(view) ?? {}

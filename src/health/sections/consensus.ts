@@ -4,8 +4,7 @@ import { blockAge, isNodeDown, progressText } from '../facts.ts'
 import { count, duration, figure, share, utc } from '../../core/format.ts'
 import { limitOf } from '../rules/index.ts'
 import { type Fact, fact, factsFor, noticeIf, timeFact } from './fact.ts'
-import { FROM_STATUS_REPORT } from './node.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, statusReport, summary, type View } from './section.ts'
 import { nextOwnRound } from './staking.ts'
 
 /** Log and status report are from before the service stopped. */
@@ -39,43 +38,36 @@ const KINDS = [
 export const consensus: Section = {
   name: 'consensus',
   groups: [
-    {
-      ...FROM_STATUS_REPORT,
-      facts: (view) => {
-        const reading = view.readings.status?.consensus
-        const wordOf = (name: 'status' | 'mode') =>
-          fact(name, reading?.[name], { tone: (value) => noticeIf(value !== HEALTHY[name]) })
-        return [
-          wordOf('status'),
-          wordOf('mode'),
-          fact('epoch', reading?.epoch, { text: figure }),
-          fact('round', reading?.round, { text: figure }),
-          fact('blockNumber', reading?.blockNumber, { text: figure }),
-          fact('blockNumberFromExternal', reading?.externalBlockNumber, { text: figure }),
-          fact('blockDifference', reading?.blockDifference, { text: figure }),
-        ]
-      },
-    },
-    {
-      collector: 'consensus',
-      source: 'the last 60 seconds of its log',
-      facts: (view) => {
-        const log = view.readings.consensus
-        return [
-          fact(['log', 'committing'], log?.committing),
-          fact(['log', 'epoch'], log?.epoch, { text: figure }),
-          fact(['log', 'round'], log?.round, { text: figure }),
-          fact(['log', 'block'], log?.block, { text: figure }),
-          ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log?.messages[kind], { label })),
-          fact(['log', 'networkErrors'], log?.networkErrors, { label: 'network errors, 5 min' }),
-          timeFact(['log', 'votedAt'], log?.votedAt, { label: 'last vote', now: view.at }),
-          timeFact(['log', 'lastEntryAt'], log?.lastEntryAt, { label: 'newest line', now: view.at }),
-          ...(typeof log?.panic === 'string'
-            ? [fact(['log', 'panic'], log.panic, { label: 'last panic', tone: () => 'bad' })]
-            : []),
-        ]
-      },
-    },
+    statusReport((view) => {
+      const reading = view.readings.status?.consensus
+      const wordOf = (name: 'status' | 'mode') =>
+        fact(name, reading?.[name], { tone: (value) => noticeIf(value !== HEALTHY[name]) })
+      return [
+        wordOf('status'),
+        wordOf('mode'),
+        fact('epoch', reading?.epoch, { text: figure }),
+        fact('round', reading?.round, { text: figure }),
+        fact('blockNumber', reading?.blockNumber, { text: figure }),
+        fact('blockNumberFromExternal', reading?.externalBlockNumber, { text: figure }),
+        fact('blockDifference', reading?.blockDifference, { text: figure }),
+      ]
+    }),
+    group('consensus', 'the last 60 seconds of its log', (view) => {
+      const log = view.readings.consensus
+      return [
+        fact(['log', 'committing'], log?.committing),
+        fact(['log', 'epoch'], log?.epoch, { text: figure }),
+        fact(['log', 'round'], log?.round, { text: figure }),
+        fact(['log', 'block'], log?.block, { text: figure }),
+        ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log?.messages[kind], { label })),
+        fact(['log', 'networkErrors'], log?.networkErrors, { label: 'network errors, 5 min' }),
+        timeFact(['log', 'votedAt'], log?.votedAt, { label: 'last vote', now: view.at }),
+        timeFact(['log', 'lastEntryAt'], log?.lastEntryAt, { label: 'newest line', now: view.at }),
+        ...(typeof log?.panic === 'string'
+          ? [fact(['log', 'panic'], log.panic, { label: 'last panic', tone: () => 'bad' })]
+          : []),
+      ]
+    }),
   ],
   summary: (view) => {
     const { committing = null, epoch = null, round = null } = view.readings.consensus ?? {}
@@ -126,48 +118,31 @@ const percentOf = (ratio: number): number => Number((ratio * 100).toFixed(4))
 export const statesync: Section = {
   name: 'statesync',
   groups: [
-    {
-      ...FROM_STATUS_REPORT,
-      facts: (view) => {
-        const { progressRatio = null, progressBlock, targetBlock } = view.readings.status?.statesync ?? {}
-        return [
-          fact('percentage', progressRatio === null ? null : percentOf(progressRatio), {
-            text: (percentage) => share(percentage / 100),
-          }),
-          fact('progress', progressBlock, { text: figure }),
-          fact('target', targetBlock, {
-            text: (target) => (target === 0n ? '0 (no statesync needed)' : figure(target)),
-          }),
-        ]
-      },
-    },
-    {
-      collector: 'consensus',
-      source: 'its log',
-      facts: (view) => [
-        fact('active', isActive(view), { tone: noticeIf }),
-        fact('start', view.readings.consensus?.startActive ?? toFlag(view.known.value('chain_native_start_active')), {
-          label: 'consensus starts',
-          tone: noticeIf,
+    statusReport((view) => {
+      const { progressRatio = null, progressBlock, targetBlock } = view.readings.status?.statesync ?? {}
+      return [
+        fact('percentage', progressRatio === null ? null : percentOf(progressRatio), {
+          text: (percentage) => share(percentage / 100),
         }),
-      ],
-    },
-    {
-      collector: 'derived',
-      source: 'its progress rate',
-      facts: (view) => {
-        const { etaSeconds, lastProgressAt } = derivedFrom(view)
-        const none = isActive(view) === false ? { absent: 'none: not active' } : {}
-        return [
-          fact('etaSeconds', etaSeconds, {
-            label: 'remaining',
-            text: (seconds) => duration(seconds * 1000),
-            ...none,
-          }),
-          timeFact('lastProgressAt', lastProgressAt, { label: 'last progress', now: view.at, ...none }),
-        ]
-      },
-    },
+        fact('progress', progressBlock, { text: figure }),
+        fact('target', targetBlock, { text: (target) => (target === 0n ? '0 (no statesync needed)' : figure(target)) }),
+      ]
+    }),
+    group('consensus', 'its log', (view) => [
+      fact('active', isActive(view), { tone: noticeIf }),
+      fact('start', view.readings.consensus?.startActive ?? toFlag(view.known.value('chain_native_start_active')), {
+        label: 'consensus starts',
+        tone: noticeIf,
+      }),
+    ]),
+    group('derived', 'its progress rate', (view) => {
+      const { etaSeconds, lastProgressAt } = derivedFrom(view)
+      const none = isActive(view) === false ? { absent: 'none: not active' } : {}
+      return [
+        fact('etaSeconds', etaSeconds, { label: 'remaining', text: (seconds) => duration(seconds * 1000), ...none }),
+        timeFact('lastProgressAt', lastProgressAt, { label: 'last progress', now: view.at, ...none }),
+      ]
+    }),
   ],
   summary: (view) => {
     const active = isActive(view)
@@ -202,95 +177,71 @@ const lastMissedRound = ({ readings }: View): readonly Fact[] => {
 export const duties: Section = {
   name: 'duties',
   groups: [
-    {
-      collector: 'derived',
-      source: 'the rounds of the last six hours that the agent has read',
-      facts: (view) => {
-        const { duties: all, identity } = view.readings.derived ?? {}
-        const own = ownDuties(view)
-        const why = !all ? 'no round was read yet' : undefined
-        const whyOwn = why ?? (!identity ? 'the key of this node is not known yet' : undefined)
-        const { value } = factsFor(view.at, whyOwn)
-        return [
-          value('identityActive', identity?.isActive, { label: 'signs with its key' }),
-          fact('rounds', all?.rounds, { unknownReason: why }),
-          fact('timeouts', all?.timeouts, { label: 'rounds that timed out', unknownReason: why }),
-          value('ownBlocks', own?.ownBlocks),
-          value('ownTimeouts', own?.ownTimeouts, { tone: noticeIfAny }),
-          fact('expectedSlots', own?.expected, {
-            label: 'own turns expected',
-            unknownReason: whyOwn ?? 'requires the share of the stake',
-            text: (slots) => slots.toFixed(1),
-          }),
-          fact('shortfallProbability', own?.shortfallProbability, {
-            label: 'probability of so few by chance',
-            unknownReason: whyOwn ?? 'requires the expected turns',
-            text: share,
-          }),
-        ]
-      },
-    },
-    {
-      collector: 'ledger',
-      source: 'the ledger stream',
-      facts: ({ known }) => [
-        fact('ownConsecutiveTimeouts', known.value('chain_ledger_own_consecutive_timeouts'), {
-          label: 'missed in a row',
-          tone: noticeIfAny,
+    group('derived', 'the rounds of the last six hours that the agent has read', (view) => {
+      const { duties: all, identity } = view.readings.derived ?? {}
+      const own = ownDuties(view)
+      const why = !all ? 'no round was read yet' : undefined
+      const whyOwn = why ?? (!identity ? 'the key of this node is not known yet' : undefined)
+      const { value } = factsFor(view.at, whyOwn)
+      return [
+        value('identityActive', identity?.isActive, { label: 'signs with its key' }),
+        fact('rounds', all?.rounds, { unknownReason: why }),
+        fact('timeouts', all?.timeouts, { label: 'rounds that timed out', unknownReason: why }),
+        value('ownBlocks', own?.ownBlocks),
+        value('ownTimeouts', own?.ownTimeouts, { tone: noticeIfAny }),
+        fact('expectedSlots', own?.expected, {
+          label: 'own turns expected',
+          unknownReason: whyOwn ?? 'requires the share of the stake',
+          text: (slots) => slots.toFixed(1),
         }),
-      ],
-    },
-    {
-      collector: 'schedule',
-      source: 'the leader schedule',
-      facts: (view) => {
-        const { schedule } = view.readings
-        const { value } = factsFor(view.at, schedule?.problem ?? undefined)
-        return [
-          value('scheduleProved', schedule?.isProved, { label: 'schedule is proved' }),
-          nextOwnRound(view),
-          value('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour' }),
-          ...lastMissedRound(view),
-          value('ownMissedInEpoch', schedule?.inEpoch?.missed, { label: 'missed in the epoch', tone: noticeIfAny }),
-        ]
-      },
-    },
-    {
-      collector: 'slo',
-      source: 'the last seven days',
-      facts: ({ known }) => [
-        fact('uptimeRatio', known.value('chain_slo_uptime_ratio', { criterion: 'fresh_block' }), {
-          label: 'time with a fresh block',
+        fact('shortfallProbability', own?.shortfallProbability, {
+          label: 'probability of so few by chance',
+          unknownReason: whyOwn ?? 'requires the expected turns',
           text: share,
         }),
-        fact('uptimeBudgetLeft', known.value('chain_slo_budget_remaining_ratio', { criterion: 'fresh_block' }), {
-          label: 'downtime budget left',
-          text: share,
-          tone: (left) => noticeIf(left < 0),
-        }),
-      ],
-    },
-    {
-      collector: 'native',
-      source: 'the metrics of consensus',
-      facts: ({ known }) => [
-        fact('stakeRatio', known.value('chain_native_stake_ratio'), {
-          label: 'share of the stake',
-          text: (ratio) => (ratio === 0 ? '0.00%: not in the active set' : share(ratio)),
-        }),
-      ],
-    },
-    {
-      collector: 'consensus',
-      source: 'the consensus log',
-      facts: (view) => [
-        timeFact('votedAt', view.readings.consensus?.votedAt, {
-          label: 'last own vote computed',
-          now: view.at,
-          unknownReason: 'none in the log that was read',
-        }),
-      ],
-    },
+      ]
+    }),
+    group('ledger', 'the ledger stream', ({ known }) => [
+      fact('ownConsecutiveTimeouts', known.value('chain_ledger_own_consecutive_timeouts'), {
+        label: 'missed in a row',
+        tone: noticeIfAny,
+      }),
+    ]),
+    group('schedule', 'the leader schedule', (view) => {
+      const { schedule } = view.readings
+      const { value } = factsFor(view.at, schedule?.problem ?? undefined)
+      return [
+        value('scheduleProved', schedule?.isProved, { label: 'schedule is proved' }),
+        nextOwnRound(view),
+        value('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour' }),
+        ...lastMissedRound(view),
+        value('ownMissedInEpoch', schedule?.inEpoch?.missed, { label: 'missed in the epoch', tone: noticeIfAny }),
+      ]
+    }),
+    group('slo', 'the last seven days', ({ known }) => [
+      fact('uptimeRatio', known.value('chain_slo_uptime_ratio', { criterion: 'fresh_block' }), {
+        label: 'time with a fresh block',
+        text: share,
+      }),
+      fact('uptimeBudgetLeft', known.value('chain_slo_budget_remaining_ratio', { criterion: 'fresh_block' }), {
+        label: 'downtime budget left',
+        text: share,
+        tone: (left) => noticeIf(left < 0),
+      }),
+    ]),
+    group('native', 'the metrics of consensus', ({ known }) => [
+      fact('stakeRatio', known.value('chain_native_stake_ratio'), {
+        label: 'share of the stake',
+        text: (ratio) => (ratio === 0 ? '0.00%: not in the active set' : share(ratio)),
+      }),
+    ]),
+    group('consensus', 'the consensus log', (view) => [
+      timeFact('votedAt', view.readings.consensus?.votedAt, {
+        label: 'last own vote computed',
+        now: view.at,
+        unknownReason: 'none in the log that was read',
+      }),
+    ]),
   ],
   summary: (view) => {
     const own = ownDuties(view)

@@ -2,7 +2,7 @@ import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { fact, type Fact, factsFor, relativeTime } from './fact.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, summary, type View } from './section.ts'
 import { limitOf } from '../rules/index.ts'
 
 /** Why the log has no current value; undefined if it should have one. */
@@ -15,33 +15,29 @@ const staleReason = (lastEntryAt: number | null, view: View): string | undefined
 export const execution: Section = {
   name: 'execution',
   groups: [
-    {
-      collector: 'execution',
-      source: 'its log',
-      facts: (view) => {
-        const reading = view.readings.execution
-        const { value, time } = factsFor(view.at, staleReason(reading?.lastEntryAt ?? null, view))
-        return [
-          value('blockNumber', reading?.block?.number, { label: 'executed block', text: figure }),
-          time('blockTime', reading?.block?.at, { label: 'its time' }),
-          value('finalizedBlockNumber', reading?.finalized, { label: 'finalized block', text: figure }),
-          value('residentBytes', reading?.residentBytes, { label: 'memory', text: size }),
-          value(['database', 'usedRatio'], reading?.usedRatio, { label: 'database used', text: share }),
-          value(['database', 'chunks'], reading?.chunks, {
-            label: 'chunks',
-            text: (lists) =>
-              Object.entries(lists)
-                .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
-                .join(', '),
-          }),
-          value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
-            label: 'history from block',
-            text: figure,
-          }),
-          time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
-        ]
-      },
-    },
+    group('execution', 'its log', (view) => {
+      const reading = view.readings.execution
+      const { value, time } = factsFor(view.at, staleReason(reading?.lastEntryAt ?? null, view))
+      return [
+        value('blockNumber', reading?.block?.number, { label: 'executed block', text: figure }),
+        time('blockTime', reading?.block?.at, { label: 'its time' }),
+        value('finalizedBlockNumber', reading?.finalized, { label: 'finalized block', text: figure }),
+        value('residentBytes', reading?.residentBytes, { label: 'memory', text: size }),
+        value(['database', 'usedRatio'], reading?.usedRatio, { label: 'database used', text: share }),
+        value(['database', 'chunks'], reading?.chunks, {
+          label: 'chunks',
+          text: (lists) =>
+            Object.entries(lists)
+              .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
+              .join(', '),
+        }),
+        value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
+          label: 'history from block',
+          text: figure,
+        }),
+        time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
+      ]
+    }),
   ],
   summary: (view) => {
     const { block, residentBytes = null } = view.readings.execution ?? {}
@@ -61,37 +57,29 @@ export const storage: Section = {
   name: 'storage',
   aliases: ['database', 'mpt'],
   groups: [
-    {
-      collector: 'storage',
-      source: 'the storage tool',
-      facts: (view) => [
-        ...deviceFacts(view),
-        ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
-        ...timelineFacts('primary', view),
-        ...timelineFacts('secondary', view),
-        fact('historyMaxBlocks', view.readings.storage?.historyMaxBlocks, {
-          label: 'history limit',
-          text: (blocks) => count(blocks, 'block'),
-        }),
-        ...latestFacts(view),
-        fact(['compaction', 'thresholdRatio'], view.readings.storage && NODE_FACTS.compactionStart.value, {
-          label: 'compaction threshold',
-          text: share,
-        }),
-        ...completeness(view),
-      ],
-    },
-    {
-      collector: 'derived',
-      source: 'its growth rate',
-      facts: ({ known }) => [
-        fact(['compaction', 'inSeconds'], known.value('chain_storage_compaction_eta_seconds'), {
-          label: 'compaction in',
-          text: (seconds) => duration(seconds * 1000),
-          unknownReason: 'not measured yet, or not growing',
-        }),
-      ],
-    },
+    group('storage', 'the storage tool', (view) => [
+      ...deviceFacts(view),
+      ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
+      ...timelineFacts('primary', view),
+      ...timelineFacts('secondary', view),
+      fact('historyMaxBlocks', view.readings.storage?.historyMaxBlocks, {
+        label: 'history limit',
+        text: (blocks) => count(blocks, 'block'),
+      }),
+      ...latestFacts(view),
+      fact(['compaction', 'thresholdRatio'], view.readings.storage && NODE_FACTS.compactionStart.value, {
+        label: 'compaction threshold',
+        text: share,
+      }),
+      completeness(view),
+    ]),
+    group('derived', 'its growth rate', ({ known }) => [
+      fact(['compaction', 'inSeconds'], known.value('chain_storage_compaction_eta_seconds'), {
+        label: 'compaction in',
+        text: (seconds) => duration(seconds * 1000),
+        unknownReason: 'not measured yet, or not growing',
+      }),
+    ]),
   ],
   summary: (view) => {
     const { devices = [], timelines } = view.readings.storage ?? {}
@@ -115,19 +103,16 @@ const deviceFacts = (view: View): readonly Fact[] => {
   return devices.map((device) => {
     const { path, capacityBytes, usedBytes, usedRatio } = device
     const name = path || 'a deleted file'
-    return fact(
-      ['devices', name],
-      { capacityBytes, usedBytes, usedRatio },
-      {
-        label: name,
-        text: () =>
-          joined([
-            `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
-            `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
-          ]) ?? '',
-        tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
-      },
-    )
+    const value = { capacityBytes, usedBytes, usedRatio }
+    return fact(['devices', name], value, {
+      label: name,
+      text: () =>
+        joined([
+          `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
+          `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
+        ]) ?? '',
+      tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
+    })
   })
 }
 
@@ -135,20 +120,17 @@ const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
   const list = view.readings.storage?.lists[name]
   if (!list) return fact(['lists', name], null, { label: `${name} list` })
   const { chunks, capacityBytes, usedBytes } = list
-  return fact(
-    ['lists', name],
-    { chunks, capacityBytes, usedBytes },
-    {
-      label: `${name} list`,
-      text: () =>
-        joined([
-          chunks === null ? 'unknown' : count(chunks, 'chunk'),
-          capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
-          usedBytes === null ? null : `used ${size(usedBytes)}`,
-        ]) ?? '',
-      tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
-    },
-  )
+  const value = { chunks, capacityBytes, usedBytes }
+  return fact(['lists', name], value, {
+    label: `${name} list`,
+    text: () =>
+      joined([
+        chunks === null ? 'unknown' : count(chunks, 'chunk'),
+        capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
+        usedBytes === null ? null : `used ${size(usedBytes)}`,
+      ]) ?? '',
+    tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
+  })
 }
 
 const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
@@ -189,16 +171,13 @@ const latestFacts = (view: View): readonly Fact[] => {
 }
 
 /** Shows details only if the report is incomplete. */
-const completeness = (view: View): readonly Fact[] => {
+const completeness = (view: View): Fact => {
   const { complete, unknownLines = null } = view.readings.storage ?? {}
-  return complete === false || (unknownLines ?? 0) > 0
-    ? [
-        fact('complete', complete, {
-          label: 'the report',
-          text: (isComplete) =>
-            `${isComplete ? 'complete' : 'incomplete'}, ${count(unknownLines ?? 0, 'line')} not parsed`,
-          tone: () => 'notice',
-        }),
-      ]
-    : [fact('complete', complete, { label: 'report is complete' })]
+  const unparsed = unknownLines ?? 0
+  if (complete !== false && unparsed === 0) return fact('complete', complete, { label: 'report is complete' })
+  return fact('complete', complete, {
+    label: 'the report',
+    text: (isComplete) => `${isComplete ? 'complete' : 'incomplete'}, ${count(unparsed, 'line')} not parsed`,
+    tone: () => 'notice',
+  })
 }

@@ -4,7 +4,7 @@ import { driveFault } from '../../domain/drives.ts'
 import { clockOf, filesystemsOf, portsOf } from '../facts.ts'
 import { limitOf } from '../rules/index.ts'
 import { type Fact, fact, iso, timeFact, timeWithAge } from './fact.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 
 /** Why an aspect is unknown. */
@@ -21,19 +21,15 @@ const milliseconds = (seconds: number): string => `${seconds > 0 ? '+' : ''}${(s
 export const host: Section = {
   name: 'host',
   groups: [
-    {
-      collector: 'host',
-      source: 'the host',
-      facts: (view) => [
-        ...kernelFacts(view),
-        ...memoryFacts(view),
-        ...clockFacts(view),
-        portFact(view),
-        ...spaceFacts(view),
-        ...driveFacts(view),
-        ...unreadAspects(view),
-      ],
-    },
+    group('host', 'the host', (view) => [
+      ...kernelFacts(view),
+      ...memoryFacts(view),
+      ...clockFacts(view),
+      portFact(view),
+      ...spaceFacts(view),
+      ...driveFacts(view),
+      ...unreadAspects(view),
+    ]),
   ],
   summary: (view) => {
     const { known } = view
@@ -154,20 +150,17 @@ const unreadAspects = (view: View): readonly Fact[] =>
 const spaceFacts = ({ known, at }: View): readonly Fact[] => [
   ...filesystemsOf(known).map(({ directory, sizeBytes, availableBytes: free, freeRatio: left }) => {
     const used = known.value('chain_host_directory_bytes', { directory })
-    return fact(
-      ['directories', directory],
-      { sizeBytes, availableBytes: free ?? null, directoryBytes: used ?? null },
-      {
-        label: `space of ${directory}`,
-        text: () =>
-          joined([
-            free === undefined ? 'unknown' : `${size(free)} free of ${size(sizeBytes)}`,
-            left === undefined ? null : share(left),
-            used === undefined ? null : `files ${size(used)}`,
-          ]) ?? '',
-        tone: () => (left !== undefined && left < limitOf('ChainDiskFull', 'critical') ? 'bad' : undefined),
-      },
-    )
+    const value = { sizeBytes, availableBytes: free ?? null, directoryBytes: used ?? null }
+    return fact(['directories', directory], value, {
+      label: `space of ${directory}`,
+      text: () =>
+        joined([
+          free === undefined ? 'unknown' : `${size(free)} free of ${size(sizeBytes)}`,
+          left === undefined ? null : share(left),
+          used === undefined ? null : `files ${size(used)}`,
+        ]) ?? '',
+      tone: () => (left !== undefined && left < limitOf('ChainDiskFull', 'critical') ? 'bad' : undefined),
+    })
   }),
   ...known.series('chain_host_file_modified_timestamp_seconds').map(({ labels, value }) =>
     timeFact(['files', labels['file'] ?? '', 'writtenAt'], Math.round(value * 1000), {
@@ -227,31 +220,24 @@ const MAX_NAMED = 2
 export const keys: Section = {
   name: 'keys',
   groups: [
-    {
-      collector: 'keys',
-      source: 'the key files',
-      facts: (view) => {
-        const files = view.readings.keys ?? []
-        if (files.length === 0) return [fact('files', null)]
-        return files.map((file) => {
-          const { key, kind, state, why, writtenAt, copies } = file
-          return fact(
-            [kind ?? '', key ?? ''],
-            { state, why, writtenAt: iso(writtenAt), copies },
-            {
-              label: nameOf(file),
-              text: () =>
-                joined([
-                  `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
-                  writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
-                  copies === null || copies === 0 ? null : `${copies} earlier`,
-                ]) ?? '',
-              tone: () => toneOf(file),
-            },
-          )
+    group('keys', 'the key files', (view) => {
+      const files = view.readings.keys ?? []
+      if (files.length === 0) return [fact('files', null)]
+      return files.map((file) => {
+        const { key, kind, state, why, writtenAt, copies } = file
+        const value = { state, why, writtenAt: iso(writtenAt), copies }
+        return fact([kind ?? '', key ?? ''], value, {
+          label: nameOf(file),
+          text: () =>
+            joined([
+              `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
+              writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
+              copies === null || copies === 0 ? null : `${copies} earlier`,
+            ]) ?? '',
+          tone: () => toneOf(file),
         })
-      },
-    },
+      })
+    }),
   ],
   summary: (view) => {
     const files = view.readings.keys ?? []

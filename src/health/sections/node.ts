@@ -1,4 +1,4 @@
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, statusReport, summary, type View } from './section.ts'
 import { duration, figure, count, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { fact, type Fact, iso, relativeTime, timeFact } from './fact.ts'
@@ -6,26 +6,21 @@ import { isReady } from '../facts.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
 
-export const FROM_STATUS_REPORT = { collector: 'status', source: 'the status report' } as const
-
 /** The identity of the node. */
 export const header: Section = {
   name: 'header',
   label: 'node',
   aliases: ['node'],
   groups: [
-    {
-      ...FROM_STATUS_REPORT,
-      facts: (view) => {
-        const { hostname, date, uptimeSeconds, version } = view.readings.status?.header ?? {}
-        return [
-          fact('hostname', hostname),
-          fact('date', date),
-          fact('uptimeSeconds', uptimeSeconds, { label: 'uptime', text: (seconds) => duration(seconds * second) }),
-          fact('version', version),
-        ]
-      },
-    },
+    statusReport((view) => {
+      const { hostname, date, uptimeSeconds, version } = view.readings.status?.header ?? {}
+      return [
+        fact('hostname', hostname),
+        fact('date', date),
+        fact('uptimeSeconds', uptimeSeconds, { label: 'uptime', text: (seconds) => duration(seconds * second) }),
+        fact('version', version),
+      ]
+    }),
   ],
   summary: (view) => {
     const { hostname, version, uptimeSeconds = null } = view.readings.status?.header ?? {}
@@ -46,50 +41,40 @@ export const header: Section = {
 export const config: Section = {
   name: 'config',
   groups: [
-    {
-      ...FROM_STATUS_REPORT,
-      facts: (view) => {
-        const reading = view.readings.status?.config
-        return [
-          fact('network', reading?.network),
-          fact('chain', reading?.chain),
-          fact('chainId', reading?.chainId),
-          fact('secpPublicKey', reading?.secpPublicKey),
-          fact('blsPublicKey', reading?.blsPublicKey),
-          fact('nodeSignature', reading?.nodeSignature),
-          fact('selfAddress', reading?.selfAddress),
-          // Status reports before 2026 do not have it.
-          ...(typeof reading?.selfAuthPort === 'bigint' ? [fact('selfAuthPort', reading.selfAuthPort)] : []),
-          fact('recordSeqNum', reading?.recordSeqNum),
-        ]
-      },
-    },
+    statusReport((view) => {
+      const reading = view.readings.status?.config
+      return [
+        fact('network', reading?.network),
+        fact('chain', reading?.chain),
+        fact('chainId', reading?.chainId),
+        fact('secpPublicKey', reading?.secpPublicKey),
+        fact('blsPublicKey', reading?.blsPublicKey),
+        fact('nodeSignature', reading?.nodeSignature),
+        fact('selfAddress', reading?.selfAddress),
+        // Status reports before 2026 do not have it.
+        ...(typeof reading?.selfAuthPort === 'bigint' ? [fact('selfAuthPort', reading.selfAuthPort)] : []),
+        fact('recordSeqNum', reading?.recordSeqNum),
+      ]
+    }),
   ],
 }
 
 export const peers: Section = {
   name: 'peers',
   groups: [
-    {
-      ...FROM_STATUS_REPORT,
-      facts: (view) => [fact('peersNumber', view.readings.status?.peers, { text: figure })],
-    },
-    {
-      collector: 'native',
-      source: 'the metrics of consensus',
-      facts: ({ known }) => {
-        const sessions = (state: 'transport' | 'initiating') =>
-          fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
-            label: `sessions, ${state}`,
-          })
-        return [
-          fact(['native', 'discovered'], known.value('chain_native_peers')),
-          fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
-          fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
-          ...(['transport', 'initiating'] as const).map(sessions),
-        ]
-      },
-    },
+    statusReport((view) => [fact('peersNumber', view.readings.status?.peers, { text: figure })]),
+    group('native', 'the metrics of consensus', ({ known }) => {
+      const sessions = (state: 'transport' | 'initiating') =>
+        fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
+          label: `sessions, ${state}`,
+        })
+      return [
+        fact(['native', 'discovered'], known.value('chain_native_peers')),
+        fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
+        fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
+        ...(['transport', 'initiating'] as const).map(sessions),
+      ]
+    }),
   ],
   summary: (view) => {
     const reported = view.readings.status?.peers ?? null
@@ -128,45 +113,41 @@ export const versions: Section = {
   name: 'versions',
   aliases: ['version', 'forks'],
   groups: [
-    {
-      collector: 'version',
-      source: 'the package, the programs, the running services',
-      facts: (view) => {
-        const reading = view.readings.version
-        const { value: found, error: packageError } = reading?.package ?? {}
-        const { candidate = null, isAvailable = null, state: upgradeState } = reading?.upgrade ?? {}
-        const installed = typeof found?.version === 'string' ? found : undefined
-        return [
-          fact('installed', reading?.installed),
-          fact('package', installed && { package: installed.package, version: installed.version }, {
-            text: (one) => `${one.package ?? ''} ${one.version ?? ''}`,
-            unknownReason: packageError?.message,
-          }),
-          fact('upgrade', candidate === null ? null : { candidate, isAvailable }, {
-            text: () => upgradeState ?? '',
-            unknownReason: upgradeState?.replace(/^unknown: /, ''),
-            tone: () => (isAvailable === true ? 'notice' : undefined),
-          }),
-          fact('onHold', found?.isHeld, { label: 'package on hold' }),
-          fact('kernelOnHold', reading?.isKernelHeld, { label: 'kernel on hold' }),
-          ...[...(reading?.programs ?? [])].map(([name, { value, error }]) => {
-            const { program = null, version = null, tag = null, commit = null, branch = null } = value ?? {}
-            return fact(['programs', name], version === null ? null : { program, version, tag, commit, branch }, {
-              label: `program ${program ?? name}`,
-              text: () => joined([version, tag, commitOf(commit)]) ?? '',
-              unknownReason: error?.message,
-            })
-          }),
-          ...runningFacts(view),
-          fact('restartPending', reading?.mismatch, {
-            text: (isPending) => (isPending ? 'yes: a service does not run the installed version' : 'no'),
-            tone: (isPending) => (isPending ? 'notice' : undefined),
-          }),
-          ...(reading?.forks ?? []).map((one) => forkFact(one, view)),
-          timeFact(['forksReviewedAt'], reading?.forksReviewedAt, { label: 'list of forks, of', now: view.at }),
-        ]
-      },
-    },
+    group('version', 'the package, the programs, the running services', (view) => {
+      const reading = view.readings.version
+      const { value: found, error: packageError } = reading?.package ?? {}
+      const { candidate = null, isAvailable = null, state: upgradeState } = reading?.upgrade ?? {}
+      const installed = typeof found?.version === 'string' ? found : undefined
+      return [
+        fact('installed', reading?.installed),
+        fact('package', installed && { package: installed.package, version: installed.version }, {
+          text: (one) => `${one.package ?? ''} ${one.version ?? ''}`,
+          unknownReason: packageError?.message,
+        }),
+        fact('upgrade', candidate === null ? null : { candidate, isAvailable }, {
+          text: () => upgradeState ?? '',
+          unknownReason: upgradeState?.replace(/^unknown: /, ''),
+          tone: () => (isAvailable === true ? 'notice' : undefined),
+        }),
+        fact('onHold', found?.isHeld, { label: 'package on hold' }),
+        fact('kernelOnHold', reading?.isKernelHeld, { label: 'kernel on hold' }),
+        ...[...(reading?.programs ?? [])].map(([name, { value, error }]) => {
+          const { program = null, version = null, tag = null, commit = null, branch = null } = value ?? {}
+          return fact(['programs', name], version === null ? null : { program, version, tag, commit, branch }, {
+            label: `program ${program ?? name}`,
+            text: () => joined([version, tag, commitOf(commit)]) ?? '',
+            unknownReason: error?.message,
+          })
+        }),
+        ...runningFacts(view),
+        fact('restartPending', reading?.mismatch, {
+          text: (isPending) => (isPending ? 'yes: a service does not run the installed version' : 'no'),
+          tone: (isPending) => (isPending ? 'notice' : undefined),
+        }),
+        ...(reading?.forks ?? []).map((one) => forkFact(one, view)),
+        timeFact(['forksReviewedAt'], reading?.forksReviewedAt, { label: 'list of forks, of', now: view.at }),
+      ]
+    }),
   ],
   summary: (view) => {
     const { installed = null, running = [], mismatch, forks: all } = view.readings.version ?? {}
@@ -205,24 +186,21 @@ const timeUntil = ({ fork }: Readiness, view: View): string =>
 
 const forkFact = (readiness: Readiness, view: View): Fact => {
   const { name, kind, activationAt, minimumVersion } = readiness.fork
-  return fact(
-    ['forks', name ?? ''],
-    {
-      kind,
-      activationAt: iso(activationAt),
-      minimumVersion,
-      ready: isReady(readiness),
-      checks: Object.fromEntries(readiness.checks.map(({ check, ready }) => [check ?? '', ready])),
-    },
-    {
-      label: `${kind ?? 'fork'} ${name ?? ''}`,
-      text: () =>
-        joined([
-          inWords(readiness),
-          activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
-          minimumVersion === null ? null : `needs ${minimumVersion}`,
-        ]) ?? '',
-      tone: () => toneOf(readiness),
-    },
-  )
+  const value = {
+    kind,
+    activationAt: iso(activationAt),
+    minimumVersion,
+    ready: isReady(readiness),
+    checks: Object.fromEntries(readiness.checks.map(({ check, ready }) => [check ?? '', ready])),
+  }
+  return fact(['forks', name ?? ''], value, {
+    label: `${kind ?? 'fork'} ${name ?? ''}`,
+    text: () =>
+      joined([
+        inWords(readiness),
+        activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
+        minimumVersion === null ? null : `needs ${minimumVersion}`,
+      ]) ?? '',
+    tone: () => toneOf(readiness),
+  })
 }

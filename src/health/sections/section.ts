@@ -1,5 +1,3 @@
-import type { SampleIndex } from '../../core/metric.ts'
-import type { Readings } from '../../collectors/index.ts'
 import { type Diagnosis, diagnose, plannedRestart } from '../diagnosis.ts'
 import { isWatcher } from '../facts.ts'
 import type { RestartWindow } from '../restart-window.ts'
@@ -8,13 +6,9 @@ import type { Tone } from '../../domain/health.ts'
 import { type Fact, oneLine, relativeTime } from './fact.ts'
 
 /** The data of a node, as sections read it. */
-export interface View {
-  /** Milliseconds since the epoch. */
-  readonly at: number
+export interface View extends Pick<NodeSnapshot, 'at' | 'known' | 'readings'> {
   /** The name prefix; `chain` if it is not known. */
   readonly prefix: string
-  readonly known: SampleIndex
-  readonly readings: Readings
   readonly snapshot: NodeSnapshot
   readonly diagnosis: Diagnosis
   /** Whether a planned restart is safe now; null during a fault: then the recovery says what to restart, and when. */
@@ -26,12 +20,19 @@ export interface View {
 
 /** Facts from one source, and therefore of one age. */
 export interface Group {
-  /** The collector that provides them; null if none is needed. */
   readonly collector: string | null
-  /** The source as text: `the status report`. */
   readonly source: string
   readonly facts: (view: View) => readonly Fact[]
 }
+
+/** `collector` provides the facts; null if none is needed. `source` is a text: `the status report`. */
+export const group = (collector: Group['collector'], source: string, facts: Group['facts']): Group => ({
+  collector,
+  source,
+  facts,
+})
+
+export const statusReport = (facts: Group['facts']): Group => group('status', 'the status report', facts)
 
 /** A line of the overview; null is unknown. */
 export type Summary = { readonly text: string; readonly tone?: Tone | undefined } | null

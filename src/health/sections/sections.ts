@@ -1,6 +1,6 @@
 import { closestMatch } from '../../core/suggest.ts'
 import type { Config } from '../../config/schema.ts'
-import { agent, maintenance, notifications, restart } from './agent.ts'
+import { agent, maintenance, notifications, restart, watched } from './agent.ts'
 import { chain, rpc } from './chain.ts'
 import { consensus, duties, statesync } from './consensus.ts'
 import { execution, storage } from './execution.ts'
@@ -9,7 +9,6 @@ import { host, keys } from './host.ts'
 import type { Section } from './section.ts'
 import { services, serviceSection } from './services.ts'
 import { staking } from './staking.ts'
-import { watched } from './watched.ts'
 
 /** All sections, in the order in which they are shown. */
 export const SECTIONS: readonly Section[] = [

@@ -1,7 +1,6 @@
 import { duration, figure, size, count, utc } from '../../core/format.ts'
 import { type Fact, fact, iso, noticeIf, relativeTime, signalName, timeFact } from './fact.ts'
-import { FROM_STATUS_REPORT } from './node.ts'
-import { type Group, joined, type Section, type Summary, summary, type View } from './section.ts'
+import { type Group, group, joined, type Section, statusReport, type Summary, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
 import { whyNotRead } from '../../domain/log-state.ts'
@@ -9,22 +8,18 @@ import { whyNotRead } from '../../domain/log-state.ts'
 export const services: Section = {
   name: 'services',
   groups: [
-    {
-      collector: 'services',
-      source: 'systemd',
-      facts: (view) => {
-        const { services: units = [], partialRestart } = view.readings.services ?? {}
-        return [
-          ...(units.length === 0 ? [fact('units', null)] : []),
-          ...units.map((service) => rowOf(service, view)),
-          ...cleanupTimer(view),
-          partialRestart === true
-            ? fact('partialRestart', partialRestart, { text: () => PARTIAL, tone: () => 'bad' })
-            : fact('partialRestart', partialRestart),
-        ]
-      },
-    },
-    { ...FROM_STATUS_REPORT, facts: reported },
+    group('services', 'systemd', (view) => {
+      const { services: units = [], partialRestart } = view.readings.services ?? {}
+      return [
+        ...(units.length === 0 ? [fact('units', null)] : []),
+        ...units.map((service) => rowOf(service, view)),
+        ...cleanupTimer(view),
+        partialRestart === true
+          ? fact('partialRestart', partialRestart, { text: () => PARTIAL, tone: () => 'bad' })
+          : fact('partialRestart', partialRestart),
+      ]
+    }),
+    statusReport(reported),
   ],
   summary: (view) => {
     const { services: units = [] } = view.readings.services ?? {}
@@ -184,10 +179,10 @@ export const serviceSection = (service: string, title: string): Section => {
       return found ? summary(joined([stateOf(found), exitOf(found)])) : null
     },
     groups: [
-      { collector: 'services', source: 'systemd', facts: (view) => unitFacts(service, view) },
-      { collector: 'host', source: 'the kernel', facts: (view) => limitFacts(service, view) },
+      group('services', 'systemd', (view) => unitFacts(service, view)),
+      group('host', 'the kernel', (view) => limitFacts(service, view)),
       ...(follower === undefined ? [] : [newestLine(follower)]),
-      { collector: 'logs', source: 'the search of its log', facts: (view) => logFacts(service, view) },
+      group('logs', 'the search of its log', (view) => logFacts(service, view)),
     ],
   }
 }
@@ -216,10 +211,7 @@ const unitFacts = (service: string, view: View): readonly Fact[] => {
       text: (bytes) => size(Number(bytes)),
       ...absentIf(isKnownInactive),
     }),
-    fact('cpuSeconds', found?.cpuSeconds, {
-      label: 'CPU time',
-      text: (seconds) => duration(Number(seconds) * 1000),
-    }),
+    fact('cpuSeconds', found?.cpuSeconds, { label: 'CPU time', text: (seconds) => duration(Number(seconds) * 1000) }),
     fact('tasks', found?.tasks, { text: figure, ...absentIf(isKnownInactive) }),
   ]
 }
@@ -242,18 +234,15 @@ const limitFacts = (service: string, view: View): readonly Fact[] => {
   ]
 }
 
-const newestLine = (collector: Follower): Group => ({
-  collector,
-  source: 'its log',
-  facts: (view) => [
+const newestLine = (collector: Follower): Group =>
+  group(collector, 'its log', (view) => [
     timeFact('newestLineAt', view.readings[collector]?.lastEntryAt, {
       label: 'newest line',
       now: view.at,
       unknownReason: view.hasReading(collector) ? 'no line of its log was read' : undefined,
       tone: (at) => noticeIf(view.at - at > SILENT_MS),
     }),
-  ],
-})
+  ])
 
 /** While it works, each of these services writes several lines per second. */
 const SILENT_MS = 60_000

@@ -2,7 +2,7 @@ import { figure, tokens, share } from '../../core/format.ts'
 import type { Readings } from '../../collectors/index.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
 import { fact, type Fact, factsFor, noticeIf, timeFact } from './fact.ts'
-import { joined, type Section, summary, type View } from './section.ts'
+import { group, joined, type Section, summary, type View } from './section.ts'
 
 const VIEWS = [
   ['execution', 'now'],
@@ -84,11 +84,7 @@ const validatorFacts = ({ readings: { staking: reading }, at }: View): readonly 
     value(['pending', 'all'], validator?.pending.all, { label: 'change at the boundary', ...inTokens }),
     value(['unclaimed', 'own'], validator?.unclaimed.own, { label: 'own unclaimed rewards', ...inTokens }),
     value(['unclaimed', 'all'], validator?.unclaimed.all, { label: 'unclaimed in the pool', ...inTokens }),
-    fact('threshold', validator?.threshold, {
-      label: 'threshold of the set',
-      ...inTokens,
-      unknownReason: whyNoSet,
-    }),
+    fact('threshold', validator?.threshold, { label: 'threshold of the set', ...inTokens, unknownReason: whyNoSet }),
     fact('margin', validator?.margin, {
       label: 'margin to the threshold',
       text: share,
@@ -130,12 +126,8 @@ export const staking: Section = {
   aliases: ['epoch', 'validator'],
   isOnPageOnly: true,
   groups: [
-    {
-      collector: 'staking',
-      source: 'the staking precompile',
-      facts: (view) => [...epochFacts(view), ...validatorFacts(view)],
-    },
-    { collector: 'schedule', source: 'the leader schedule', facts: (view) => [nextOwnRound(view)] },
+    group('staking', 'the staking precompile', (view) => [...epochFacts(view), ...validatorFacts(view)]),
+    group('schedule', 'the leader schedule', (view) => [nextOwnRound(view)]),
   ],
   summary: ({ readings: { staking: reading }, at, snapshot }) => {
     const { epoch = null, validator = null, isRegistered = null } = reading ?? {}

@@ -8,14 +8,8 @@ import { groupTimes, routeSchema } from '../../../src/commands/alert/alertmanage
 const LABELS = { alertname: 'ChainTest', severity: 'critical' }
 const RECEIVER = { name: 'phone' }
 
-interface Answers {
-  /** When the counter of requests rises, in seconds after the first request. */
-  readonly sentAfter: number
-  readonly wait: number
-}
-
-/** Answers as Alertmanager with the defaults: a group waits for 30 s. */
-const follow = async ({ sentAfter, wait }: Answers) => {
+/** Answers as Alertmanager with the defaults: a group waits for 30 s. Its counter of requests rises after `sentAfter` seconds. */
+const follow = async ({ sentAfter, wait }: Readonly<Record<'sentAfter' | 'wait', number>>) => {
   const clock = jumpingClock()
   const posts: number[] = []
   const config = { original: 'route: { receiver: phone }\nreceivers: [{ name: phone, telegram_configs: [{}] }]' }
@@ -38,21 +32,17 @@ const follow = async ({ sentAfter, wait }: Answers) => {
   return { deliveries, problem, posts }
 }
 
-test('a counter that rises before group_wait is over counts another notification', async () => {
-  const { deliveries, problem, posts } = await follow({ sentAfter: 10, wait: 120 })
-  expect(deliveries).toMatchObject([{ state: 'cannot tell', seconds: null }])
-  expect(problem).toBe(
-    'cannot tell whether it was delivered: another notification was sent at the same time. Look for 4821 on your phone: only its message shows that',
-  )
-  // The clock of Alertmanager, the alert, and its end when the group has been sent.
-  expect(posts).toEqual([0, 0, 33])
-})
+const UNCLEAR =
+  'cannot tell whether it was delivered: another notification was sent at the same time. Look for 4821 on your phone: only its message shows that'
 
-test('a counter that rises after it counts the test alert', async () => {
-  const { deliveries, problem, posts } = await follow({ sentAfter: 31, wait: 120 })
-  expect(deliveries).toMatchObject([{ state: 'delivered', seconds: 31 }])
-  expect(problem).toBeNull()
-  expect(posts).toEqual([0, 0, 31])
+// The posts are the clock of Alertmanager, the alert, and its end when the group has been sent.
+test.for([
+  ['before group_wait is over: another notification', 10, { state: 'cannot tell', seconds: null }, UNCLEAR, [0, 0, 33]],
+  ['after it: the test alert', 31, { state: 'delivered', seconds: 31 }, null, [0, 0, 31]],
+] as const)('a counter that rises %s', async ([, sentAfter, delivery, expected, sent]) => {
+  const { deliveries, problem, posts } = await follow({ sentAfter, wait: 120 })
+  expect(deliveries).toMatchObject([delivery])
+  expect({ problem, posts }).toEqual({ problem: expected, posts: sent })
 })
 
 test('the alert is sent again while it is followed: Alertmanager would end it', async () => {

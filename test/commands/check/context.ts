@@ -12,6 +12,7 @@ import { createKeyFiles } from '../../../src/sources/key-files.ts'
 import type { PreflightContext } from '../../../src/commands/check/preflight/context.ts'
 import type { readUnitArguments } from '../../../src/commands/shared/unit-arguments.ts'
 import { version } from '../../../src/core/package.ts'
+import { snapshotWith } from '../../support/snapshot.ts'
 
 export interface Host {
   /** What a program prints, by its name and first argument. */
@@ -69,24 +70,13 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
     exec: {
       ...createExec({ clock: systemClock, path: '' }),
       run: ({ command, args }) =>
-        Promise.resolve({
-          exitCode: 0,
-          stderr: '',
-          stdout: tools[`${command} ${args[0] ?? ''}`] ?? '',
-        }),
+        Promise.resolve({ exitCode: 0, stderr: '', stdout: tools[`${command} ${args[0] ?? ''}`] ?? '' }),
     },
-    snapshot: {
-      at: 0,
+    snapshot: snapshotWith({
       origin: 'node',
       version,
-      prefix: 'chain',
-      epochs: new Map(),
-      outbound: { alertmanagers: [] },
-      devices: [],
       known: createSampleIndex(samples),
-      health: { state: 'healthy', since: 0, unknownBecause: null, findings: [], failures: [] },
       readings: decodeReadings(Object.fromEntries(collectors.map(({ name, reading }) => [name, reading]))),
-      export: () => Promise.resolve({ metrics: '', readings: {} }),
       collectors: collectors.map(({ reading, error = null, ...one }) => ({
         help: '',
         enabled: true,
@@ -95,6 +85,6 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
         error,
         ...one,
       })),
-    },
+    }),
   }
 }

@@ -31,9 +31,7 @@ describe('the agent', () => {
   const status = (runs: string) => JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} })
   const answering = (runs: string) =>
     http((request, response) => response.end(BODIES[request.url ?? ''] ?? status(runs)))
-  const unit = (state_: string) => ({
-    'systemctl show': `Id=chain-agent.service\nLoadState=${state_}\n`,
-  })
+  const unit = (state_: string) => ({ 'systemctl show': `Id=chain-agent.service\nLoadState=${state_}\n` })
 
   test('no finding for an agent of the installed version', async () => {
     expect(await run(await answering(version))).toEqual([])
@@ -89,11 +87,7 @@ describe('the agent', () => {
   })
   test('no process listens: start the agent', async () => {
     const [found] = await run(await freePort(), unit('loaded'))
-    expect(found).toMatchObject({
-      name: 'ChainAgentDown',
-      severity: 'warning',
-      summary: 'no agent watches this node',
-    })
+    expect(found).toMatchObject({ name: 'ChainAgentDown', severity: 'warning', summary: 'no agent watches this node' })
     expect(found?.advice.join(' ')).toContain('systemctl enable --now chain-agent')
   })
   test('no process listens and no unit: install the agent', async () => {

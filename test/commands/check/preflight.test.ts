@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   consensusUnit,
   database,
@@ -12,22 +11,17 @@ import {
 } from '../../../src/commands/check/preflight/host.ts'
 import { ownKey, references } from '../../../src/commands/check/preflight/network.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
+import { temporaryFolder } from '../../support/directory.ts'
 import { freePort } from '../../support/free-port.ts'
 import { context, type Host } from './context.ts'
 
-const FORBIDDEN = [
-  {
-    name: 'logs',
-    up: false,
-    error: { message: 'Could not read the journal: no', code: 'journal not permitted', advice: null },
-  },
-]
-
 describe('the journal', () => {
+  const error = { message: 'Could not read the journal: no', code: 'journal not permitted', advice: null } as const
   const groups = (members: string) => `systemd-journal:x:101:${members}\nadm:x:4:syslog\n`
-  const run = (host: Host) => journalGroup.run(context({ collectors: FORBIDDEN, ...host }))
-  test('no finding if it can be read', async () => {
-    expect(await journalGroup.run(context({ collectors: [{ name: 'logs', up: true }] }))).toEqual([])
+  const run = (host: Host) => journalGroup.run(context({ collectors: [{ name: 'logs', up: false, error }], ...host }))
+  test('no finding if it can be read, or for root', async () => {
+    expect(await run({ collectors: [{ name: 'logs', up: true }] })).toEqual([])
+    expect(await run({ user: { uid: 0, name: 'root', groups: [0] } })).toEqual([])
   })
   test('the user is in the group and may still not read it', async () => {
     const [found] = await run({
@@ -49,22 +43,13 @@ describe('the journal', () => {
     expect(found?.summary).toBe('the user ann is in no group that may read the journal')
     expect(found?.advice[0]).toContain('usermod -aG systemd-journal ann')
   })
-  test('root needs no group', async () => {
-    expect(await run({ user: { uid: 0, name: 'root', groups: [0] } })).toEqual([])
-  })
 })
 
 describe('the database', () => {
   const failing = [{ name: 'storage', up: false }]
   const run = (host: Host) => database.run(context({ collectors: failing, ...host }))
-  test('no finding while the report is available', async () => {
-    const host = {
-      collectors: [{ name: 'storage', up: true }],
-      permits: { '/dev/triedb': 'no' },
-    } as const
-    expect(await database.run(context(host))).toEqual([])
-  })
-  test('no finding if the device is readable', async () => {
+  test('no finding while the report is available, or the device is readable', async () => {
+    expect(await run({ collectors: [{ name: 'storage', up: true }], permits: { '/dev/triedb': 'no' } })).toEqual([])
     expect(await run({})).toEqual([])
   })
   test.each([
@@ -96,17 +81,10 @@ test.each([
 })
 
 describe('the references', () => {
-  const run = (states: Readonly<Record<string, string>>, agreeing: number) => {
-    const names = Object.keys(states)
-    const all = names.map((name) => ({ name, url: `http://${name}.example`, kind: 'rpc' }))
-    const reading = {
-      references: names.map((name) => ({
-        name,
-        up: states[name] === 'answering',
-        state: states[name],
-      })),
-      agreeing,
-    }
+  const run = (states: readonly string[], agreeing: number) => {
+    const named = states.map((condition, at) => ({ name: 'abc'.charAt(at), state: condition }))
+    const all = named.map(({ name }) => ({ name, url: `http://${name}.example`, kind: 'rpc' }))
+    const reading = { references: named.map((one) => ({ ...one, up: one.state === 'answering' })), agreeing }
     return references.run(
       context({
         set: [{ path: 'references', value: JSON.stringify(all) }],
@@ -114,36 +92,21 @@ describe('the references', () => {
       }),
     )
   }
-  const summary = async (...asked: Parameters<typeof run>) =>
-    (await run(...asked)).map((one) => `${one.severity}: ${one.summary}`)
   test('none configured is information', async () => {
     const [found, ...more] = await references.run(context())
     expect(more).toEqual([])
     expect(found?.severity).toBe('info')
     expect(found?.summary).toContain('no reference is configured')
   })
-  test('all answer and agree', async () => {
-    expect(await summary({ a: 'answering', b: 'answering' }, 2)).toEqual([])
-  })
-  test('one of three does not answer: the other two decide', async () => {
-    expect(await summary({ a: 'answering', b: 'refused', c: 'answering' }, 2)).toEqual([
-      'info: b does not answer; the other references do',
-    ])
-  })
-  test('one of two does not answer: no quorum', async () => {
-    expect(await summary({ a: 'answering', b: 'refused' }, 1)).toEqual([
-      'warning: 1 of 2 references answers: the height of the network is unknown',
-    ])
-  })
-  test('they disagree', async () => {
-    expect(await summary({ a: 'answering', b: 'answering' }, 1)).toEqual([
-      'warning: the references disagree: the height of the network is unknown',
-    ])
-  })
-  test('one is on another chain', async () => {
-    expect(await summary({ a: 'answering', b: 'another chain', c: 'answering' }, 2)).toEqual([
-      'warning: the reference b is on another chain than the node',
-    ])
+  test.each([
+    [['answering', 'answering'], 2, []],
+    [['answering', 'refused', 'answering'], 2, ['info: b does not answer; the other references do']],
+    [['answering', 'refused'], 1, ['warning: 1 of 2 references answers: the height of the network is unknown']],
+    [['answering', 'answering'], 1, ['warning: the references disagree: the height of the network is unknown']],
+    [['answering', 'another chain', 'answering'], 2, ['warning: the reference b is on another chain than the node']],
+  ])('%j; %i agree', async (states, agreeing, expected) => {
+    const found = await run(states, agreeing)
+    expect(found.map(({ severity, summary }) => `${severity}: ${summary}`)).toEqual(expected)
   })
 })
 
@@ -178,23 +141,15 @@ describe('the package of the node', () => {
       }),
     )
 
-  test('on hold: no finding', async () => {
+  test('not on hold: how to hold it', async () => {
     expect(await run(true)).toEqual([])
     expect(await packageHold.run(context())).toEqual([])
-  })
-  test('not on hold: how to hold it', async () => {
     expect(await run(false)).toMatchObject([{ severity: 'info', advice: ['Hold it: `sudo apt-mark hold chain`.'] }])
   })
 })
 
-describe('drop-ins', () => {
-  let directory = ''
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'chain-agent-preflight-'))
-  })
-  afterEach(async () => {
-    await rm(directory, { recursive: true, force: true })
-  })
+describe('drop-ins', async () => {
+  const directory = await temporaryFolder()
   const SECRET = 'Hunter2SecretValue'
   const write = async (name: string, text: string): Promise<string> => {
     await writeFile(join(directory, name), text)
@@ -222,11 +177,6 @@ describe('drop-ins', () => {
       },
     ])
     expect(JSON.stringify(found)).not.toContain(SECRET)
-  })
-  test('a comment within a long line does not end it', async () => {
-    const text = `[Service]\nExecStart=/bin/node \\\n# why\n  Pass${SECRET}=1\nNice=5\n`
-    const [found] = await run([block('chain-bft.service', [await write('long.conf', text)])])
-    expect(found?.evidence[0]).toMatch(/ sets ExecStart and Nice \(chain-bft\)\.$/)
   })
   test('others are information; a file of several units is listed once', async () => {
     const path = await write('limits.conf', '[Service]\nLimitNOFILE=1048576\n')

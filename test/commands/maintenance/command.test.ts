@@ -25,17 +25,23 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** Answers as an agent does that reads the window from this directory. */
-const agentIn =
-  (stateDirectory: string): SendRequest =>
+/** Answers as an agent does that reports a window until a time. */
+const reporting =
+  (readUntil: () => Promise<number | undefined> | number): SendRequest =>
   async ({ url }) => {
-    const saved = await readFile(join(stateDirectory, 'maintenance.json'), 'utf8').catch(() => null)
-    const window = saved === null ? null : readMaintenance(JSON.parse(saved))
-    const reading = { until: window ? new Date(window.until).toISOString() : null }
+    const until = await readUntil()
+    const reading = { until: until === undefined ? null : new Date(until).toISOString() }
     const told = { help: '', enabled: true, up: true, lastSuccessAt: null, error: null, reading }
     const status = { agent: { version: '1', prefix: 'chain' }, collectors: { maintenance: told } }
     return { status: 200, text: url.endsWith('/metrics') ? '' : JSON.stringify(status) }
   }
+
+/** The same, with the window in this directory. */
+const agentIn = (stateDirectory: string): SendRequest =>
+  reporting(async () => {
+    const saved = await readFile(join(stateDirectory, 'maintenance.json'), 'utf8').catch(() => null)
+    return saved === null ? undefined : readMaintenance(JSON.parse(saved))?.until
+  })
 
 const say = async (words: readonly string[], at = NOON, ask = agentIn(directory)) =>
   await cli(['maintenance', ...words, '--set', `state.directory=${directory}`], {
@@ -126,18 +132,9 @@ describe('the running agent is asked whether the window is in force', () => {
   })
 
   test('a window that the agent still reports after its end', async () => {
-    const until = new Date(NOON + 60_000).toISOString()
-    const stuck: SendRequest = ({ url }) => {
-      const reading = { until }
-      const told = { help: '', enabled: true, up: true, lastSuccessAt: null, error: null, reading }
-      const status = { agent: { version: '1', prefix: 'chain' }, collectors: { maintenance: told } }
-      const text = url.endsWith('/metrics') ? '' : JSON.stringify(status)
-      return Promise.resolve({ status: 200, text })
-    }
-    const clock = jumpingClock()
     const { code, err } = await cli(['maintenance', 'end', '--set', `state.directory=${directory}`], {
-      clock,
-      overrides: { ask: stuck },
+      clock: jumpingClock(),
+      overrides: { ask: reporting(() => NOON + 60_000) },
     })
     expect(code).toBe(1)
     expect(err).toContain('A window may still be in force: the agent at')

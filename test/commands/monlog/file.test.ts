@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
+import { analyseLog } from '../../../src/commands/monlog/action.ts'
 import { cli } from '../../support/cli.ts'
 import { closed, line, T0, UNIT } from '../../collectors/consensus-log.ts'
 import { asJournal, asLines, byOther, healthy, ofJournal, ofText, options } from './recorded-log.ts'
@@ -45,10 +45,7 @@ describe('a file', () => {
   })
 
   test('counts only the rounds that timed out within the minute', async () => {
-    const gaveUp = (at: number) => ({
-      at,
-      text: line('local timeout', { round: '9', leader: '02a1..b2c3' }),
-    })
+    const gaveUp = (at: number) => ({ at, text: line('local timeout', { round: '9', leader: '02a1..b2c3' }) })
     const report = await ofText(asLines([gaveUp(0), gaveUp(5_000), ...said.slice(24)]))
     expect(report.timedOutLeaders).toEqual([])
     const late = await ofText(asLines([gaveUp(0), ...said, gaveUp(89_950)]))
@@ -62,10 +59,7 @@ describe('a file', () => {
   })
 
   test('without lines of consensus is reported, and unreadable lines are counted', async () => {
-    expect((await ofText('')).log).toEqual({
-      sentence: 'the file has no line of the consensus service.',
-      exitCode: 2,
-    })
+    expect((await ofText('')).log).toEqual({ sentence: 'the file has no line of the consensus service.', exitCode: 2 })
     const garbled = `what is this\n${asJournal(said)}\n{"__REALTIME_TIMESTAMP": broken\n`
     const report = await ofText(garbled)
     expect(report.log.exitCode).toBe(0)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
+import { analyseLog } from '../../../src/commands/monlog/action.ts'
 import { closed, committed, line, suppressed, T0, timedOut } from '../../collectors/consensus-log.ts'
 import {
   asJournal,
@@ -59,24 +59,13 @@ describe('a minute of the journal', () => {
   test('is filtered by journalctl, with the same report without PCRE2', async () => {
     const said = [...healthy(0, 90), { at: 89_500, text: line('handled datagram') }]
     const host = hostWith(said)
-    const ask = { ...options({ until: 90 }), exec: host.exec }
-    const report = await analyseLog(ask)
+    const report = await analyseLog({ ...options({ until: 90 }), exec: host.exec })
     expect(host.calls.some((argv) => argv.some((word) => word.startsWith('--grep=^(?:[^{]|')))).toBe(true)
     const plain = hostWith(said)
-    const without = await analyseLog({
-      ...ask,
-      exec: {
-        ...plain.exec,
-        run: async (program, signal) =>
-          program.args.includes('--grep=.')
-            ? {
-                exitCode: 1,
-                stdout: '',
-                stderr: 'Compiled without pattern matching support\n',
-              }
-            : await plain.exec.run(program, signal),
-      },
-    })
+    const unsupported = { exitCode: 1, stdout: '', stderr: 'Compiled without pattern matching support\n' }
+    const run: typeof plain.exec.run = async (program, signal) =>
+      program.args.includes('--grep=.') ? unsupported : await plain.exec.run(program, signal)
+    const without = await analyseLog({ ...options({ until: 90 }), exec: { ...plain.exec, run } })
     expect(plain.calls.every((argv) => !argv.some((word) => word.startsWith('--grep')))).toBe(true)
     expect(without).toEqual(report)
   })
@@ -100,10 +89,7 @@ describe('a minute of the journal', () => {
       { at: 85_000, text: timedOut(7) },
     ]
     const critical = await ofJournal(silent, { until: 90 })
-    expect(critical.log).toEqual({
-      sentence: 'no block was committed in the last 60 seconds.',
-      exitCode: 2,
-    })
+    expect(critical.log).toEqual({ sentence: 'no block was committed in the last 60 seconds.', exitCode: 2 })
     expect((await ofJournal(silent.slice(1), { until: 90 })).log).toEqual({
       sentence: 'whether blocks were committed is unknown: the journal does not reach back over the last 60 seconds.',
       exitCode: 2,
@@ -133,10 +119,7 @@ describe('a minute of the journal', () => {
       exitCode: 2,
     })
     expect(report).toMatchObject({ committing: null, findings: [], hasOwnEntries: false })
-    expect(report.newest.at(-1)).toEqual({
-      at: '2026-05-02T08:01:25.000Z',
-      text: 'chain-bft.service: Failed.',
-    })
+    expect(report.newest.at(-1)).toEqual({ at: '2026-05-02T08:01:25.000Z', text: 'chain-bft.service: Failed.' })
     const elsewhere = await ofJournal([byOther(80_000, 'tick')], { until: 90 })
     expect(elsewhere).toMatchObject({ hasOwnEntries: false, newest: [] })
   })
@@ -193,19 +176,12 @@ describe('a minute of the journal', () => {
 describe('timed-out rounds that this node led', () => {
   const [own, other] = [`02${'a1'.repeat(32)}`, `03${'b2'.repeat(32)}`]
   const gaveUp = (leader: string, ...seconds: readonly number[]): readonly Said[] =>
-    seconds.map((at) => ({
-      at: at * 1000,
-      text: line('local timeout', { round: `${at}`, leader }),
-    }))
+    seconds.map((at) => ({ at: at * 1000, text: line('local timeout', { round: `${at}`, leader }) }))
   const findingsOf = async (more: readonly Said[], ownKey: string | null) => {
     const said = [...healthy(0, 90), ...more].toSorted((a, b) => a.at - b.at)
     const { config, ...rest } = options({ until: 90 })
     const node = { ...config.node, publicKey: ownKey }
-    const report = await analyseLog({
-      ...rest,
-      config: { ...config, node },
-      exec: hostWith(said).exec,
-    })
+    const report = await analyseLog({ ...rest, config: { ...config, node }, exec: hostWith(said).exec })
     return report.findings.filter(({ name }) => name === 'own_timeouts').map(({ text }) => text)
   }
 
@@ -224,10 +200,7 @@ describe('timed-out rounds that this node led', () => {
       'the network gives up many',
       [
         ...gaveUp(own, 40, 50, 60),
-        ...[41, 45, 51, 52, 55, 58, 61].map((at) => ({
-          at: at * 1000 + 1,
-          text: closed(5000 + at, 'Tc'),
-        })),
+        ...[41, 45, 51, 52, 55, 58, 61].map((at) => ({ at: at * 1000 + 1, text: closed(5000 + at, 'Tc') })),
       ],
       own,
     ],

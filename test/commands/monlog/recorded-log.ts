@@ -3,7 +3,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { createJournalctl } from '../../../simulator/journal/journalctl.ts'
 import { createInProcessExec } from '../../../simulator/commands/demo/fleet/in-process.ts'
 import type { Tool } from '../../../simulator/tools/tools.ts'
-import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
+import { analyseLog } from '../../../src/commands/monlog/action.ts'
 import type { RangeStart } from '../../../src/commands/monlog/fold.ts'
 import { closed, committed, newQc, T0, UNIT, vote } from '../../collectors/consensus-log.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -38,10 +38,7 @@ export const healthy = (fromSecond: number, toSecond: number): readonly Said[] =
     })),
   )
 
-const fieldsOf = ({ text, fields = { _PID: '40', _SYSTEMD_UNIT: UNIT } }: Said) => ({
-  MESSAGE: text,
-  ...fields,
-})
+const fieldsOf = ({ text, fields = { _PID: '40', _SYSTEMD_UNIT: UNIT } }: Said) => ({ MESSAGE: text, ...fields })
 
 /** A host whose journal has these entries and no others. */
 export const hostWith = (said: readonly Said[], more: Readonly<Record<string, Tool>> = {}) => {
@@ -77,11 +74,7 @@ export const hostWith = (said: readonly Said[], more: Readonly<Record<string, To
 export const asJournal = (said: readonly Said[]): string =>
   said
     .map((one, index) =>
-      JSON.stringify({
-        __CURSOR: `s=${index}`,
-        __REALTIME_TIMESTAMP: `${(T0 + one.at) * 1000}`,
-        ...fieldsOf(one),
-      }),
+      JSON.stringify({ __CURSOR: `s=${index}`, __REALTIME_TIMESTAMP: `${(T0 + one.at) * 1000}`, ...fieldsOf(one) }),
     )
     .join('\n')
 
@@ -115,7 +108,4 @@ export const options = ({ since, until }: Ask) => ({
 export const ofJournal = async (said: readonly Said[], ask: Ask) =>
   await analyseLog({ ...options(ask), exec: hostWith(said).exec })
 export const ofText = async (text: string, ask: Ask = {}) =>
-  await analyseLog({
-    ...options(ask),
-    recording: { name: 'a file', bytes: Readable.from([Buffer.from(text)]) },
-  })
+  await analyseLog({ ...options(ask), recording: { name: 'a file', bytes: Readable.from([Buffer.from(text)]) } })

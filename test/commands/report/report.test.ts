@@ -156,13 +156,7 @@ const WEEK: Report = {
   to: NOW,
   // Of 168 h, 167 h were known, and 25 min of them without a fresh block; 2 % of 168 h are 201.6 min.
   availability: {
-    value: {
-      fromAt: FROM,
-      recordedFrom: FROM,
-      objective: 0.98,
-      known: 167 * HOUR,
-      fresh: 167 * HOUR - 25 * MINUTE,
-    },
+    value: { fromAt: FROM, recordedFrom: FROM, objective: 0.98, known: 167 * HOUR, fresh: 167 * HOUR - 25 * MINUTE },
     unknownBecause: null,
   },
   duties: { value: null, unknownBecause: 'the journal has no ledger stream' },

@@ -29,10 +29,10 @@ describe('the storage plan', () => {
   })
 
   it.each([
-    [{ unbounded: true }, 'unbounded', 'all logs of all contracts'],
-    [{ contracts: [ONE] }, 'unbounded', `all logs of the contract ${ONE}`],
-    [{ contracts: [ONE, TWO] }, 'unbounded', 'all logs of 2 contracts'],
-    [{ topics: [[TOPIC]] }, 'unbounded', 'all logs of all contracts with the given topics'],
+    [{ unbounded: true }, {}, 'all logs of all contracts'],
+    [{ contracts: [ONE] }, {}, `all logs of the contract ${ONE}`],
+    [{ contracts: [ONE, TWO] }, {}, 'all logs of 2 contracts'],
+    [{ topics: [[TOPIC]] }, {}, 'all logs of all contracts with the given topics'],
     [{ retentionBlocks: 500 }, { blocks: 500 }, 'logs of all contracts, the newest 500 blocks'],
     [
       { retentionBytes: '1.5TB', retentionBlocks: 7 },
@@ -41,7 +41,7 @@ describe('the storage plan', () => {
     ],
   ] as const)('%j', (settings, retention, words) => {
     const plan = planWith(settings)
-    expect(plan.retention).toEqual(retention)
+    expect(plan.retention).toEqual({ blocks: null, bytes: null, ...retention })
     expect(describePlan(plan)).toBe(words)
   })
 

@@ -106,21 +106,14 @@ describe('duties', () => {
 
 test('versions: what runs, and what is lacking for a fork', () => {
   const version = {
-    programs: {
-      node: { ok: false, error: 'Could not run chain-node: exit code 1\n  output: no' },
-    },
+    programs: { node: { ok: false, error: 'Could not run chain-node: exit code 1\n  output: no' } },
     package: { ok: true, value: { package: 'chain', version: '0.16.1' } },
     installed: '0.16.1',
     running: [{ source: 'native', version: '0.16.0' }],
     mismatch: true,
     forks: [
       {
-        fork: {
-          name: 'aurora',
-          kind: 'fork',
-          activationAt: NOON + 20 * HOUR,
-          minimumVersion: '0.17.0',
-        },
+        fork: { name: 'aurora', kind: 'fork', activationAt: NOON + 20 * HOUR, minimumVersion: '0.17.0' },
         checks: [
           { check: 'version', ready: false },
           { check: 'timeline', ready: null },
@@ -170,12 +163,7 @@ test('host: what is not healthy is marked, and unknown values have a reason', ()
 })
 
 test('keys: the state of each, and in the overview how many are not well', () => {
-  const file = (key: string, state: string | null, why: string | null) => ({
-    key,
-    kind: 'backup',
-    state,
-    why,
-  })
+  const file = (key: string, state: string | null, why: string | null) => ({ key, kind: 'backup', state, why })
   const keys = [
     file('secp', 'exposed', 'others may read it'),
     file('bls', 'ok', null),
@@ -185,9 +173,7 @@ test('keys: the state of each, and in the overview how many are not well', () =>
   const lines = shownIn(page)
   expect(lines).toMatch(/^ {2}secp backup +x exposed: others may read it$/m)
   expect(lines).toMatch(/^ {2}password backup +unknown: may not look$/m)
-  expect(statusDocument(page).sections['keys']).toMatchObject({
-    backup: { password: { state: null } },
-  })
+  expect(statusDocument(page).sections['keys']).toMatchObject({ backup: { password: { state: null } } })
   const gone = [...keys, ...keys].map((one) => ({ ...one, state: 'missing' }))
   expect(shownIn(statusPage([], { readings: { keys: gone } }))).toMatch(/^ {2}keys +x 6 of 6 missing$/m)
 })

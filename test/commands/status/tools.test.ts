@@ -121,9 +121,7 @@ describe('a service', () => {
   })
 
   test('is asked for by label, by unit, and by a unit of any maker while he is not known', () => {
-    const units = {
-      services: { units: { bft: '{prefix}-bft.service', otelcol: 'otelcol.service' } },
-    }
+    const units = { services: { units: { bft: '{prefix}-bft.service', otelcol: 'otelcol.service' } } }
     const names = (word: string, prefix: string) => sectionsFor(word, { ...units, prefix }).map(({ name }) => name)
     expect(names('bft', 'auto')).toEqual(['{prefix}-bft'])
     expect(names('maker-bft', 'auto')).toEqual(['{prefix}-bft'])
@@ -136,10 +134,7 @@ describe('a service', () => {
 })
 
 test('nothing of the node controls the terminal, and readings of another version do no harm', () => {
-  const hostile = {
-    header: { hostname: '\u001b]0;x\u0007a\u009b31mb\nc\u202ed', version: 7 },
-    config: [],
-  }
+  const hostile = { header: { hostname: '\u001b]0;x\u0007a\u009b31mb\nc\u202ed', version: 7 }, config: [] }
   const readings = { status: hostile, services: 'none', storage: { devices: [null, { path: 3 }] } }
   const what = page(['all'], readings)
   const lines = shown(what)

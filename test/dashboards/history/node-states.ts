@@ -92,10 +92,7 @@ export function* nodeStates(profile: NodeProfile, { now, from, fineFrom, to, ste
       node: nodeRuns && (isUpgrade || !before.nodeRuns),
       agent: isUpgrade,
     }
-    const ends = {
-      consensus: before.consensusRuns && !consensusRuns,
-      node: before.nodeRuns && !nodeRuns,
-    }
+    const ends = { consensus: before.consensusRuns && !consensusRuns, node: before.nodeRuns && !nodeRuns }
     if (starts.consensus) consensusSince = at
     if (starts.node) nodeSince = at
     if (starts.agent) agentSince = at

@@ -1,8 +1,19 @@
 import { describe, expect } from 'vitest'
 import { readBinaryRequest } from '../../../query/service/api/binary/request.ts'
 import { contract, word } from '../../support/store-cases.ts'
-import { bytes, layOut, list, messageOf, type Part, struct, structs } from './binary-message.ts'
-import { askPacked, filter, FULL, included, NO_ZEROS, request } from './binary-query.ts'
+import {
+  askPacked,
+  bytes,
+  FULL,
+  included,
+  layOut,
+  messageOf,
+  NO_ZEROS,
+  type Part,
+  request,
+  struct,
+  structs,
+} from './binary-message.ts'
 import { it } from './fixtures.ts'
 
 const LIMITS = { bytes: 2 ** 20, values: 80_000 }
@@ -75,16 +86,6 @@ describe('a packed request', () => {
   it('of several segments is read by single and double far pointers', () => {
     for (const far of ['single', 'double'] as const)
       for (const segments of [2, 3, 7]) expect(read(request(FULL), { segments, far })).toEqual(FULL_READ)
-  })
-
-  it('of 5,000 addresses is read', () => {
-    const addresses = Array.from({ length: 5000 }, (_, index) => contract(index))
-    const part = request({ logs: structs(included(filter(list(...addresses.map(bytes))))) })
-    for (const segments of [1, 4])
-      expect(read(part, { segments, far: 'single' })).toEqual({
-        ...READ,
-        logs: [{ include: { ...NO_FILTER, address: addresses }, exclude: null }],
-      })
   })
 
   it('without optional parts, and of a client with shorter structs, has defaults', () => {

@@ -6,21 +6,26 @@ import { toHttpError } from '../../../query/service/api/http-error.ts'
 import { QUERY_LIMITS } from '../../../query/service/api/limits.ts'
 import { type Dice, diceOf, EVERYTHING, never, oneOf, word } from '../../support/store-cases.ts'
 import {
+  askPacked,
   bytes,
   doubleFarPointer,
   farPointer,
+  filter,
+  FULL,
   halves,
+  included,
   layOut,
   list,
   listPointer,
   messageOf,
+  NUMBER,
   type Part,
+  request,
   struct,
   structPointer,
   structs,
   uint16s,
 } from './binary-message.ts'
-import { askPacked, filter, FULL, included, NUMBER, request } from './binary-query.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { errorOf, it, plainChain } from './fixtures.ts'
 

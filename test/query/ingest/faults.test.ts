@@ -44,12 +44,9 @@ const reply = (status: number, body = '', headers = {}): RpcFault => ({
 describe('logs that the node leaves out', () => {
   // The first answer is of blocks 0…7, with 0 1 2 3 0 1 2 3 logs.
   it.for<[string, RpcFault, number]>([
-    ['a log in the middle of a block', changedList((all) => all.toSpliced(4, 1)), 3],
     ['the first log of a block', changedList((all) => all.toSpliced(3, 1)), 3],
     ['the last log of all', changedList((all) => all.slice(0, -1)), 7],
-    ['all logs of a block', changedList((all) => all.toSpliced(0, 1)), 1],
     ['a log, and another comes twice', changedList((all) => all.toSpliced(4, 1, all[3])), 3],
-    ['a log is of another fork', changedList((all) => all.with(4, logWith(all[4], { blockHash: HASH }))), 3],
     [
       'a log is of a transaction of another block',
       changedList((all) => all.with(4, logWith(all[4], { transactionHash: HASH }))),
@@ -64,18 +61,6 @@ describe('logs that the node leaves out', () => {
     const { state, asked } = await through(once('eth_getLogs', fault))
     expect(state.errors).toEqual({ ...NO_ERRORS, incomplete: 1 })
     expect(asked('eth_getBlockReceipts').map(({ params }) => params)).toEqual([[`0x${block}`]])
-  })
-
-  it('are detected in a truncated response: every block that lacks any', async ({ through }) => {
-    const { state, asked } = await through(
-      once(
-        'eth_getLogs',
-        changedList((all) => all.slice(0, 7)),
-      ),
-    )
-    // Of blocks 5, 6 and 7, the first has its one log.
-    expect(asked('eth_getBlockReceipts').map(({ params }) => params)).toEqual([['0x6'], ['0x7']])
-    expect(state.errors.incomplete).toBe(2)
   })
 
   it('are read from single receipts if the node has no block receipts', async ({ startNode }) => {

@@ -3,8 +3,23 @@ import { describe, expect } from 'vitest'
 import { z } from 'zod'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { hex, type RpcFaults, type RpcLog } from '../../support/rpc-node.ts'
-import { type Cut, inBoth, inLogs, inReceipts, isOf, without } from './cuts.ts'
-import { changed, has, ingestUntil, ingestWhole, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
+import {
+  changed,
+  type Cut,
+  has,
+  inBoth,
+  ingestUntil,
+  ingestWhole,
+  inLogs,
+  inReceipts,
+  isOf,
+  it,
+  NO_ERRORS,
+  result,
+  to,
+  watchedStore,
+  without,
+} from './fixtures.ts'
 
 const MINUTE = 60_000
 const FULL = { logsBloom: `0x${'f'.repeat(512)}` }

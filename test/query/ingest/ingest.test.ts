@@ -143,7 +143,7 @@ describe('an ingest', () => {
       addresses: [contract(0), contract(2).toUpperCase().replace('0X', '0x')],
       topics: [[topic(2)], [], [topic(7)]],
     }
-    await ingestUntil({ node: from, store, scope, retention: {} }, has(40))
+    await ingestUntil({ node: from, store, scope }, has(40))
     const kept = appended.flat()
     expect(kept.map(({ logCount }) => logCount)).toEqual(to(40).map((block) => block % 4))
     expect(kept).toEqual(

@@ -2,8 +2,7 @@ import { describe, expect } from 'vitest'
 import type { Clock } from '../../../src/core/clock.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import type { RpcLog, RpcNode } from '../../support/rpc-node.ts'
-import { inBoth, isOf, without } from './cuts.ts'
-import { callsOf, ingestUntil, it, type StartNode, to, watchedStore } from './fixtures.ts'
+import { callsOf, inBoth, ingestUntil, isOf, it, type StartNode, to, watchedStore, without } from './fixtures.ts'
 
 const MINUTE = 60_000
 

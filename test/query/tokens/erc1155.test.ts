@@ -122,15 +122,6 @@ test('edge case 35: with fewer than four topics it is malformed', () => {
   expect(oddities(result)).toEqual({ malformed: 3 })
 })
 
-test('rows are sorted within each id', () => {
-  const result = resultOfLogs(single(ZERO, BOB, [2, 5]), single(ZERO, ANN, [10, 5]), single(ZERO, ANN, [2, 5]))
-  expect(holdingsOf(result)).toEqual([
-    [2n, ANN, 5n],
-    [2n, BOB, 5n],
-    [10n, ANN, 5n],
-  ])
-})
-
 test('edge case 15: a balance of an id below 0 at the end of a block is marked, also if it is not at the end', () => {
   const result = resultOf(
     { standard: 'erc1155' },

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { ConfigError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../../query/client/errors.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
 import type { LedgerOptions } from '../../../query/tokens/types.ts'
@@ -173,15 +172,6 @@ describe('a rejected page changes nothing', () => {
     const ledger = createLedger(ERC20)
     ledger.applyPage(pageOf(good, { from: 0, next: 10 }))
     expect(() => ledger.applyPage(pageOf([], { from: 11, next: 20 }))).toThrow(/10 to 10 are missing/)
-  })
-
-  test.each([
-    [{ ...ERC20, contract: '0x12' }, /Not an address/],
-    [{ ...ERC20, profile: 'punks' as const }, /punks is of erc721/],
-    [{ ...ERC20, standard: 'erc721' as const, profile: 'weth' as const }, /weth is of erc20/],
-  ])('options %#', (options, message) => {
-    expect(() => createLedger(options)).toThrow(ConfigError)
-    expect(() => createLedger(options)).toThrow(message)
   })
 })
 

@@ -2,25 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../../src/core/errors.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
 import type { LedgerOptions } from '../../../query/tokens/types.ts'
-import {
-  balancesOf,
-  CONTRACT,
-  handover,
-  listed,
-  logOf,
-  onPath,
-  pageOf,
-  PATHS,
-  person,
-  placed,
-  resultOf,
-  TOPIC,
-  transfer,
-  type WireLog,
-  withoutPaths,
-  word,
-  ZERO,
-} from './pages.ts'
+import { balancesOf, CONTRACT, listed, pageOf, person, placed, transfer, withoutPaths, ZERO } from './pages.ts'
 
 const [ANN, BOB] = [person(1), person(2)]
 const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }
@@ -51,38 +33,6 @@ describe('snapshots', () => {
     const second = createLedger(ERC20)
     second.restore(pooled)
     expect(second.result()).toEqual(first.result())
-  })
-
-  const WRAPPED: LedgerOptions = { ...ERC20, profile: 'weth' }
-  const OWNERS: LedgerOptions = { ...ERC20, standard: 'erc721' }
-  const deposit = logOf(TOPIC.deposit, [ANN], word(10))
-  const unwrapped = [transfer(ANN, ZERO, 3), logOf(TOPIC.withdrawal, [ANN], word(3))]
-
-  /** The logs before the snapshot and those after it. */
-  type Parts = readonly [before: readonly WireLog[], after: readonly WireLog[]]
-
-  test.each<readonly [string, LedgerOptions, Parts]>([
-    ['a balance below 0 that is made up for', ERC20, [[transfer(ANN, BOB, 4)], [transfer(BOB, ANN, 4)]]],
-    ['amounts that may be ids', ERC20, [[MINT, transfer(ZERO, ANN, 11)], [transfer(ANN, BOB, 11)]]],
-    ['amounts that are not ids', ERC20, [[MINT, MINT], [transfer(ZERO, ANN, 11)]]],
-    ['deposits with a Transfer', WRAPPED, [[deposit, MINT], unwrapped]],
-    ['deposits without one', WRAPPED, [[deposit], unwrapped]],
-    ['ids in the data', OWNERS, [[MINT], [transfer(ANN, BOB, 10)]]],
-    ['ids in the data before indexed ones', OWNERS, [[MINT], [handover(ZERO, BOB, 1)]]],
-    ['a range of ids', OWNERS, [[logOf(TOPIC.consecutive, [1, ZERO, ANN], word(5))], [handover(ANN, BOB, 3)]]],
-    ['amounts of a hybrid', OWNERS, [[handover(ZERO, BOB, 1)], [transfer(ZERO, ANN, 10)]]],
-  ])('edge case 15: a snapshot keeps what was found: %s', (_title, options, [before, after]) => {
-    const first = pageOf(placed(before, 5), { from: 0, next: 10 })
-    const last = pageOf(placed(after, 15), { from: 10, next: 20 })
-    const expected = withoutPaths(resultOf(options, first, last))
-    for (const path of PATHS) {
-      const saved = createLedger(options)
-      saved.applyPage(onPath(path, first))
-      const restored = createLedger(options)
-      restored.restore(saved.snapshot())
-      restored.applyPage(onPath(path, last))
-      expect(withoutPaths(restored.result())).toEqual(expected)
-    }
   })
 
   test('a snapshot that is damaged or of another ledger is rejected and changes nothing', () => {

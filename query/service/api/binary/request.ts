@@ -48,12 +48,6 @@ interface MessageLimits {
 const malformed = (why: string): HttpError =>
   new HttpError('bad_value', `expected a packed Cap'n Proto message: ${why}`)
 
-/** The root of a packed message; null if it has none. Throws an HttpError. */
-const unpackMessage = (packed: Buffer, { bytes, values }: MessageLimits): Struct | null => {
-  const words = unpack(packed, bytes)
-  return new Message(segmentsOf(words), values).root()
-}
-
 const unpack = (packed: Buffer, maxBytes: number): Buffer => {
   const words = Buffer.alloc(Math.min(maxBytes, packed.length * MOST_PER_BYTE))
   let size = 0
@@ -114,18 +108,19 @@ class Message {
     this.#left = values
   }
 
+  /** Null if the message has none. Throws an HttpError, as all that is read from it. */
   root(): Struct | null {
-    return this.structAt(this.#segmentAt(0), 0)
+    return this.#structAt(this.#segmentAt(0), 0)
   }
 
-  structAt(segment: Buffer, pointer: number): Struct | null {
+  #structAt(segment: Buffer, pointer: number | null): Struct | null {
     const target = this.#follow(segment, pointer)
     if (target === null) return null
     if (target.kind !== STRUCT) throw malformed('a list is in place of a struct')
     return this.#struct(target)
   }
 
-  listAt(segment: Buffer, pointer: number): List | null {
+  #listAt(segment: Buffer, pointer: number | null): List | null {
     const target = this.#follow(segment, pointer)
     if (target === null) return null
     if (target.kind !== LIST) throw malformed('a struct is in place of a list')
@@ -144,14 +139,8 @@ class Message {
         if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw malformed('a number is larger than 2^53-1')
         return Number(value)
       },
-      struct: (index) => {
-        const pointer = pointerAt(index)
-        return pointer === null ? null : this.structAt(segment, pointer)
-      },
-      list: (index) => {
-        const pointer = pointerAt(index)
-        return pointer === null ? null : this.listAt(segment, pointer)
-      },
+      struct: (index) => this.#structAt(segment, pointerAt(index)),
+      list: (index) => this.#listAt(segment, pointerAt(index)),
     }
   }
 
@@ -166,7 +155,7 @@ class Message {
     return {
       length: count,
       uint16s: () => each(TWO_BYTES, 2, (position) => segment.readUInt16LE(position)),
-      lists: () => each(POINTER, WORD, (pointer) => this.listAt(segment, pointer)),
+      lists: () => each(POINTER, WORD, (pointer) => this.#listAt(segment, pointer)),
       texts: () => each(POINTER, WORD, (pointer) => this.#bytesAt(segment, pointer)),
       structs: () => {
         if (size !== COMPOSITE) throw malformed('a list has other elements')
@@ -193,8 +182,9 @@ class Message {
     return `0x${target.segment.toString('hex', target.at, target.at + length)}`
   }
 
-  /** Null for a null pointer. A far pointer leads to another segment. */
-  #follow(segment: Buffer, pointer: number): Target | null {
+  /** Null for a null pointer, and for one beyond its struct. A far pointer leads to another segment. */
+  #follow(segment: Buffer, pointer: number | null): Target | null {
+    if (pointer === null) return null
     this.#count(1)
     within(segment, pointer, WORD)
     const [low, high] = [segment.readUInt32LE(pointer), segment.readUInt32LE(pointer + 4)]
@@ -251,16 +241,9 @@ const within = (segment: Buffer, at: number, length: number): void => {
 /** What a client asks for: a query as in JSON, or the answer to one that it sent before. */
 type BinaryRequest = Readonly<Record<string, unknown>> | 'by id'
 
-interface RequestLimits {
-  /** After unpacking. */
-  readonly bytes: number
-  /** Elements of lists. */
-  readonly values: number
-}
-
 /** Reads `Request { union { query :QueryBody; queryId :Data }; blockRange }`. Throws an HttpError. */
-export const readBinaryRequest = (body: Buffer, limits: RequestLimits): BinaryRequest => {
-  const request = unpackMessage(body, limits)
+export const readBinaryRequest = (body: Buffer, { bytes, values }: MessageLimits): BinaryRequest => {
+  const request = new Message(segmentsOf(unpack(body, bytes)), values).root()
   if (request === null) throw new HttpError('bad_value', 'expected a request, got nothing')
   const member = request.uint16(0)
   if (member === BY_ID) return 'by id'

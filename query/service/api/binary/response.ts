@@ -1,4 +1,4 @@
-import { type HostedPage, LOG_FIELD_OF } from '../answer.ts'
+import { BLOCK_VALUES, type HostedPage, LOG_FIELD_OF } from '../answer.ts'
 import {
   Binary,
   Bool,
@@ -16,22 +16,18 @@ import {
 import { type BlockHeader, type Column, encodedBytes } from '../../../store/store.ts'
 import type { BlockField } from '../parse-query.ts'
 
-/** The tables of a page as Arrow IPC files: the published columns, types and nullability of the hosted service. */
-interface ArrowTables {
-  readonly blocks: Buffer
-  readonly transactions: Buffer
-  readonly logs: Buffer
-}
-
-/** The columns of the page must be in latin1. */
-const encodeTables = ({ query, logs, blocks, transactions }: HostedPage): ArrowTables => {
+/**
+ * The blocks, transactions and logs of a page as Arrow IPC files: the published columns, types and nullability of the
+ * hosted service. The columns of the page must be in latin1.
+ */
+const encodeTables = ({ query, logs, blocks, transactions }: HostedPage): readonly Buffer[] => {
   const columns = logs?.columns ?? new Map<string, Column>()
-  return {
-    blocks: encodeTable(
+  return [
+    encodeTable(
       blocks.length,
-      query.blockFields.map((field) => ({ name: field, column: blocks.map(BLOCK_VALUES[field]) })),
+      query.blockFields.map((field) => ({ name: field, column: blocks.map((block) => blockValue(block, field)) })),
     ),
-    transactions: encodeTable(
+    encodeTable(
       transactions.length,
       query.transactionFields.map((field) => {
         const column = columns.get(LOG_FIELD_OF[field])
@@ -39,24 +35,18 @@ const encodeTables = ({ query, logs, blocks, transactions }: HostedPage): ArrowT
         return { name: field, column: transactions.map((row) => column?.[row] ?? null) }
       }),
     ),
-    logs: encodeTable(
+    encodeTable(
       query.fields.length === 0 ? 0 : (logs?.count ?? 0),
       query.fields.map((field) => ({ name: field, column: columns.get(field) ?? [] })),
     ),
-  }
-}
-
-const BLOCK_VALUES: Readonly<Record<BlockField, (block: BlockHeader) => number | string>> = {
-  number: ({ number }) => number,
-  hash: ({ hash }) => encodedBytes(hash, 'latin1'),
-  parent_hash: ({ parentHash }) => encodedBytes(parentHash, 'latin1'),
-  timestamp: ({ timestamp }) => quantityBytes(timestamp),
+  ]
 }
 
 /** A quantity has its bytes from the highest on, without leading zeros but for 0 itself. */
-const quantityBytes = (value: number): string => {
-  const digits = value.toString(16)
-  return encodedBytes(`0x${digits.padStart(digits.length + (digits.length % 2), '0')}`, 'latin1')
+const blockValue = (block: BlockHeader, field: BlockField): number | string => {
+  const value = BLOCK_VALUES[field](block)
+  if (typeof value === 'number') return value
+  return encodedBytes(value.length % 2 === 0 ? value : `0x0${value.slice(2)}`, 'latin1')
 }
 
 interface NamedColumn {
@@ -145,14 +135,13 @@ const NO_HEIGHT = -1
 
 /** The page as a packed message. The columns of the page must be in latin1. */
 export const encodeBinary = (page: HostedPage): Buffer => {
-  const { blocks, transactions, logs } = encodeTables(page)
   const { next, height, milliseconds, guard } = page
   const writer = new MessageWriter()
   const response = writer.struct(0, RESPONSE)
   writer.integers(response, [height ?? NO_HEIGHT, next, Math.round(milliseconds)])
   const data = writer.struct(response + RESPONSE.data, DATA)
   // A null pointer for `traces`, which no other table may have.
-  for (const [index, table] of [blocks, transactions, logs].entries()) writer.bytes(data + index, table)
+  for (const [index, table] of encodeTables(page).entries()) writer.bytes(data + index, table)
   if (guard !== null) {
     const at = writer.struct(response + RESPONSE.data + 1, GUARD)
     writer.integers(at, [guard.last.number, guard.last.timestamp, guard.first.number])

@@ -33,10 +33,7 @@ export interface PreflightCheck {
 
 type FindingDetails = Pick<Finding, 'summary'> & Partial<Pick<Finding, 'evidence' | 'advice'>>
 
-export const finding = (name: string, severity: Severity, details: FindingDetails): Finding => ({
-  name,
-  severity,
-  evidence: [],
-  advice: [],
-  ...details,
-})
+/** A list of one, as checks return it. */
+export const finding = (name: string, severity: Severity, details: FindingDetails): readonly Finding[] => [
+  { name, severity, evidence: [], advice: [], ...details },
+]

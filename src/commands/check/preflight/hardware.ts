@@ -50,47 +50,41 @@ const reported = (
 ): readonly Finding[] => {
   const devices = known.series('chain_storage_capacity_bytes').map(({ labels }) => labels['device'] ?? '')
   if (devices.length === 0 || devices.includes(target)) return []
-  return [
-    finding('database device', 'warning', {
-      summary: `the storage report is about ${devices.join(', ')}, but ${path} is ${target}`,
-      evidence: ['Either the unit of the report has another device, or the link has changed since the report.'],
-      advice: [
-        'See which device execution has open: `sudo ls -l /proc/PID/fd`, with the PID of `chain-agent status services`.',
-        'If it is not the one of the link, do not restart execution: it would open the other one. Fix the udev rule first.',
-      ],
-    }),
-  ]
+  return finding('database device', 'warning', {
+    summary: `the storage report is about ${devices.join(', ')}, but ${path} is ${target}`,
+    evidence: ['Either the unit of the report has another device, or the link has changed since the report.'],
+    advice: [
+      'See which device execution has open: `sudo ls -l /proc/PID/fd`, with the PID of `chain-agent status services`.',
+      'If it is not the one of the link, do not restart execution: it would open the other one. Fix the udev rule first.',
+    ],
+  })
 }
 
 const blocks = (size: bigint | null, evidence: string): readonly Finding[] => {
   const expected = NODE_FACTS.diskPage.value
   if (size === null || Number(size) === expected) return []
-  return [
-    finding('database drive', 'warning', {
-      summary: `the drive of the database has logical blocks of ${size} bytes, not ${expected}`,
-      evidence: [
-        evidence,
-        'When execution opens the database it discards the rest of a chunk, from a bound of 512 bytes on (rewind_to_match_offsets). The kernel rejects that unless the bound is one of its blocks, and execution ends.',
-      ],
-      advice: [
-        `Other blocks need a format of the drive, which erases it: plan it with the next hard reset.${cite('full-node', 'hard-reset')}`,
-      ],
-    }),
-  ]
+  return finding('database drive', 'warning', {
+    summary: `the drive of the database has logical blocks of ${size} bytes, not ${expected}`,
+    evidence: [
+      evidence,
+      'When execution opens the database it discards the rest of a chunk, from a bound of 512 bytes on (rewind_to_match_offsets). The kernel rejects that unless the bound is one of its blocks, and execution ends.',
+    ],
+    advice: [
+      `Other blocks need a format of the drive, which erases it: plan it with the next hard reset.${cite('full-node', 'hard-reset')}`,
+    ],
+  })
 }
 
 const discard = (bytes: bigint | null, evidence: string): readonly Finding[] =>
   bytes !== 0n
     ? []
-    : [
-        finding('database drive', 'warning', {
-          summary: 'the drive of the database does not support discard',
-          evidence: [evidence, 'The database discards each part that it frees; if that fails, execution ends.'],
-          advice: [
-            'See what is between: `lsblk --discard`. A RAID controller or an encrypted device may not pass it on: give the database the drive itself.',
-          ],
-        }),
-      ]
+    : finding('database drive', 'warning', {
+        summary: 'the drive of the database does not support discard',
+        evidence: [evidence, 'The database discards each part that it frees; if that fails, execution ends.'],
+        advice: [
+          'See what is between: `lsblk --discard`. A RAID controller or an encrypted device may not pass it on: give the database the drive itself.',
+        ],
+      })
 
 export const driveModels: PreflightCheck = {
   name: 'the models of the drives',
@@ -98,13 +92,11 @@ export const driveModels: PreflightCheck = {
     known.series('chain_host_nvme_info').flatMap(({ labels: { device = '', model = '', firmware = '' } }) => {
       const fault = driveFault(model, firmware)
       if (fault === null) return []
-      return [
-        finding('drive model', 'warning', {
-          summary: `the drive ${device} is known to fail: ${fault.why}`,
-          evidence: [`It is ${model}, firmware ${firmware}.`, `Source: ${fault.source}`],
-          advice: [fault.advice],
-        }),
-      ]
+      return finding('drive model', 'warning', {
+        summary: `the drive ${device} is known to fail: ${fault.why}`,
+        evidence: [`It is ${model}, firmware ${firmware}.`, `Source: ${fault.source}`],
+        advice: [fault.advice],
+      })
     }),
 }
 
@@ -117,11 +109,11 @@ export const hugePages: PreflightCheck = {
   run: async (context) => {
     const total = context.snapshot.known.value('chain_host_hugepages', { size: '2Mi' })
     const isTooFew = total !== undefined && total > 0 && total < RESERVED_PAGES
-    return [...(isTooFew ? [fewPages(total)] : []), ...(await mount(context))]
+    return [...(isTooFew ? fewPages(total) : []), ...(await mount(context))]
   },
 }
 
-const fewPages = (total: number): Finding =>
+const fewPages = (total: number): readonly Finding[] =>
   finding('huge pages', 'warning', {
     summary: `the kernel has ${total} huge pages of 2 MiB; the package of the node reserves ${RESERVED_PAGES}`,
     evidence: [
@@ -143,15 +135,13 @@ const mount = async ({ config, exec, procfs, signal, snapshot }: PreflightContex
   if (!needsHugePageMount((await exec.run({ command: 'systemctl', args }, signal)).stdout)) return []
   const mounts = await procfs.read('mounts')
   if (mounts === null || hasHugePageMount(mounts)) return []
-  return [
-    finding('huge page mount', 'warning', {
-      summary: 'execution is to create an event ring, and no hugetlbfs is mounted for it',
-      evidence: ['/dev/hugepages belongs to root: execution needs one of 2 MiB pages that its user may write.'],
-      advice: [
-        'Mount it as at the installation, for example `sudo hugeadm --create-user-mounts USER`, with the user of the node, and at each boot.',
-      ],
-    }),
-  ]
+  return finding('huge page mount', 'warning', {
+    summary: 'execution is to create an event ring, and no hugetlbfs is mounted for it',
+    evidence: ['/dev/hugepages belongs to root: execution needs one of 2 MiB pages that its user may write.'],
+    advice: [
+      'Mount it as at the installation, for example `sudo hugeadm --create-user-mounts USER`, with the user of the node, and at each boot.',
+    ],
+  })
 }
 
 const SERVICES = { bft: 'consensus', execution: 'execution', rpc: 'the RPC' } as const
@@ -165,15 +155,13 @@ export const affinity: PreflightCheck = {
       const pid = pids.get(service) ?? null
       const status = pid === null ? null : await procfs.read(`${pid}/status`)
       if (status === null || parseAllowedCpus(status) > 1) return []
-      return [
-        finding('CPU affinity', 'warning', {
-          summary: `${name} may use a single CPU`,
-          evidence: [`Cpus_allowed_list in /proc/${pid}/status.`],
-          advice: [
-            'See what restricts it: `systemctl show --property=AllowedCPUs,CPUAffinity UNIT`. Correct the drop-in, and restart all three services together.',
-          ],
-        }),
-      ]
+      return finding('CPU affinity', 'warning', {
+        summary: `${name} may use a single CPU`,
+        evidence: [`Cpus_allowed_list in /proc/${pid}/status.`],
+        advice: [
+          'See what restricts it: `systemctl show --property=AllowedCPUs,CPUAffinity UNIT`. Correct the drop-in, and restart all three services together.',
+        ],
+      })
     })
     return (await Promise.all(found)).flat()
   },

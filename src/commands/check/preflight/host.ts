@@ -3,9 +3,9 @@ import { enableAdvice } from '../../../core/package.ts'
 import { FAILING_ARGUMENTS, SIDECAR_ARGUMENTS } from '../../../domain/node-arguments.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { parseGroups } from '../../../parsers/groups.ts'
-import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
+import { settingsOf } from '../../../parsers/systemctl.ts'
 import { EMPTY_VALUE, HIDDEN_VALUE } from '../../../parsers/unit-command.ts'
-import { readUnitArguments, type ServiceArguments } from '../../shared/unit-arguments.ts'
+import { readUnitArguments, readUnitFiles, type ServiceArguments } from '../../shared/unit-arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 
 /** Why there is no storage report, if there is none. */
@@ -26,47 +26,40 @@ const UNIT = 'chain-agent-storage'
 const report = async ({ access }: PreflightContext, path: string): Promise<readonly Finding[]> => {
   const permission = await access.mayRead(path)
   if (permission !== 'none' && permission !== 'no') return []
-  return [
-    finding('storage report', 'warning', {
-      summary:
-        permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
-      evidence: [`It should be at ${path} (storage.reportFile).`],
-      advice:
-        permission === 'none'
-          ? [
-              `See the unit that writes it: \`systemctl status ${UNIT}.timer ${UNIT}.service\`.`,
-              `Enable it: ${enableAdvice(`${UNIT}.timer`)}.`,
-            ]
-          : [`Make it readable for this user: the unit ${UNIT}.service writes it that way.`],
-    }),
-  ]
+  return finding('storage report', 'warning', {
+    summary: permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
+    evidence: [`It should be at ${path} (storage.reportFile).`],
+    advice:
+      permission === 'none'
+        ? [
+            `See the unit that writes it: \`systemctl status ${UNIT}.timer ${UNIT}.service\`.`,
+            `Enable it: ${enableAdvice(`${UNIT}.timer`)}.`,
+          ]
+        : [`Make it readable for this user: the unit ${UNIT}.service writes it that way.`],
+  })
 }
 
 const device = async ({ access }: PreflightContext, path: string): Promise<readonly Finding[]> => {
   const permission = await access.mayRead(path)
   if (permission === 'none') {
-    return [
-      finding('database device', 'warning', {
-        summary: `there is no ${path}`,
-        evidence: ['It is passed to the database tool (storage.devices).'],
-        advice: [
-          'See which device the node uses, and whether its link was created at boot: `lsblk -o NAME,SIZE,MODEL,FSTYPE` and `ls -l /dev/triedb`.',
-          'If it has another name, set `storage.devices` in the configuration.',
-        ],
-      }),
-    ]
+    return finding('database device', 'warning', {
+      summary: `there is no ${path}`,
+      evidence: ['It is passed to the database tool (storage.devices).'],
+      advice: [
+        'See which device the node uses, and whether its link was created at boot: `lsblk -o NAME,SIZE,MODEL,FSTYPE` and `ls -l /dev/triedb`.',
+        'If it has another name, set `storage.devices` in the configuration.',
+      ],
+    })
   }
   if (permission !== 'no') return []
-  return [
-    finding('database device', 'warning', {
-      summary: `this user may not read ${path}`,
-      evidence: ['The database tool opens it read-only.'],
-      advice: [
-        `Use the unit that may read it, and set \`storage.reportFile\`: ${enableAdvice(`${UNIT}.timer`)}.`,
-        'Only this time: `sudo chain-agent check`.',
-      ],
-    }),
-  ]
+  return finding('database device', 'warning', {
+    summary: `this user may not read ${path}`,
+    evidence: ['The database tool opens it read-only.'],
+    advice: [
+      `Use the unit that may read it, and set \`storage.reportFile\`: ${enableAdvice(`${UNIT}.timer`)}.`,
+      'Only this time: `sudo chain-agent check`.',
+    ],
+  })
 }
 
 interface DropIn {
@@ -86,12 +79,9 @@ const COMMANDS = /^Exec(?:Start|StartPre|StartPost|Stop|StopPost|Reload|Conditio
 export const dropIns: PreflightCheck = {
   name: 'the drop-ins of the units',
   run: async (context) => {
-    const { config, exec, signal, snapshot } = context
-    const prefix = snapshot.prefix ?? 'chain'
-    const names = Object.values(config.services.units).map((unit) => unit.replaceAll('{prefix}', prefix))
-    const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...names]
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    const loaded = parseUnitFiles(stdout).filter(({ isLoaded }) => isLoaded)
+    const prefix = context.snapshot.prefix ?? 'chain'
+    const names = Object.values(context.config.services.units).map((unit) => unit.replaceAll('{prefix}', prefix))
+    const loaded = (await readUnitFiles(context, ...names)).filter(({ isLoaded }) => isLoaded)
     const paths = [...new Set(loaded.flatMap((one) => one.dropIns))]
     const found = await Promise.all(
       paths.map(async (path): Promise<DropIn> => ({
@@ -117,23 +107,20 @@ const DEFAULT_CONSENSUS = '{prefix}-bft.service'
 /** A fork of the node names the unit of consensus like its prefix: nothing else shows that the settings miss it. */
 export const consensusUnit: PreflightCheck = {
   name: 'the unit of consensus',
-  run: async ({ config, exec, signal, snapshot }) => {
-    const { prefix } = snapshot
-    if (prefix === null || config.services.units['bft'] !== DEFAULT_CONSENSUS) return []
+  run: async (context) => {
+    const { prefix } = context.snapshot
+    if (prefix === null || context.config.services.units['bft'] !== DEFAULT_CONSENSUS) return []
     const [expected, other] = [DEFAULT_CONSENSUS.replace('{prefix}', prefix), `${prefix}.service`]
-    const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, expected, other]
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    const loaded = parseUnitFiles(stdout).flatMap(({ unit, isLoaded }) => (isLoaded ? [unit] : []))
+    const shown = await readUnitFiles(context, expected, other)
+    const loaded = shown.flatMap(({ unit, isLoaded }) => (isLoaded ? [unit] : []))
     if (loaded.includes(expected) || !loaded.includes(other)) return []
-    return [
-      finding('consensus unit', 'warning', {
-        summary: `there is no ${expected}, but there is a ${other}`,
-        evidence: ['The agent reads consensus from the first one (services.units, logs.units, consensus.unit).'],
-        advice: [
-          `If consensus runs as ${other}, set the three in the configuration: \`bft: ${other}\` in services.units and in logs.units, with the other units of the list, and \`consensus.unit: ${other}\`.`,
-        ],
-      }),
-    ]
+    return finding('consensus unit', 'warning', {
+      summary: `there is no ${expected}, but there is a ${other}`,
+      evidence: ['The agent reads consensus from the first one (services.units, logs.units, consensus.unit).'],
+      advice: [
+        `If consensus runs as ${other}, set the three in the configuration: \`bft: ${other}\` in services.units and in logs.units, with the other units of the list, and \`consensus.unit: ${other}\`.`,
+      ],
+    })
   },
 }
 
@@ -143,13 +130,11 @@ export const packageHold: PreflightCheck = {
   run: ({ snapshot }) => {
     const { value } = snapshot.readings.version?.package ?? {}
     if (value?.isHeld !== false) return []
-    return [
-      finding('package not on hold', 'info', {
-        summary: 'the package of the node is not on hold',
-        evidence: ['An automatic upgrade may install a release before it is announced for your network.'],
-        advice: [`Hold it: \`sudo apt-mark hold ${value.package ?? ''}\`.`],
-      }),
-    ]
+    return finding('package not on hold', 'info', {
+      summary: 'the package of the node is not on hold',
+      evidence: ['An automatic upgrade may install a release before it is announced for your network.'],
+      advice: [`Hold it: \`sudo apt-mark hold ${value.package ?? ''}\`.`],
+    })
   },
 }
 
@@ -165,30 +150,26 @@ const commands = (all: readonly DropIn[], overridden: readonly ServiceArguments[
   if (found.length === 0) return []
   const units = [...new Set(found.flatMap((one) => one.units))]
   const { severity, evidence } = changesOf(overridden)
-  return [
-    finding('drop-in overrides a command', severity, {
-      summary: `${found.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(units)}`,
-      evidence: [...found.map(describe), ...evidence],
-      advice: [
-        'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
-        ...ARGUMENTS_ADVICE,
-      ],
-    }),
-  ]
+  return finding('drop-in overrides a command', severity, {
+    summary: `${found.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(units)}`,
+    evidence: [...found.map(describe), ...evidence],
+    advice: [
+      'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
+      ...ARGUMENTS_ADVICE,
+    ],
+  })
 }
 
 const others = (all: readonly DropIn[]): readonly Finding[] => {
   const found = all.filter(({ settings }) => !settings?.some((name) => COMMANDS.test(name)))
   if (found.length === 0) return []
-  return [
-    finding('drop-ins', 'info', {
-      summary: `${found.length === 1 ? 'a drop-in changes' : `${found.length} drop-ins change`} the units of the node`,
-      evidence: found.map(describe),
-      advice: found.some(({ settings }) => settings === null)
-        ? ['To see the settings of all of them: `sudo chain-agent check`.']
-        : [],
-    }),
-  ]
+  return finding('drop-ins', 'info', {
+    summary: `${found.length === 1 ? 'a drop-in changes' : `${found.length} drop-ins change`} the units of the node`,
+    evidence: found.map(describe),
+    advice: found.some(({ settings }) => settings === null)
+      ? ['To see the settings of all of them: `sudo chain-agent check`.']
+      : [],
+  })
 }
 
 const describe = ({ path, units, settings }: DropIn): string => {
@@ -199,13 +180,11 @@ const describe = ({ path, units, settings }: DropIn): string => {
 const notReloaded = (units: readonly string[]): readonly Finding[] =>
   units.length === 0
     ? []
-    : [
-        finding('unit files changed', 'warning', {
-          summary: `systemd has not reloaded the changed files of ${joinList(units)}`,
-          evidence: ['Until it does, a start uses the old ones.'],
-          advice: ['Reload them, which restarts nothing: `sudo systemctl daemon-reload`.'],
-        }),
-      ]
+    : finding('unit files changed', 'warning', {
+        summary: `systemd has not reloaded the changed files of ${joinList(units)}`,
+        evidence: ['Until it does, a start uses the old ones.'],
+        advice: ['Reload them, which restarts nothing: `sudo systemctl daemon-reload`.'],
+      })
 
 const GROUPS = ['systemd-journal', 'adm']
 const ROOT = 0
@@ -229,42 +208,36 @@ export const journalGroup: PreflightCheck = {
     const given = groups.filter(({ members }) => user.name !== null && members.includes(user.name))
     const waiting = given.filter((group) => !had.includes(group))
     if (had.length > 0) {
-      return [
-        finding('journal group', 'warning', {
-          summary: `this user is in the group ${joinList(namesOf(had))}, and still may not read the journal`,
-          advice: [
-            'See the owner of the files: `ls -ld /var/log/journal /run/log/journal`.',
-            'Restore their permissions: `sudo systemd-tmpfiles --create --prefix /var/log/journal`.',
-          ],
-        }),
-      ]
+      return finding('journal group', 'warning', {
+        summary: `this user is in the group ${joinList(namesOf(had))}, and still may not read the journal`,
+        advice: [
+          'See the owner of the files: `ls -ld /var/log/journal /run/log/journal`.',
+          'Restore their permissions: `sudo systemd-tmpfiles --create --prefix /var/log/journal`.',
+        ],
+      })
     }
     if (waiting.length > 0) {
-      return [
-        finding('journal group', 'warning', {
-          summary: `this session does not have the group ${joinList(namesOf(waiting))} yet, although ${name} is in it`,
-          evidence: ['A process keeps the groups that its session had at login.'],
-          advice: [
-            'Log in again, and repeat the check.',
-            `If it is the user of the agent: \`sudo systemctl restart chain-agent\`.`,
-          ],
-        }),
-      ]
-    }
-    return [
-      finding('journal group', 'warning', {
-        summary: `the user ${name} is in no group that may read the journal`,
-        evidence: [
-          groups.length === 0
-            ? `This host has none of the groups ${joinList(GROUPS)}.`
-            : `Groups that may: ${joinList(namesOf(groups))}.`,
-        ],
+      return finding('journal group', 'warning', {
+        summary: `this session does not have the group ${joinList(namesOf(waiting))} yet, although ${name} is in it`,
+        evidence: ['A process keeps the groups that its session had at login.'],
         advice: [
-          `Add it: \`sudo usermod -aG systemd-journal ${name}\`.`,
-          'Then log in again: an open session does not get the group.',
+          'Log in again, and repeat the check.',
+          `If it is the user of the agent: \`sudo systemctl restart chain-agent\`.`,
         ],
-      }),
-    ]
+      })
+    }
+    return finding('journal group', 'warning', {
+      summary: `the user ${name} is in no group that may read the journal`,
+      evidence: [
+        groups.length === 0
+          ? `This host has none of the groups ${joinList(GROUPS)}.`
+          : `Groups that may: ${joinList(namesOf(groups))}.`,
+      ],
+      advice: [
+        `Add it: \`sudo usermod -aG systemd-journal ${name}\`.`,
+        'Then log in again: an open session does not get the group.',
+      ],
+    })
   },
 }
 
@@ -278,20 +251,18 @@ export const state: PreflightCheck = {
     const permission = await access.mayWrite(directory)
     if (permission === 'yes' || permission === 'unknown') return []
     const isMissing = permission === 'none'
-    return [
-      finding('state directory', 'info', {
-        summary: isMissing
-          ? 'the agent has no state directory yet'
-          : 'this user may not write the state directory of the agent',
-        evidence: [
-          `It is ${directory} (state.directory).`,
-          isMissing
-            ? 'systemd creates it when the unit of the agent starts for the first time.'
-            : 'This is normal for every user other than the user of the agent.',
-        ],
-        advice: isMissing ? [] : ['Set a maintenance window as root: `sudo chain-agent maintenance start 30m`.'],
-      }),
-    ]
+    return finding('state directory', 'info', {
+      summary: isMissing
+        ? 'the agent has no state directory yet'
+        : 'this user may not write the state directory of the agent',
+      evidence: [
+        `It is ${directory} (state.directory).`,
+        isMissing
+          ? 'systemd creates it when the unit of the agent starts for the first time.'
+          : 'This is normal for every user other than the user of the agent.',
+      ],
+      advice: isMissing ? [] : ['Set a maintenance window as root: `sudo chain-agent maintenance start 30m`.'],
+    })
   },
 }
 
@@ -305,8 +276,8 @@ export const nodeArguments: PreflightCheck = {
     const password = services.flatMap((one) => passwordOf(one) ?? []).at(0)
     return [
       ...changed(services.filter(({ isOverridden }) => !isOverridden)),
-      ...(password?.value === HIDDEN_VALUE ? [inUnit(password.unit)] : []),
-      ...(password && (await context.access.isProcessListPublic()) === true ? [inProcessList(password.unit)] : []),
+      ...(password?.value === HIDDEN_VALUE ? inUnit(password.unit) : []),
+      ...(password && (await context.access.isProcessListPublic()) === true ? inProcessList(password.unit) : []),
     ]
   },
 }
@@ -349,16 +320,14 @@ const changed = (services: readonly ServiceArguments[]): readonly Finding[] => {
   const found = services.filter(({ differences }) => differences !== null && differences.length > 0)
   if (found.length === 0) return []
   const { severity, evidence } = changesOf(found)
-  return [
-    finding('changed arguments', severity, {
-      summary: `the arguments of ${joinList(found.map(({ unit }) => unit))} are not those of the package`,
-      evidence,
-      advice: ARGUMENTS_ADVICE,
-    }),
-  ]
+  return finding('changed arguments', severity, {
+    summary: `the arguments of ${joinList(found.map(({ unit }) => unit))} are not those of the package`,
+    evidence,
+    advice: ARGUMENTS_ADVICE,
+  })
 }
 
-const inUnit = (unit: string): Finding =>
+const inUnit = (unit: string): readonly Finding[] =>
   finding('password in a unit', 'warning', {
     summary: `the unit of ${unit} has the keystore password itself, not a variable`,
     evidence: ['Every user of the host can read it with `systemctl show`, whatever the permissions of the file.'],
@@ -367,7 +336,7 @@ const inUnit = (unit: string): Finding =>
     ],
   })
 
-const inProcessList = (unit: string): Finding =>
+const inProcessList = (unit: string): readonly Finding[] =>
   finding('password in the process list', 'info', {
     summary: `every user of this host can read the keystore password in the process list`,
     evidence: [`${unit} gets it as the argument --${PASSWORD}, and /proc is mounted without hidepid.`],

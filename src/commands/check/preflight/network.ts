@@ -1,4 +1,3 @@
-import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
 import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
 import type { NodeSnapshot } from '../../../health/snapshot.ts'
@@ -7,6 +6,7 @@ import { ConfigError, ParseError, SourceError } from '../../../core/errors.ts'
 import { isLoopback } from '../../../exporter/web.ts'
 import { version } from '../../../core/package.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
+import { readUnitFiles } from '../../shared/unit-arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 import { joinList } from '../../../core/format.ts'
 
@@ -21,12 +21,12 @@ export const agent: PreflightCheck = {
       const snapshot = await fetchSnapshot(context)
       if (snapshot === null) return await noAgent(context)
       return [
-        ...(snapshot.version === version ? [] : [otherVersion(snapshot.version)]),
+        ...(snapshot.version === version ? [] : otherVersion(snapshot.version)),
         ...reportedByAgent(snapshot, context),
       ]
     } catch (error) {
       if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-      return [otherListener(context, error.summary)]
+      return otherListener(context, error.summary)
     }
   },
 }
@@ -36,26 +36,24 @@ const addressOf = ({ config: { listen } }: PreflightContext): string => `${liste
 const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> => {
   const { clock, config } = context
   if (await isPortInUse(clock, config.listen)) {
-    return [otherListener(context, 'the process that listens there does not answer as an agent')]
+    return otherListener(context, 'the process that listens there does not answer as an agent')
   }
   const isInstalled = await hasUnit(context)
-  return [
-    finding('ChainAgentDown', 'warning', {
-      summary: NO_AGENT,
-      evidence: [
-        `No process listens on ${addressOf(context)}; the port is free.`,
-        ...(isInstalled === false ? [`systemd does not know ${UNIT}.`] : []),
-      ],
-      advice:
-        isInstalled === false
-          ? ['Install its unit: docs/how-to/install.md.']
-          : [
-              `Start it, now and at each boot: \`sudo systemctl enable --now chain-agent\`.`,
-              'If it does not stay up, read its log: `journalctl -u chain-agent -n 20`.',
-              'If it listens on another address, pass it: `--listen HOST:PORT`.',
-            ],
-    }),
-  ]
+  return finding('ChainAgentDown', 'warning', {
+    summary: NO_AGENT,
+    evidence: [
+      `No process listens on ${addressOf(context)}; the port is free.`,
+      ...(isInstalled === false ? [`systemd does not know ${UNIT}.`] : []),
+    ],
+    advice:
+      isInstalled === false
+        ? ['Install its unit: docs/how-to/install.md.']
+        : [
+            `Start it, now and at each boot: \`sudo systemctl enable --now chain-agent\`.`,
+            'If it does not stay up, read its log: `journalctl -u chain-agent -n 20`.',
+            'If it listens on another address, pass it: `--listen HOST:PORT`.',
+          ],
+  })
 }
 
 /** Whether other hosts can read the metrics without a password or a certificate, and whether the agent can start with its file. */
@@ -64,27 +62,25 @@ export const exposure: PreflightCheck = {
   run: async (context) => {
     const { configFile } = context.config.web
     const { host } = context.config.listen
-    if (configFile === null) return isLoopback(host) ? [] : [openListener(context)]
+    if (configFile === null) return isLoopback(host) ? [] : openListener(context)
     try {
       await createWebConfigFile(configFile).load()
       return []
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
-      return [
-        finding('web configuration', 'warning', {
-          summary: 'the web configuration file is not valid, or this user may not read it',
-          evidence: error.message.split('\n'),
-          advice: [
-            'Until it is fixed, the running agent keeps the previous one, and the agent cannot be restarted.',
-            'If only this user may not read it: `sudo chain-agent check`.',
-          ],
-        }),
-      ]
+      return finding('web configuration', 'warning', {
+        summary: 'the web configuration file is not valid, or this user may not read it',
+        evidence: error.message.split('\n'),
+        advice: [
+          'Until it is fixed, the running agent keeps the previous one, and the agent cannot be restarted.',
+          'If only this user may not read it: `sudo chain-agent check`.',
+        ],
+      })
     }
   },
 }
 
-const openListener = (context: PreflightContext): Finding =>
+const openListener = (context: PreflightContext): readonly Finding[] =>
   finding('open listener', 'info', {
     summary: 'other hosts can read the metrics of the agent without a password or a certificate',
     evidence: [`The agent listens on ${addressOf(context)} (listen), and web.configFile is not set.`],
@@ -95,18 +91,16 @@ const openListener = (context: PreflightContext): Finding =>
   })
 
 /** Undefined if systemd does not answer. */
-const hasUnit = async ({ exec, signal }: PreflightContext): Promise<boolean | undefined> => {
-  const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, UNIT]
+const hasUnit = async (context: PreflightContext): Promise<boolean | undefined> => {
   try {
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    return parseUnitFiles(stdout).find(({ unit }) => unit === UNIT)?.isLoaded
+    return (await readUnitFiles(context, UNIT)).find(({ unit }) => unit === UNIT)?.isLoaded
   } catch (error) {
     if (error instanceof SourceError) return undefined
     throw error
   }
 }
 
-const otherListener = (context: PreflightContext, summary: string): Finding =>
+const otherListener = (context: PreflightContext, summary: string): readonly Finding[] =>
   finding('ChainAgentDown', 'warning', {
     summary: `${NO_AGENT}: something else answers at ${addressOf(context)}`,
     evidence: [summary],
@@ -116,7 +110,7 @@ const otherListener = (context: PreflightContext, summary: string): Finding =>
     ],
   })
 
-const otherVersion = (running: string): Finding =>
+const otherVersion = (running: string): readonly Finding[] =>
   finding('agent version', 'warning', {
     summary: `the running agent is ${running}, and ${version} is installed`,
     advice: ['Restart it: `sudo systemctl restart chain-agent`.'],
@@ -134,7 +128,7 @@ const reportedByAgent = (running: NodeSnapshot, { snapshot }: PreflightContext):
     if (!first) return []
     const evidence = [first, ...others].map(({ description }) => description)
     const summary = `the running agent reports ${name}: ${first.summary}`
-    return [finding(name, first.severity, { summary, evidence, advice: first.advice })]
+    return finding(name, first.severity, { summary, evidence, advice: first.advice })
   })
 }
 
@@ -143,7 +137,7 @@ export const references: PreflightCheck = {
   name: 'the references',
   run: ({ config, snapshot }) => {
     const configured = config.references.length
-    if (configured === 0) return [none]
+    if (configured === 0) return none
     const { references: all = [], agreeing = null } = snapshot.readings.reference ?? {}
     if (agreeing === null) return []
     const up = all.filter((one) => one.up === true)
@@ -152,9 +146,9 @@ export const references: PreflightCheck = {
     const otherChain = all.filter(({ state }) => state === 'another chain')
     const missing = all.filter((one) => !one.up && !otherChain.includes(one))
     return [
-      ...otherChain.map(({ name }) => onOtherChain(name ?? 'unknown')),
-      ...(hasQuorum ? [] : [noQuorum({ configured, up: up.length, evidence })]),
-      ...(hasQuorum && up.length + otherChain.length < configured ? [unreachable(missing, evidence)] : []),
+      ...otherChain.flatMap(({ name }) => onOtherChain(name ?? 'unknown')),
+      ...(hasQuorum ? [] : noQuorum(configured, up.length, evidence)),
+      ...(hasQuorum && up.length + otherChain.length < configured ? unreachable(missing, evidence) : []),
     ]
   },
 }
@@ -164,37 +158,32 @@ export const ownKey: PreflightCheck = {
   name: 'the public key of the node',
   run: ({ config, snapshot }) => {
     const isKnown = config.node.publicKey !== null || snapshot.readings.status?.config.secpPublicKey
-    return isKnown ? [] : [noKey]
+    return isKnown ? [] : noKey
   },
 }
 
-const noKey: Finding = finding('node.publicKey', 'info', {
+const noKey = finding('node.publicKey', 'info', {
   summary: 'the public key of the node is unknown: own blocks, missed rounds and the leader schedule are not measured',
   advice: ['Add it to the configuration, from the status report: `sudo chain-agent init`.'],
 })
 
 const FIX = 'Correct `references:` in the configuration, and restart the agent.'
 
-const none: Finding = finding('references', 'info', {
+const none = finding('references', 'info', {
   summary: 'no reference is configured: only its own clock shows that the node is behind',
   advice: [
     'Add three references of different operators: `sudo chain-agent init -r URL -r URL -r URL`. Two still agree when one is down.',
   ],
 })
 
-const onOtherChain = (name: string): Finding =>
+const onOtherChain = (name: string): readonly Finding[] =>
   finding('ChainBlind.references', 'warning', {
     summary: `the reference ${name} is on another chain than the node`,
     evidence: ['Its chain ID differs from the chain ID of the node.'],
     advice: [FIX],
   })
 
-const noQuorum = (seen: {
-  readonly configured: number
-  readonly up: number
-  readonly evidence: readonly string[]
-}): Finding => {
-  const { configured, up, evidence } = seen
+const noQuorum = (configured: number, up: number, evidence: readonly string[]): readonly Finding[] => {
   const isMajority = up > Math.floor(configured / 2)
   return finding('ChainBlind.references', 'warning', {
     summary: isMajority

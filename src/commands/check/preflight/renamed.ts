@@ -48,7 +48,7 @@ export const renamedNames: PreflightCheck = {
       if (evidence.length === 0) continue
       const subject = evidence.length === 1 ? 'a file' : `${evidence.length} files`
       found.push(
-        finding('old names', severity, {
+        ...finding('old names', severity, {
           summary: `${subject} of ${of} ${evidence.length === 1 ? 'names' : 'name'} alerts or metrics of version 0.2.0`,
           evidence,
           advice: [advice, 'See each line with what to write: `chain-agent rules --renamed FILE`.'],

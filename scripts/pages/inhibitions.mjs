@@ -1,15 +1,5 @@
-import { addressOf, type AlertRow, levelsOf, splitAddress } from './rule.ts'
-
-/** The rows of some names inhibit those of others; the matchers are as written. */
-interface Inhibition {
-  readonly sources: readonly string[]
-  /** The matchers of the source in addition to its names. */
-  readonly source: readonly string[]
-  readonly targets: readonly string[]
-  readonly target: readonly string[]
-  /** Labels that source and target have in common. */
-  readonly equal: readonly string[]
-}
+// The inhibitions of `alerts/alertmanager.yaml`, from `explainedBy` of the rules.
+import { addressOf, levelsOf, splitAddress } from '../../.cache/modules/src/health/rules/rule.js'
 
 const BEGIN = 'in src/health/rules by npm run generate:\n'
 const END = '  # end of the generated rules.\n'
@@ -18,7 +8,7 @@ const END = '  # end of the generated rules.\n'
  * The configuration of Alertmanager with the inhibitions that follow from `explainedBy` between the two comments. A
  * warning does not inhibit a critical alert if its cause can be critical, too: until it is, it does not explain the page.
  */
-export const renderAlertmanager = (text: string, rows: readonly AlertRow[]): string => {
+export const renderAlertmanager = (text, rows) => {
   const [before, rest] = text.split(BEGIN)
   const after = rest?.split(END)[1]
   if (before === undefined || after === undefined) {
@@ -34,7 +24,7 @@ export const renderAlertmanager = (text: string, rows: readonly AlertRow[]): str
   return [before, BEGIN, ...rules, END, after].join('')
 }
 
-const merged = (rows: readonly AlertRow[]): readonly Inhibition[] => {
+const merged = (rows) => {
   const bySource = mergedBy(
     inhibitionsOf(rows.flatMap(levelsOf)),
     ({ sources: _sources, ...rest }) => rest,
@@ -47,9 +37,12 @@ const merged = (rows: readonly AlertRow[]): readonly Inhibition[] => {
   )
 }
 
-/** One or more for each cause of each name, which together match the rows that the cause explains. */
-const inhibitionsOf = (levels: readonly AlertRow[]): readonly Inhibition[] => {
-  const rowsOf = (name: string) => levels.filter(({ alert }) => alert === name)
+/**
+ * The rows of the names `sources` inhibit those of `targets`; `source` and `target` are further matchers, `equal` are labels
+ * that both have. One or more for each cause of each name, which together match the rows that the cause explains.
+ */
+const inhibitionsOf = (levels) => {
+  const rowsOf = (name) => levels.filter(({ alert }) => alert === name)
   const edges = levels.flatMap((row) =>
     (row.explainedBy ?? []).flatMap(({ alerts, services, scope }) =>
       [...new Set(alerts.map((address) => splitAddress(address).alert))].map((name) => {
@@ -81,7 +74,7 @@ const inhibitionsOf = (levels: readonly AlertRow[]): readonly Inhibition[] => {
 }
 
 /** The matchers, in addition to the name, of the explained rows among all rows of a name. */
-const targetsOf = (explained: readonly AlertRow[], all: readonly AlertRow[]): readonly (readonly string[])[] => {
+const targetsOf = (explained, all) => {
   const whys = [...new Set(all.map(({ why = '' }) => why))].map((why) => {
     const severities = [...new Set(all.filter((row) => (row.why ?? '') === why).map(({ severity }) => severity))]
     const found = severities.filter((severity) =>
@@ -102,12 +95,8 @@ const targetsOf = (explained: readonly AlertRow[], all: readonly AlertRow[]): re
   ]
 }
 
-const mergedBy = <Item>(
-  all: readonly Item[],
-  keyOf: (one: Item) => unknown,
-  merge: (one: Item, other: Item) => Item,
-): readonly Item[] => {
-  const found = new Map<string, Item>()
+const mergedBy = (all, keyOf, merge) => {
+  const found = new Map()
   for (const one of all) {
     const key = JSON.stringify(keyOf(one))
     const other = found.get(key)
@@ -116,10 +105,8 @@ const mergedBy = <Item>(
   return [...found.values()]
 }
 
-const union = (one: readonly string[], other: readonly string[]): readonly string[] =>
-  [...new Set([...one, ...other])].toSorted()
+const union = (one, other) => [...new Set([...one, ...other])].toSorted((a, b) => (a < b ? -1 : 1))
 
-const matcher = (label: string, values: readonly string[]): string =>
-  values.length === 1 ? `${label}="${values[0]}"` : `${label}=~"${values.join('|')}"`
+const matcher = (label, values) => (values.length === 1 ? `${label}="${values[0]}"` : `${label}=~"${values.join('|')}"`)
 
-const list = (matchers: readonly string[]): string => `[${matchers.map((one) => `'${one}'`).join(', ')}]`
+const list = (matchers) => `[${matchers.map((one) => `'${one}'`).join(', ')}]`
