@@ -87,6 +87,12 @@ describe('a program that ends', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: 'none\n' })
   })
 
+  test('what it leaves running ends with it', async () => {
+    // It keeps the output open: without an end of it there would be none of the call.
+    const command = await program('leaves', 'sleep 600 & echo done')
+    expect((await executor.run({ command, args: [] }, never)).stdout).toBe('done\n')
+  })
+
   test('killed by a signal', async () => {
     const command = await program('dies', 'kill -ABRT $$')
     expect(await messageOf(executor.run({ command, args: [] }, never))).toBe(
