@@ -120,7 +120,7 @@ const date = (ms: number): string => {
 const pretty: TimeStyle = (ms) => `${date(ms)} UTC`
 
 /** The time formats of `--timestamp=`. */
-export const TIME_STYLES: ReadonlyMap<string, TimeStyle> = new Map([
+const TIME_STYLES: ReadonlyMap<string, TimeStyle> = new Map([
   ['pretty', pretty],
   ['us+utc', (ms) => `${date(ms)}.${String(Math.round((ms % 1000) * 1000)).padStart(6, '0')} UTC`],
 ])
@@ -156,7 +156,7 @@ const NO_SERVICE: Unit = {
 const NO_TIMER: Unit = { NextElapseUSecRealtime: '', LastTriggerUSec: '', Result: 'success' }
 
 /** The properties that systemd prints for an unknown unit. */
-export const missingUnit = (id: string): Unit => ({
+const missingUnit = (id: string): Unit => ({
   ...(id.endsWith('.timer') ? NO_TIMER : NO_SERVICE),
   Id: id,
   Description: id,

@@ -48,7 +48,7 @@ const OWN_PROCFS = '/proc'
  * `mem` reads /proc/meminfo and starts no process. Most other functions of the package do:
  * `currentLoad` runs `sh -c "cat /proc/stat | grep cpu"` and waits for it.
  */
-export const readMemory: ReadMemory = async () => {
+const readMemory: ReadMemory = async () => {
   const { total, available } = await mem()
   return { totalBytes: total, availableBytes: available }
 }

@@ -25,7 +25,7 @@ interface Figure {
 export type Past = Readonly<Record<string, string>>
 
 /** The expected results: labels → value. */
-type Told = Readonly<Record<string, number>>
+type Results = Readonly<Record<string, number>>
 
 /** The nodes of all examples: those that the dashboards of several nodes select by default. */
 const NODES = ['a', 'b', 'c', 'three', 'four', 'all', 'half', 'few', 'enough']
@@ -59,9 +59,13 @@ interface Question {
 }
 
 /** Expects these results of promtool. */
-export const expectFigure = async (figure: Figure, { past, after = '5m' }: Question, told: Told): Promise<void> => {
+export const expectFigure = async (
+  figure: Figure,
+  { past, after = '5m' }: Question,
+  results: Results,
+): Promise<void> => {
   const input = Object.entries(past).map(([series, values]) => ({ series: ours(series), values }))
-  const expected = Object.entries(told).map(([labels, value]) => ({ labels: ours(labels), value }))
+  const expected = Object.entries(results).map(([labels, value]) => ({ labels: ours(labels), value }))
   // Binary fractions are not exact.
   const question = { expr: `round(${await expressionOf(figure)}, 1e-6)`, eval_time: after, exp_samples: expected }
   const tests = [{ interval: '1m', input_series: input, promql_expr_test: [question] }]
