@@ -121,7 +121,7 @@ test('links to headings are checked', () => {
       resolves('docs/explanation/health.md', link),
     ),
   ).toEqual([true, true])
-  expect(['#the-trees', '../README.md#demo', 'https:'].map((link) => resolves('SECURITY.md', link))).toEqual([
+  expect(['#the-trees', 'missing/README.md#demo', 'https:'].map((link) => resolves('SECURITY.md', link))).toEqual([
     false,
     false,
     false,

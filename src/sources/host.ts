@@ -9,7 +9,7 @@ export interface HostSources {
   readonly health: { readonly directory: string; readonly tree: FileTree } | null
   readonly space: DiskUsage
   /** Null if the procfs is mounted elsewhere, as in a container: its meminfo is read then. */
-  readonly readMemory: ReadMemory | null
+  readonly readMemory: (() => Promise<Memory>) | null
 }
 
 interface Memory {
@@ -17,8 +17,6 @@ interface Memory {
   /** What programs can still get, as the kernel estimates it. */
   readonly availableBytes: number
 }
-
-export type ReadMemory = () => Promise<Memory>
 
 interface HostPaths {
   readonly procfs: string
@@ -48,7 +46,7 @@ const OWN_PROCFS = '/proc'
  * `mem` reads /proc/meminfo and starts no process. Most other functions of the package do:
  * `currentLoad` runs `sh -c "cat /proc/stat | grep cpu"` and waits for it.
  */
-const readMemory: ReadMemory = async () => {
+const readMemory = async (): Promise<Memory> => {
   const { total, available } = await mem()
   return { totalBytes: total, availableBytes: available }
 }

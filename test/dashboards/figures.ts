@@ -25,7 +25,7 @@ interface Figure {
 export type Past = Readonly<Record<string, string>>
 
 /** The expected results: labels → value. */
-type Results = Readonly<Record<string, number>>
+type Told = Readonly<Record<string, number>>
 
 /** The nodes of all examples: those that the dashboards of several nodes select by default. */
 const NODES = ['a', 'b', 'c', 'three', 'four', 'all', 'half', 'few', 'enough']
@@ -59,11 +59,7 @@ interface Question {
 }
 
 /** Expects these results of promtool. */
-export const expectFigure = async (
-  figure: Figure,
-  { past, after = '5m' }: Question,
-  results: Results,
-): Promise<void> => {
+export const expectFigure = async (figure: Figure, { past, after = '5m' }: Question, results: Told): Promise<void> => {
   const input = Object.entries(past).map(([series, values]) => ({ series: ours(series), values }))
   const expected = Object.entries(results).map(([labels, value]) => ({ labels: ours(labels), value }))
   // Binary fractions are not exact.
