@@ -225,8 +225,6 @@ export const openAgents = async (
     prefix: 'chain',
     scenario: await loadScenario('healthy'),
     directory: folder,
-    rpcPort: 0,
-    referencePort: 0,
   })
   defer(async () => simulator.close())
   const config = {

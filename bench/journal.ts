@@ -95,11 +95,7 @@ mtail matches the message alone (\`journalctl -o cat\`), and reads it from a fil
         const units = readers.map(({ unit }) => unit)
         const used = await usageDuring(node, units, async () => {
           await node.systemctl('start', UNIT)
-          await eventually(
-            async () => node.systemctl('show', '-P', 'ActiveState', UNIT),
-            (state) => state === 'inactive',
-            { every: 1000 },
-          )
+          await eventually(async () => node.systemctl('show', '-P', 'ActiveState', UNIT), 'inactive', { every: 1000 })
           for (const [index, { counts }] of readers.entries()) {
             results.push(await settled(async () => resultOf(await counts(), counted[index] ?? {})))
           }

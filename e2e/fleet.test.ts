@@ -1,10 +1,92 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressOf } from '../test/alerts/files.ts'
-import type { Series } from '../test/support/instant-query.ts'
-import { BY_CHANCE, QUESTIONS, SILENT, STAKELESS, STATES, type FleetNodes } from './expected-states.ts'
-import { type Asked, panelExpression } from './panel-expression.ts'
-import { type Watched, monitorFleet } from './monitored-fleet.ts'
+import { instantQuery, prometheus, type Series } from '../test/support/prometheus.ts'
+import { BY_CHANCE, type FleetNodes, fleetSchema, QUESTIONS, SILENT, STAKELESS, STATES } from './expected-states.ts'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { tmpdir } from 'node:os'
+import { eventually } from '../test/support/eventually.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { type Running, start, startServer } from '../test/support/programs.ts'
+
+interface Watched {
+  readonly nodes: FleetNodes
+  query(expression: string): Promise<readonly Series[]>
+  stop(): Promise<void>
+}
+
+type Stop = () => Promise<unknown>
+
+/** Starts a simulated fleet with the demo command, and a real Prometheus that scrapes every node of it. */
+const monitorFleet = async (nodes: number): Promise<Watched> => {
+  const ends: Stop[] = []
+  const stop = async (): Promise<void> => {
+    for (const end of ends.toReversed()) await end()
+  }
+  try {
+    const fleet = await startFleet(nodes, ends)
+    const front = `http://127.0.0.1:${fleet.port}`
+    const fleetNodes = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
+    const address = await startPrometheus(fleet.config, ends)
+    const query = async (expression: string): Promise<readonly Series[]> => instantQuery(address, expression)
+    await eventually(async () => (await query('up{job="chain-agent"}')).length, nodes, { within: 60_000 })
+    return { nodes: fleetNodes, query, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const startFleet = async (nodes: number, stop: Stop[]) => {
+  const port = await freePort()
+  const main = join(import.meta.dirname, '../dist/main.js')
+  const args = [main, 'demo', '--fleet', `${nodes}`, '--port', `${port}`]
+  const running: Running = start(process.execPath, args)
+  stop.push(async () => running.stop('SIGINT'))
+  await eventually(running.output, /Ctrl-C/, { within: 240_000 })
+  return { port, config: /--config\.file=(\S+)/.exec(running.output())?.[1] ?? 'none' }
+}
+
+/** Starts Prometheus with the configuration and the command line that the demo prints. */
+const startPrometheus = async (config: string, stop: Stop[]): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-fleet-data-'))
+  const address = `127.0.0.1:${await freePort()}`
+  stop.push(async () => rm(directory, { recursive: true }))
+  const server = await startServer(`http://${address}/-/ready`, await prometheus(), [
+    `--config.file=${config}`,
+    `--storage.tsdb.path=${directory}`,
+    `--web.listen-address=${address}`,
+    '--log.level=warn',
+  ])
+  stop.push(server.stop)
+  return address
+}
+
+interface Asked {
+  /** The title, and the letter of the target. */
+  readonly panel: string
+  readonly target?: string | undefined
+}
+
+/** The expression of a panel of the fleet dashboard, for all nodes and a range in seconds. */
+const panelExpression = async (asked: Asked, seconds: number): Promise<string> => {
+  const { panel: title, target: refId = 'A' } = asked
+  const file = join(import.meta.dirname, '../dashboards/fleet.json')
+  const dashboard = z.object({ panels }).parse(JSON.parse(await readFile(file, 'utf8')))
+  const panel = dashboard.panels.find((one) => one.title === title)
+  const target = panel?.targets.find((one) => one.refId === refId)
+  if (!target) throw new Error(`the fleet dashboard has no target ${refId} of "${title}"`)
+  return target.expr
+    .replaceAll('$job', 'chain-agent')
+    .replaceAll('$instance', '.+')
+    .replaceAll('$__range', `${seconds}s`)
+    .replaceAll('$__rate_interval', '1m')
+}
+
+const targets = z.array(z.object({ refId: z.string(), expr: z.string() }))
+const panels = z.array(z.object({ title: z.string(), targets: targets.default([]) }))
 
 const MINUTES = Number(process.env['MINUTES'] ?? 10)
 const NODES = Number(process.env['NODES'] ?? 100)

@@ -44,8 +44,6 @@ export const startNode = async (
     prefix: 'chain',
     scenario,
     directory,
-    rpcPort: 0,
-    referencePort: 0,
   })
   const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0, ...(intervals && { intervals }) })
   const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))

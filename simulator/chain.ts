@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createLeaderSchedule, type LeaderSchedule, type SetMember } from '../src/domain/leader-schedule.ts'
+import { createLeaderSchedule } from '../src/domain/leader-schedule.ts'
 import { keyPairOf, type KeyType, type Sealed } from './keystore/keystore-file.ts'
 import { larger } from '../src/core/units.ts'
 
@@ -128,36 +128,35 @@ interface Stride {
 /** How many strides are cached; others are computed again. */
 const KEPT = 256
 
-/** The set of validators, which is the same in each epoch. */
-const membersOf = (validators: readonly Validator[]): readonly SetMember[] =>
-  validators.map(({ publicKey, stake }) => ({ secpKey: publicKey, stake }))
+type LeaderOf = (round: bigint) => Validator | undefined
 
-const createStrides = (seed: number, validators: readonly Validator[], originMs: number) => {
-  let leaders: ((round: bigint) => Validator | undefined) | undefined
+/** The strides by their index. */
+const createStrides = (
+  seed: number,
+  validators: readonly Validator[],
+  originMs: number,
+): ((index: number) => Stride) => {
+  let leaders: LeaderOf | undefined
   /** Deriving the keys takes time: done for the first round. */
-  const leaderOf = (round: bigint): Validator | undefined => {
-    leaders ??= createLeaders(validators)
-    return leaders(round)
-  }
+  const leaderOf: LeaderOf = (round) => (leaders ??= createLeaders(validators))(round)
   const kept = new Map<number, Stride>()
-  return {
-    get: (index: number): Stride => {
-      if (index < 0) throw new RangeError('the simulated chain begins in 2025')
-      const known = kept.get(index)
-      if (known) return known
-      const [oldest] = kept.keys()
-      if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
-      const rounds = [...makeRounds({ seed, leaderOf, originMs }, index)]
-      const made = { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
-      kept.set(index, made)
-      return made
-    },
-  } as const
+  return (index) => {
+    if (index < 0) throw new RangeError('the simulated chain begins in 2025')
+    const known = kept.get(index)
+    if (known) return known
+    const [oldest] = kept.keys()
+    if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
+    const rounds = [...makeRounds({ seed, leaderOf, originMs }, index)]
+    const made = { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
+    kept.set(index, made)
+    return made
+  }
 }
 
-const createLeaders = (validators: readonly Validator[]): ((round: bigint) => Validator | undefined) => {
+/** The set of validators is the same in each epoch. */
+const createLeaders = (validators: readonly Validator[]): LeaderOf => {
   const byKey = new Map(validators.map((validator) => [validator.publicKey, validator]))
-  const schedule: LeaderSchedule = createLeaderSchedule(membersOf(validators))
+  const schedule = createLeaderSchedule(validators.map(({ publicKey, stake }) => ({ secpKey: publicKey, stake })))
   return (round) => byKey.get(schedule.leader(round) ?? '')
 }
 
@@ -184,8 +183,6 @@ const epochOf = (seed: number, { seqNum, round }: { readonly seqNum: bigint; rea
   const next = (seqNum + 1n) / EPOCH.blocks + 1n
   return round < startOf(seed, next) ? next - 1n : next
 }
-
-type LeaderOf = (round: bigint) => Validator | undefined
 
 interface StrideSource {
   readonly seed: number
@@ -270,22 +267,22 @@ export const createChain = (seed = 1, validatorCount = 20, originMs = ORIGIN_MS)
     validators,
     headAt: (ms) => {
       const index = strideAt(ms)
-      const block = strides.get(index).blocks.findLast(({ seenMs }) => seenMs <= ms)
-      const head = block ?? (index > 0 ? strides.get(index - 1).blocks.at(-1) : undefined)
+      const block = strides(index).blocks.findLast(({ seenMs }) => seenMs <= ms)
+      const head = block ?? (index > 0 ? strides(index - 1).blocks.at(-1) : undefined)
       if (!head) throw new RangeError(`the simulated chain begins after ${new Date(ms).toISOString()}`)
       return head
     },
     block: (seqNum) =>
-      seqNum < 0n ? undefined : strides.get(Number(seqNum / STRIDE.blocks)).blocks[Number(seqNum % STRIDE.blocks)],
+      seqNum < 0n ? undefined : strides(Number(seqNum / STRIDE.blocks)).blocks[Number(seqNum % STRIDE.blocks)],
     round: (round) =>
-      round < 0n ? undefined : strides.get(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
+      round < 0n ? undefined : strides(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
     epochsAt: ({ epoch, seqNum }) => {
       const last = (seqNum + 1n) / EPOCH.blocks === epoch ? epoch + 1n : epoch
       return (last === epoch ? [epoch] : [epoch, last]).map((one) => ({ epoch: one, startRound: startOf(seed, one) }))
     },
     *between(fromMs, toMs) {
       for (let index = strideAt(fromMs); index <= strideAt(toMs); index += 1) {
-        for (const happening of strides.get(index).rounds) {
+        for (const happening of strides(index).rounds) {
           if (happening.seenMs > fromMs && happening.seenMs <= toMs) yield happening
         }
       }

@@ -58,19 +58,6 @@ const portOf = (address: AddressInfo | string | null): number => {
 
 const CHECK_MS = 200
 
-/** Opens and closes the port according to `listens`, until the signal aborts. */
-const keepPort = async (
-  port: Port,
-  listens: () => boolean,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<void> => {
-  while (!signal.aborted) {
-    if (listens()) await port.open().catch(() => undefined)
-    else await port.shut()
-    await clock.sleep(CHECK_MS, signal)
-  }
-}
-
 /** Responds to HTTP requests, with or without a port. */
 export interface Endpoint {
   /** Whether it listens now. */
@@ -83,13 +70,17 @@ export interface ServedEndpoint extends Port {
   keep(by: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void>
 }
 
-/** Serves the endpoint on a port of the loopback interface, 0 for a free one; closed while the endpoint does not listen. */
-export const serveEndpoint = async (endpoint: Endpoint, wanted: number): Promise<ServedEndpoint> => {
+/** Serves the endpoint on a port of the loopback interface, by default a free one; closed while the endpoint does not listen. */
+export const serveEndpoint = async (endpoint: Endpoint, wanted = 0): Promise<ServedEndpoint> => {
   const port = await openPort(wanted, listenerOf(endpoint))
   return {
     ...port,
-    keep: async (by) => {
-      await keepPort(port, () => endpoint.isOpen(), by)
+    keep: async ({ clock, signal }) => {
+      while (!signal.aborted) {
+        if (endpoint.isOpen()) await port.open().catch(() => undefined)
+        else await port.shut()
+        await clock.sleep(CHECK_MS, signal)
+      }
     },
   }
 }

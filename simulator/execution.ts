@@ -4,7 +4,7 @@ import { drift } from './format-drift.ts'
 import type { NodeSubject } from './subject.ts'
 import type { Draft } from './journal/entry.ts'
 import { serviceEntry } from './journal/journal.ts'
-import { directive, type Directive, duration, percent, setIn, settingOf } from './scenario/directives.ts'
+import { directiveTable, duration, percent, setIn, settingOf } from './scenario/directives.ts'
 import { pidOf } from './services/service.ts'
 import { SECONDARY_HISTORY, type Storage, storageUseAt } from './storage.ts'
 
@@ -29,16 +29,15 @@ export const usualExecution: Execution = { blockMs: undefined, retriedPercent: 5
 const changeExecution = setIn('execution')
 
 /** Directives for the execution of blocks; those for the service are in services/service.ts. */
-export const executionDirectives: readonly Directive[] = [
-  directive('execution slows', 'the approximate time per block', settingOf('execution', 'blockMs', duration)),
-  directive(
-    'execution retries',
+export const executionDirectives = directiveTable({
+  'execution slows': ['the approximate time per block', settingOf('execution', 'blockMs', duration)],
+  'execution retries': [
     'the share of transactions of a block that are retried',
     settingOf('execution', 'retriedPercent', percent),
-  ),
-  directive('execution reexecutes', 'each height is executed twice, with two blocks', changeExecution({ twice: true })),
-  directive('execution recovers', 'blocks are executed as usual again', changeExecution(usualExecution)),
-]
+  ],
+  'execution reexecutes': ['each height is executed twice, with two blocks', changeExecution({ twice: true })],
+  'execution recovers': ['blocks are executed as usual again', changeExecution(usualExecution)],
+})
 
 /** The most blocks that a node executes to catch up; it fetches the state of those before. */
 const CATCH_UP = 300n

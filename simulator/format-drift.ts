@@ -1,4 +1,4 @@
-import { directive, type Directive, set } from './scenario/directives.ts'
+import { directiveTable, set } from './scenario/directives.ts'
 
 declare module './scenario/timeline.ts' {
   interface Condition {
@@ -7,14 +7,10 @@ declare module './scenario/timeline.ts' {
   }
 }
 
-export const formatDirectives: readonly Directive[] = [
-  directive(
-    'formats drift',
-    'reports, ledger stream and logs of the node use unknown keywords',
-    set({ formatsDrift: true }),
-  ),
-  directive('formats return', 'every output has its usual format again', set({ formatsDrift: false })),
-]
+export const formatDirectives = directiveTable({
+  'formats drift': ['reports, ledger stream and logs of the node use unknown keywords', set({ formatsDrift: true })],
+  'formats return': ['every output has its usual format again', set({ formatsDrift: false })],
+})
 
 /** The keywords of one output, and unknown ones in their place. */
 const drifting =

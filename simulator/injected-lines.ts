@@ -3,7 +3,7 @@ import { executionLine } from './execution.ts'
 import type { NodeSubject } from './subject.ts'
 import type { Draft } from './journal/entry.ts'
 import { serviceEntry } from './journal/journal.ts'
-import { type Argument, directive, type Directive, linesPerSecond, setIn, taking } from './scenario/directives.ts'
+import { type Argument, directiveTable, linesPerSecond, setIn, taking } from './scenario/directives.ts'
 import type { Change, Effect, Timeline } from './scenario/timeline.ts'
 import { endService, pidOf } from './services/service.ts'
 import { BACKTRACE_LINES } from './tools/tools.ts'
@@ -71,12 +71,11 @@ const injectedLine: Argument<InjectedLine> = {
   },
 }
 
-const logs = (role: Injected['role'], program: string): Directive =>
-  directive(
-    `${role} logs`,
+const logs = (role: Injected['role'], program: string) =>
+  [
     `${program} writes that line and continues; PREFIX stands for the name prefix`,
     taking(injectedLine, (line) => inject((_, atMs) => ({ last: { role, lines: [line], atMs } }))),
-  )
+  ] as const
 
 const ASSERTION = [
   ...BACKTRACE_LINES,
@@ -98,24 +97,22 @@ const asserts: Effect = (condition, atMs) => {
   }
 }
 
-export const injectedLineDirectives: readonly Directive[] = [
-  logs('bft', 'consensus'),
-  directive(
-    'bft repeats',
+export const injectedLineDirectives = directiveTable({
+  'bft logs': logs('bft', 'consensus'),
+  'bft repeats': [
     'consensus writes that line ten times a second, or at that rate, until `bft calms`',
     taking(repeatedLine, (repeated) => inject((_, atMs) => ({ repeated: { ...repeated, fromMs: atMs } }))),
-  ),
-  directive('bft calms', 'the lines that consensus repeats end', inject({ repeated: undefined })),
-  logs('execution', 'execution'),
-  logs('rpc', 'the RPC'),
-  directive('execution asserts', 'the process writes a backtrace with an assertion and aborts', asserts),
-  directive(
-    'network noise',
+  ],
+  'bft calms': ['the lines that consensus repeats end', inject({ repeated: undefined })],
+  'execution logs': logs('execution', 'execution'),
+  'rpc logs': logs('rpc', 'the RPC'),
+  'execution asserts': ['the process writes a backtrace with an assertion and aborts', asserts],
+  'network noise': [
     'consensus logs that number of errors per second about messages of other nodes',
     taking(linesPerSecond, (perSecond) => inject((_, atMs) => ({ networkErrors: { fromMs: atMs, perSecond } }))),
-  ),
-  directive('network calms', 'these errors end', inject({ networkErrors: undefined })),
-]
+  ],
+  'network calms': ['these errors end', inject({ networkErrors: undefined })],
+})
 
 /** The lines that a scenario injects at a change; none if the program does not run. */
 export function* injectedEntries(subject: NodeSubject, { atMs, before, after }: Change): Generator<Draft> {

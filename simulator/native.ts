@@ -1,12 +1,12 @@
-import { basisPoints, directive, type Directive, duration, peerCount, setIn, settingOf } from './scenario/directives.ts'
-import { isSyncing, ownStatesync, progressAt, rpcListens } from './consensus/statesync.ts'
+import { basisPoints, directiveTable, duration, peerCount, setIn, settingOf } from './scenario/directives.ts'
+import { isSyncing, ownStatesync, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
-import { countsAt } from './native-counts.ts'
 import type { SimulatedNode } from './subject.ts'
 import { float, renderTraffic } from './rpc/traffic.ts'
 import { pick } from './chain.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
+import { type Condition, intervals } from './scenario/timeline.ts'
 
 declare module './scenario/timeline.ts' {
   interface Condition {
@@ -60,65 +60,46 @@ export const usualNative: Native = {
 const changeNative = setIn('native')
 
 /** Directives for the metrics of consensus, and for what only these metrics show. */
-export const nativeDirectives: readonly Directive[] = [
-  directive(
-    'native freezes',
+export const nativeDirectives = directiveTable({
+  'native freezes': [
     "consensus' metrics keep their current values, at both endpoints",
     changeNative((_, atMs) => ({ frozenMs: atMs })),
-  ),
-  directive('native moves', "consensus' metrics are current again", changeNative({ frozenMs: undefined })),
-  directive(
-    'native vanishes',
-    'consensus does not serve metrics: its port is closed',
-    changeNative({ listens: false }),
-  ),
-  directive('native returns', 'consensus serves its metrics again', changeNative({ listens: true })),
-  directive(
-    'otelcol keeps',
+  ],
+  'native moves': ["consensus' metrics are current again", changeNative({ frozenMs: undefined })],
+  'native vanishes': ['consensus does not serve metrics: its port is closed', changeNative({ listens: false })],
+  'native returns': ['consensus serves its metrics again', changeNative({ listens: true })],
+  'otelcol keeps': [
     'how long the OpenTelemetry collector serves the last values it received',
     settingOf('native', 'keptMs', duration),
-  ),
-  directive(
-    'peers number',
-    'the number of peers that consensus has discovered',
-    settingOf('native', 'peers', peerCount),
-  ),
-  directive('peers sessions', 'the number of peers with a session', settingOf('native', 'sessions', peerCount)),
-  directive('peers upstream', 'the number of upstream validators', settingOf('native', 'upstream', peerCount)),
-  directive(
-    'stake is',
+  ],
+  'peers number': ['the number of peers that consensus has discovered', settingOf('native', 'peers', peerCount)],
+  'peers sessions': ['the number of peers with a session', settingOf('native', 'sessions', peerCount)],
+  'peers upstream': ['the number of upstream validators', settingOf('native', 'upstream', peerCount)],
+  'stake is': [
     "the node's share of the stake; with 0 it is outside the active set, and counts and logs votes that it does not send",
     settingOf('native', 'stakeBps', basisPoints),
-  ),
-  directive('votes stop', 'the node follows the network and does not vote', changeNative({ votes: false })),
-  directive('votes resume', 'the node votes again, in time', changeNative({ votes: true, voteDelayMs: undefined })),
-  directive(
-    'votes late',
-    'one vote in a hundred takes that long, or longer',
-    settingOf('native', 'voteDelayMs', duration),
-  ),
-  directive('bft lags', 'consensus waits for execution once a second', changeNative({ executionLags: true })),
-  directive(
-    'bft badroot',
+  ],
+  'votes stop': ['the node follows the network and does not vote', changeNative({ votes: false })],
+  'votes resume': ['the node votes again, in time', changeNative({ votes: true, voteDelayMs: undefined })],
+  'votes late': ['one vote in a hundred takes that long, or longer', settingOf('native', 'voteDelayMs', duration)],
+  'bft lags': ['consensus waits for execution once a second', changeNative({ executionLags: true })],
+  'bft badroot': [
     'consensus receives proposals of a leader with a wrong state root, one in five seconds',
     changeNative({ stateRootsDiffer: true }),
-  ),
-  directive(
-    'leaders diverge',
+  ],
+  'leaders diverge': [
     'one other leader proposes blocks with wrong results: its rounds time out, and consensus checks each block four times',
     changeNative({ leaderDiverges: true }),
-  ),
-  directive(
-    'leaders drift',
+  ],
+  'leaders drift': [
     'the clocks of other leaders are off: consensus rejects their proposals, and their rounds time out',
     changeNative({ clocksDiffer: true }),
-  ),
-  directive(
-    'bft agrees',
+  ],
+  'bft agrees': [
     'consensus no longer waits for execution, and state roots agree again',
     changeNative({ executionLags: false, stateRootsDiffer: false }),
-  ),
-]
+  ],
+})
 
 /** The metrics of consensus itself: plain integers, no timestamps. */
 export const renderNative = (node: SimulatedNode): string => {
@@ -360,3 +341,62 @@ const voteGauges = (node: SimulatedNode, voteDelayMs: number | undefined, atMs: 
     Math.round(slowest * share),
   ])
 }
+
+/** As in the log: a stalled node has a local timeout in every third round of the network. */
+const STUCK_EVERY = 3n
+/** A healthy consensus waits for execution about once a day. */
+const DAY_MS = 86_400_000
+const LAGS_EVERY_MS = 1000
+const DIFFERS_EVERY_MS = 5000
+/**
+ * How often consensus checks a block with a wrong result: when it arrives, and with each block that is added on top of it
+ * until its branch is left (blocktree.rs, try_update_coherency).
+ */
+export const CHECKS_PER_BLOCK = 4
+
+/** The counters of consensus since the start of its process, computed from scenario and chain. */
+const countsAt = (node: SimulatedNode, atMs: number) => {
+  const { chain, heights } = node
+  const { startedMs } = node.condition().services.bft
+  const fromMs = followsSince(node.timeline.conditionAt(atMs), atMs, startedMs)
+  const roundAt = (ms: number): bigint => chain.block(heights.consensus(ms))?.round ?? 0n
+  const commitsIn = (from: number, to: number): number => Number(heights.consensus(to) - heights.consensus(from))
+  const sum = (holds: (condition: Condition) => boolean, amount: (from: number, to: number) => number): number =>
+    intervals(node.timeline, fromMs, atMs)
+      .filter(({ condition }) => holds(condition))
+      .reduce((total, { from, to }) => total + amount(from, to), 0)
+  const every = (ms: number) => (from: number, to: number) => Math.floor((to - from) / ms)
+  const stuckIn = (from: number, to: number): number =>
+    Number(chain.headAt(to).round / STUCK_EVERY - chain.headAt(from).round / STUCK_EVERY)
+
+  const timeoutsIn = (from: number, to: number): number => Number(roundAt(to) - roundAt(from)) - commitsIn(from, to)
+
+  const commits = commitsIn(fromMs, atMs)
+  const timeouts = timeoutsIn(fromMs, atMs)
+  const own = ownStatesync(node.timeline.conditionAt(atMs), startedMs)
+  const proposedIn = (from: number, to: number): number => Number(chain.headAt(to).seqNum - chain.headAt(from).seqNum)
+  return {
+    commits,
+    finalized: sum(({ finalityStoppedMs }) => finalityStoppedMs === undefined, commitsIn),
+    /** Rounds that ended without a block. */
+    timeouts,
+    /** Counted before the role is known: a full node counts them, too (consensus-state/src/lib.rs). */
+    votes: sum(({ native, consensusRuns, behind }) => native.votes && consensusRuns && behind === 0n, commitsIn),
+    /** In those rounds, and repeatedly while the node is stalled. */
+    localTimeouts: timeouts + sum(({ consensusRuns }) => !consensusRuns, stuckIn),
+    executionLagging:
+      Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
+    badStateRoots:
+      sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)) +
+      sum(({ divergedMs }) => divergedMs !== undefined, proposedIn) +
+      sum(({ native }) => native.leaderDiverges, timeoutsIn) * CHECKS_PER_BLOCK,
+    rejectedTimestamps: sum(({ native }) => native.clocksDiffer, timeoutsIn),
+    statesyncs: Number(progressAt(chain, own, atMs).target > 0n),
+    /** Requests of a start that no peer answers. */
+    unanswered: own?.kind === 'start' ? Math.floor((Math.min(atMs, own.untilMs) - own.fromMs) / REQUEST_MS) : 0,
+  }
+}
+
+/** Blocks that came by statesync were not committed one by one. */
+const followsSince = ({ statesync }: Condition, atMs: number, startedMs: number): number =>
+  statesync && statesync.fromMs >= startedMs ? Math.min(statesync.untilMs, atMs) : startedMs

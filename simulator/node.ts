@@ -1,19 +1,26 @@
 import type { Clock } from '../src/core/clock.ts'
 import { type Chain, FINAL_AFTER } from './chain.ts'
-import { healthyCondition } from './condition.ts'
 import { type Condition, createTimeline, type Timeline } from './scenario/timeline.ts'
 import type { Draft } from './journal/entry.ts'
-import { createJournal, serviceEntry } from './journal/journal.ts'
+import { createJournal, serviceEntry, usualJournal } from './journal/journal.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { heightBefore, isSyncing } from './consensus/statesync.ts'
-import { createConsensusEntries, createLedgerTail } from './consensus/consensus-log.ts'
-import { createExecutionEntries } from './execution.ts'
+import { createConsensusEntries, createLedgerTail, usualConsensus } from './consensus/consensus-log.ts'
+import { createExecutionEntries, usualExecution } from './execution.ts'
 import { drift } from './format-drift.ts'
-import { injectedEntries } from './injected-lines.ts'
-import { createCleanupEntries } from './services/units.ts'
-import { lifecycleEntries } from './services/service.ts'
+import { injectedEntries, noInjectedLines } from './injected-lines.ts'
+import { createCleanupEntries, usualCleanup } from './services/units.ts'
+import { lifecycleEntries, usualServices } from './services/service.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { HeightAt, Heights, NodeSubject, SimulatedNode } from './subject.ts'
+import { usualLogVolume } from './consensus/log-lines.ts'
+import { usualHost } from './host/host.ts'
+import { usualKeys } from './keystore/key-files.ts'
+import { usualNative } from './native.ts'
+import { usualRpc } from './rpc/rpc.ts'
+import { usualStaking } from './rpc/staking.ts'
+import { usualStorage } from './storage.ts'
+import { usualVersions } from './versions.ts'
 
 interface NodeOptions {
   readonly clock: Clock
@@ -163,3 +170,26 @@ const produceOldEntries = (subject: NodeSubject): readonly Draft[] => {
   }
   return [...first.values()]
 }
+
+/** The state of a healthy node. */
+export const healthyCondition = (beginMs: number): Condition => ({
+  ...usualConsensus,
+  ...usualRpc,
+  rpcOverloaded: false,
+  statesync: undefined,
+  storage: usualStorage,
+  staking: usualStaking,
+  epochEndsMs: undefined,
+  native: usualNative,
+  versions: usualVersions,
+  log: usualLogVolume,
+  injectedLines: noInjectedLines,
+  journal: usualJournal,
+  cleanup: usualCleanup,
+  execution: usualExecution,
+  keys: usualKeys(beginMs),
+  host: usualHost(beginMs),
+  tools: { mpt: 'answers', status: 'answers' },
+  formatsDrift: false,
+  services: usualServices(beginMs),
+})

@@ -4,19 +4,17 @@ import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.t
 import { createPackageTool, createVersionTool, writeForkFile } from './versions.ts'
 import { fileSystemAt } from './host/devices.ts'
 import { createHostTree } from './host/host-tree.ts'
-import { createKeyFiles } from './keystore/key-files.ts'
-import { keystoreTool } from './keystore/keystore-tool.ts'
-import { createNode } from './node.ts'
+import { createKeyFiles, keystoreTool } from './keystore/key-files.ts'
+import { createNode, healthyCondition } from './node.ts'
 import type { SimulatedNode } from './subject.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { healthyCondition } from './condition.ts'
 import { createTimeline } from './scenario/timeline.ts'
 import { createChronyc } from './host/host.ts'
 import { createJournalctl } from './journal/journalctl.ts'
 import { createStatusTool } from './status-report.ts'
 import { createStorageTool } from './storage.ts'
-import { createSystemctl } from './services/systemctl.ts'
+import { createSystemctl } from './services/units.ts'
 import { serveTools, type Tool, withFaults } from './tools/tools.ts'
 
 /** The chain of a scenario: of the same seed always the same, unless an epoch of it ends at a certain time. */
@@ -95,8 +93,8 @@ const toolsOf = (
 
 /** Ports are on the loopback interface; 0 takes a free one. */
 interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
-  readonly rpcPort: number
-  readonly referencePort: number
+  readonly rpcPort?: number
+  readonly referencePort?: number
   /** Where the metrics of consensus are served. */
   readonly nativePort?: number
   readonly otelPort?: number
@@ -108,14 +106,14 @@ export type Simulator = Awaited<ReturnType<typeof createSimulator>>
 
 /** Starts one node, one reference and the tools of its host. */
 export const createSimulator = async (options: SimulatorOptions) => {
-  const { clock, directory, seed = 1, elapsedMs = 0, nativePort = 0, otelPort = 0 } = options
+  const { clock, directory, seed = 1, elapsedMs = 0 } = options
   const chain = chainFor(options.scenario, clock.now() - elapsedMs, seed)
   const simulated = await createSimulatedHost({ ...options, chain })
   const { endpoints, tools } = simulated
   const rpc = await serveEndpoint(endpoints.rpc, options.rpcPort)
   const reference = await serveEndpoint(endpoints.reference, options.referencePort)
-  const native = await serveEndpoint(endpoints.native, nativePort)
-  const otel = await serveEndpoint(endpoints.otel, otelPort)
+  const native = await serveEndpoint(endpoints.native, options.nativePort)
+  const otel = await serveEndpoint(endpoints.otel, options.otelPort)
   const served = await serveTools({ directory, tools })
   const end = new AbortController()
   const { signal } = end

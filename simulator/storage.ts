@@ -2,8 +2,7 @@ import type { SimulatedNode } from './subject.ts'
 import {
   type Course,
   courseTo,
-  directive,
-  type Directive,
+  directiveTable,
   goalInTime,
   numberAt,
   oneOf,
@@ -43,23 +42,17 @@ const fillTo = (usedPercent: number, overMs: number): Effect =>
 
 const percentInTime = goalInTime('a percentage and a duration, such as "95 in 10m"', '', 100)
 
-export const storageDirectives: readonly Directive[] = [
-  directive(
-    'storage used',
-    'the used share of the database',
-    taking(percent, (to) => fillTo(to, 0)),
-  ),
-  directive(
-    'storage fills',
+export const storageDirectives = directiveTable({
+  'storage used': ['the used share of the database', taking(percent, (to) => fillTo(to, 0))],
+  'storage fills': [
     'the used share changes linearly to that value; above 80 % the history shrinks',
     taking(percentInTime, ({ to, overMs }) => fillTo(to, overMs)),
-  ),
-  directive(
-    'mpt timelines',
+  ],
+  'mpt timelines': [
     'the report shows the primary timeline, page-encoded (single) or not (legacy), or both; promoted: the primary is page-encoded',
     settingOf('storage', 'timelines', oneOf(['single', 'dual', 'promoted', 'legacy'])),
-  ),
-]
+  ],
+})
 
 const MIB = 2 ** 20
 const CHUNK = 256 * MIB

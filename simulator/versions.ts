@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { digest } from './chain.ts'
 import type { SimulatedNode } from './subject.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
-import { type Argument, directive, type Directive, setIn, settingOf, taking } from './scenario/directives.ts'
+import { type Argument, directiveTable, setIn, settingOf, taking } from './scenario/directives.ts'
 import { NODE_ROLES, restartAll } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
 
@@ -56,28 +56,26 @@ const versionNumber: Argument<string> = {
 }
 
 /** Directives for installed, running and reported versions. */
-export const versionDirectives: readonly Directive[] = [
-  directive(
-    'package was',
+export const versionDirectives = directiveTable({
+  'package was': [
     'that version has been installed and running since before the start',
     taking(versionNumber, (version) => changeVersions({ installs: [{ fromMs: -Infinity, version }] })),
-  ),
-  directive(
-    'package upgraded',
+  ],
+  'package upgraded': [
     'that version is installed; each service runs it after its next restart',
     taking(versionNumber, (version) =>
       changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
     ),
-  ),
-  directive('package offered', 'that version is in the package lists', settingOf('versions', 'offered', versionNumber)),
-  directive('package unheld', 'the package is no longer on hold', changeVersions({ held: false })),
-  directive('node restarts', 'an operator restarts consensus, execution and RPC together', (condition, atMs) => ({
-    ...condition,
-    services: restartAll(condition.services, NODE_ROLES, atMs),
-  })),
-  directive('version hides', 'the RPC reports its name without a version', changeVersions({ hidden: true })),
-  directive('version shows', 'the RPC reports its version again', changeVersions({ hidden: false })),
-]
+  ],
+  'package offered': ['that version is in the package lists', settingOf('versions', 'offered', versionNumber)],
+  'package unheld': ['the package is no longer on hold', changeVersions({ held: false })],
+  'node restarts': [
+    'an operator restarts consensus, execution and RPC together',
+    (condition, atMs) => ({ ...condition, services: restartAll(condition.services, NODE_ROLES, atMs) }),
+  ],
+  'version hides': ['the RPC reports its name without a version', changeVersions({ hidden: true })],
+  'version shows': ['the RPC reports its version again', changeVersions({ hidden: false })],
+})
 
 /** `Name/version` as the RPC reports it: the capitalized name prefix. */
 export const clientVersionOf = ({ prefix, condition }: SimulatedNode): string => {

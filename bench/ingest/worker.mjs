@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { systemClock } from '../../.cache/modules/src/core/clock.js'
 import { createIngest } from '../../.cache/modules/query/service/ingest/ingest.js'
 import { openDuckDbStore } from '../../.cache/modules/query/store/duckdb/store.js'
-import { peakMiB } from '../peak.mjs'
+import { measured, peakMiB } from '../measure.mjs'
 
 /** As in node.mjs. */
 const FIRST_BLOCK = 0x1_0000_0000
@@ -24,24 +24,24 @@ const ingest = createIngest({
   clock: systemClock,
 })
 const stop = new AbortController()
-const [began, used] = [performance.now(), process.cpuUsage()]
-const running = ingest.run(stop.signal)
 const isDone = () => {
   const { indexed, trouble } = ingest.state()
   if (trouble !== null) throw new Error(`the ingest stopped: ${JSON.stringify(trouble)}`)
   return indexed === FIRST_BLOCK + blocks - 1
 }
-while (!isDone()) await delay(5)
-const milliseconds = performance.now() - began
-const { user, system } = process.cpuUsage(used)
+const { value, cpu, elapsed } = await measured(async () => {
+  const ended = ingest.run(stop.signal)
+  while (!isDone()) await delay(5)
+  return { ended }
+})
 stop.abort()
-await running
+await value.ended
 const state = ingest.state()
 const { bytes } = await store.size()
 await store.close()
 const figures = {
-  'elapsed per block, ms': milliseconds / blocks,
-  'CPU per block, ms': (user + system) / 1000 / blocks,
+  'elapsed per block, ms': (elapsed * 1000) / blocks,
+  'CPU per block, ms': (cpu * 1000) / blocks,
   'bytes per log': bytes / (blocks * LOGS_PER_BLOCK),
   'peak RSS, MiB': peakMiB(),
 }

@@ -1,6 +1,7 @@
 // Reads all pages by one reader in its own process; prints what it and the service used.
 //   node worker.mjs READER URL LOGS
 import { createHash } from 'node:crypto'
+import { measured } from '../measure.mjs'
 import { readers } from './readers.mjs'
 
 const FIRST_BLOCK = 1_000_000
@@ -24,19 +25,19 @@ await read({ ...whole, end: FIRST_BLOCK + BLOCKS }, (rows, valuesOf) => {
 
 let found = 0
 const served = await cpuOfService()
-const [began, used] = [performance.now(), process.cpuUsage()]
-const bytes = await read(whole, (rows) => {
-  found += rows?.length ?? 0
-})
-const { user, system } = process.cpuUsage(used)
-const seconds = (performance.now() - began) / 1000
+const take = await measured(() =>
+  read(whole, (rows) => {
+    found += rows?.length ?? 0
+  }),
+)
+const bytes = take.value
 const service = (await cpuOfService()) - served
 if (isDecoded && found !== logs) throw new Error(`${found} logs, not ${logs}`)
 
 const figures = {
   'service: CPU, µs a log': (service * 1e6) / logs,
-  'reader: CPU, µs a log': (user + system) / logs,
-  'logs per second': logs / seconds,
+  'reader: CPU, µs a log': (take.cpu * 1e6) / logs,
+  'logs per second': logs / take.elapsed,
   ...(bytes !== undefined && { 'bytes a log': bytes / logs }),
 }
 const result = isDecoded ? { result: `SHA-256 of a page ${hash.digest('hex').slice(0, 16)}` } : {}

@@ -116,8 +116,6 @@ const start = async (folder: string, [from, to]: readonly [number, number], outa
     prefix: 'chain',
     scenario: parseScenario('outage', [...FAILURES.map(at(from)), ...REPAIRS.map(at(to))].join('\n')),
     directory: join(folder, 'node'),
-    rpcPort: 0,
-    referencePort: 0,
   })
   defer(async () => simulator.close())
   const text = renderConfig(simulator, { directory: folder, port: 0, intervals: {} })

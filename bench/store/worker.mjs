@@ -1,7 +1,7 @@
 // Runs one engine in its own process; prints the time that it used, and a checksum of the rows.
 //   node --expose-gc worker.mjs ENGINE fill|ask FOLDER LOGS
 import { createHash } from 'node:crypto'
-import { peakMiB } from '../peak.mjs'
+import { measured, peakMiB } from '../measure.mjs'
 import { engines } from './engines.mjs'
 import { batches, questions } from './history.mjs'
 
@@ -9,14 +9,6 @@ const [engine, task, folder, count] = process.argv.slice(2)
 const logs = Number(count)
 const REPEATS = 3
 const store = await engines[engine](folder)
-
-/** CPU of all threads and elapsed time, in seconds, and what `work` returned. */
-const measured = async (work) => {
-  const [began, used] = [performance.now(), process.cpuUsage()]
-  const value = await work()
-  const { user, system } = process.cpuUsage(used)
-  return { value, cpu: (user + system) / 1e6, elapsed: (performance.now() - began) / 1000 }
-}
 
 const fill = async () => {
   const takes = []

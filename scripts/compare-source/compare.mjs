@@ -1,8 +1,7 @@
 // Compares what the agent knows about the node with the node's source.
 import { readSource } from './messages.mjs'
 import { alternativesOf, createMatcher, ERROR_PREFIXES } from './match.mjs'
-import { createMetricIndex } from './metric-names.mjs'
-import { createScope } from './scope.mjs'
+import { parse } from 'smol-toml'
 
 /** `files`: path with its repository → text, of one or more repositories. */
 export const createSourceIndex = (files) => {
@@ -194,4 +193,62 @@ export const compareDefinitions = (index, { patterns, messages, metrics, facts }
     ...metrics.flatMap((metric) => compareMetric(index, metricIndex, metric)),
     ...Object.entries(facts).flatMap(([id, fact]) => compareFact(index, id, fact)),
   ]
+}
+
+// The metrics that the node defines: name without its first part → the constants or fields that hold them.
+
+const CONSTANT = /(\w+)\s*\{\s*name:\s*"\w+?[._]([\w.]+)"/g
+/** `MetricDef::new(concat!("monad.wireauth.", $transport, ".state.…"))` as the value of a field. */
+const FIELD = /(\w+):\s*&?(?:\w+::)*MetricDef::new\(\s*concat!\(\s*"\w+?[._]([\w.]*)",\s*\$\w+,\s*"([\w.]+)"/g
+/** `(Class, class_field, [(name, "help"), …])` of the state's own macro. */
+const STATE_CLASS = /\(\s*[A-Z]\w*,\s*(\w+),\s*\[([^\]]*)\]/g
+
+const withUnderscores = (name) => name.replaceAll('.', '_')
+
+const createMetricIndex = ({ files }) => {
+  const byName = new Map()
+  const add = (name, identifier, file) => byName.set(name, [...(byName.get(name) ?? []), { identifier, file }])
+  for (const [file, text] of files) {
+    if (!file.startsWith('monad-bft/') || !file.endsWith('.rs')) continue
+    for (const [, identifier, name] of text.matchAll(CONSTANT)) add(withUnderscores(name), identifier, file)
+    for (const [, identifier, first, last] of text.matchAll(FIELD)) {
+      for (const transport of ['udp', 'tcp']) add(withUnderscores(`${first}${transport}${last}`), identifier, file)
+    }
+    for (const [, field, list] of text.matchAll(STATE_CLASS)) {
+      for (const [, name] of list.matchAll(/\(\s*(\w+),/g)) add(`state_${field}_${name}`, name, file)
+    }
+  }
+  return byName
+}
+
+const PROGRAMS = ['monad-node', 'monad-rpc']
+const NOT_RUN = /(?:^|\/)(?:tests?|examples|bin|benches|benchmarks?|unittests?|fuzz\w*|fuzzer|testing)\//
+const TEST_FILE = /(?:^|[_/])(?:tests?|bench|fuzz\w*|test_\w+)\.(?:rs|c|cpp|hpp|h)$|build\.rs$/
+
+/** The first two parts of a path in `monad`, the crate in `monad-bft`. */
+export const groupOf = (path) => {
+  const [repository, first, second] = path.split('/')
+  return repository === 'monad' && first === 'category' ? `${repository}/${first}/${second}` : `${repository}/${first}`
+}
+
+/** Rust: the programs and what they depend on. C++: `category` and the program `cmd/monad`. */
+const createScope = (files) => {
+  const crates = cratesOf(files)
+  return (path) => {
+    if (NOT_RUN.test(path) || TEST_FILE.test(path)) return false
+    if (path.startsWith('monad-bft/')) return path.endsWith('.rs') && crates.has(path.split('/')[1])
+    return /^monad\/(?:category\/|cmd\/monad\/)/.test(path)
+  }
+}
+
+const cratesOf = (files) => {
+  const crates = new Set()
+  const queue = [...PROGRAMS]
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    const manifest = files.get(`monad-bft/${name}/Cargo.toml`)
+    if (manifest === undefined || crates.has(name)) continue
+    crates.add(name)
+    queue.push(...Object.keys(parse(manifest).dependencies ?? {}))
+  }
+  return crates
 }

@@ -1,8 +1,7 @@
 // The warnings, errors and ends of the process in the node's source, and the names that the agent has for them.
 import { createHash } from 'node:crypto'
-import { placeOf } from './compare.mjs'
+import { groupOf, placeOf } from './compare.mjs'
 import { createMatcher, ERROR_PREFIXES } from './match.mjs'
-import { groupOf } from './scope.mjs'
 
 const REPORTED_KINDS = new Set(['warn', 'error', 'ends'])
 /** Patterns that name every end of a process, whatever its text is. */

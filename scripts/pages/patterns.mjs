@@ -1,7 +1,9 @@
 // src/parsers/log-patterns/README.md: what lines of the node's logs mean, and what to do.
-import { recognisedMessages } from '../pattern-coverage.mjs'
 import { linkToDocument } from './node-documentation.mjs'
 import { LOG_SUBJECTS } from '../../.cache/modules/src/parsers/log-patterns/list.js'
+import { readFileSync } from 'node:fs'
+import { parseConsensusLine } from '../../.cache/modules/src/parsers/consensus-log.js'
+import { classifyLine, patternsOf } from '../../.cache/modules/src/parsers/log-patterns/classify.js'
 
 export const renderPatternPage = () => `${[HEAD, coverage(), ...LOG_SUBJECTS.map(subject)].join('\n')}\n`
 
@@ -92,3 +94,38 @@ Errors that a program caught (\`… assert throw\`) are not counted.
 Each pattern has its place in the node's public source of 2026-08-21 (\`monad-bft\` and \`monad\` of
 <https://github.com/category-labs>). Cause *own*: the state of this node; *received*: messages of other nodes alone can cause the line, so it is
 never critical. *Has ended*: the process that logs the line has ended or ends at once, so it is always critical.`
+
+const LIST = new URL('../../test/fixtures/log-patterns/messages.tsv', import.meta.url)
+
+/** A message as its program writes it, with a value in each placeholder. */
+const lineOf = ({ service, crate, level, message }) => {
+  const text = message.replaceAll(/\{[^}]*\}/g, '7')
+  if (level === 'none') return text
+  const word = level.toUpperCase()
+  if (service === 'execution') return `2026-05-02 08:00:00.123456789 [7] a.cpp:1 LOG_${word}\t${text}`
+  return JSON.stringify({
+    timestamp: '2026-05-02T08:00:00.000123Z',
+    level: word,
+    fields: { message: text },
+    target: `chain_${crate.replaceAll('-', '_')}::module`,
+  })
+}
+
+/** The analysis of the consensus log knows some messages that have no pattern. */
+const eventOf = (service, line) => {
+  const event = service === 'bft' ? parseConsensusLine(line)?.event : undefined
+  return event === undefined || event === 'other' ? null : event
+}
+
+/** Every message of the list with the pattern or event that recognises it; `null` if only its level is counted. */
+const recognisedMessages = () =>
+  readFileSync(LIST, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((row) => {
+      const [service, crate, level, asks, message] = row.split('\t')
+      const line = lineOf({ service, crate, level, message })
+      const [pattern] = classifyLine(patternsOf(service), line).patterns
+      return { service, level, asks: asks === 'act', message, name: pattern?.name ?? eventOf(service, line) }
+    })

@@ -1,17 +1,25 @@
 import * as lines from './log-lines.ts'
-import { type Block, type Chain, FINAL_AFTER, type RoundOutcome, type Timeout, type Validator } from '../chain.ts'
+import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
+import {
+  type Block,
+  type Chain,
+  digest,
+  FINAL_AFTER,
+  pick,
+  type RoundOutcome,
+  type Timeout,
+  type Validator,
+} from '../chain.ts'
 import { drift } from '../format-drift.ts'
 import type { NodeSubject } from '../subject.ts'
 import { createSteadyLines } from '../injected-lines.ts'
 import type { Draft } from '../journal/entry.ts'
 import { createRateLimit, serviceEntry, suppressedEntry } from '../journal/journal.ts'
-import { CHECKS_PER_BLOCK } from '../native-counts.ts'
-import { blocks, directive, type Directive, set, taking } from '../scenario/directives.ts'
+import { CHECKS_PER_BLOCK } from '../native.ts'
+import { blocks, directiveTable, oneOf, percent, set, taking } from '../scenario/directives.ts'
 import type { Condition } from '../scenario/timeline.ts'
 import { unitOf } from '../services/service.ts'
 import { installedVersion } from '../versions.ts'
-import { createLogFlood, type LogLine, noiseLine, renderLogLine } from './log-lines.ts'
-import { createOwnRoundsLog, endsLate, isMissed, isOwnBlock, usualRounds } from './own-rounds.ts'
 import { createStatesyncLog, isSyncing } from './statesync.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -28,6 +36,10 @@ declare module '../scenario/timeline.ts' {
     readonly networkStoppedMs: number | undefined
     /** Since when no block is finalized, though new ones are proposed; undefined while blocks are. */
     readonly finalityStoppedMs: number | undefined
+    /** What the log has of the rounds that this node misses. */
+    readonly missesAfter: (typeof REASONS)[number]
+    /** The share of the rounds of other leaders that end with a timeout certificate, although their block is taken. */
+    readonly leadersLatePercent: number
   }
 }
 
@@ -38,58 +50,33 @@ export const usualConsensus = {
   proposesEmpty: false,
   networkStoppedMs: undefined,
   finalityStoppedMs: undefined,
-  ...usualRounds,
+  missesAfter: 'nothing',
+  leadersLatePercent: 0,
 } as const
 
-export const consensusDirectives: readonly Directive[] = [
-  directive(
-    'node behind',
+export const consensusDirectives = directiveTable({
+  'node behind': [
     'the node follows the network that number of blocks behind',
     taking(blocks, (behind) => set({ behind })),
-  ),
-  directive(
-    'node misses',
-    'the node is the leader of every round that times out: four a minute',
-    set({ leads: 'badly' }),
-  ),
-  directive(
-    'node idles',
-    'the same, and the node is not the leader of any round with a block',
-    set({ leads: 'never' }),
-  ),
-  directive(
-    'node leads',
-    'the node leads rounds as usual; rounds of other leaders time out',
-    set({ leads: 'normally' }),
-  ),
-  directive(
-    'node empties',
-    'the blocks of this node have no transaction but that of the reward',
-    set({ proposesEmpty: true }),
-  ),
-  directive('node fills', 'the blocks of this node have transactions of users again', set({ proposesEmpty: false })),
-  directive(
-    'consensus stops',
-    'consensus is stalled: no new block, though every process runs',
-    set({ consensusRuns: false }),
-  ),
-  directive('consensus resumes', 'the node catches up with the network', set({ consensusRuns: true })),
-  directive('network stops', 'no node of the network has a new block, the references included', (condition, atMs) => ({
-    ...condition,
-    consensusRuns: false,
-    networkStoppedMs: atMs,
-  })),
-  directive(
-    'network resumes',
-    'the network has new blocks again',
-    set({ consensusRuns: true, networkStoppedMs: undefined }),
-  ),
-  directive('finality stops', 'new blocks are proposed, and none is finalized', (condition, atMs) => ({
-    ...condition,
-    finalityStoppedMs: atMs,
-  })),
-  directive('finality resumes', 'blocks are finalized again', set({ finalityStoppedMs: undefined })),
-]
+  ],
+  'node misses': ['the node is the leader of every round that times out: four a minute', set({ leads: 'badly' })],
+  'node idles': ['the same, and the node is not the leader of any round with a block', set({ leads: 'never' })],
+  'node leads': ['the node leads rounds as usual; rounds of other leaders time out', set({ leads: 'normally' })],
+  'node empties': ['the blocks of this node have no transaction but that of the reward', set({ proposesEmpty: true })],
+  'node fills': ['the blocks of this node have transactions of users again', set({ proposesEmpty: false })],
+  'consensus stops': ['consensus is stalled: no new block, though every process runs', set({ consensusRuns: false })],
+  'consensus resumes': ['the node catches up with the network', set({ consensusRuns: true })],
+  'network stops': [
+    'no node of the network has a new block, the references included',
+    (condition, atMs) => ({ ...condition, consensusRuns: false, networkStoppedMs: atMs }),
+  ],
+  'network resumes': ['the network has new blocks again', set({ consensusRuns: true, networkStoppedMs: undefined })],
+  'finality stops': [
+    'new blocks are proposed, and none is finalized',
+    (condition, atMs) => ({ ...condition, finalityStoppedMs: atMs }),
+  ],
+  'finality resumes': ['blocks are finalized again', set({ finalityStoppedMs: undefined })],
+})
 
 /** The round with the leader and the transactions that the scenario requires for this node; the network itself is not affected. */
 const leaderOf = <Round extends RoundOutcome>(
@@ -128,7 +115,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     for (let number = reported + 1n < oldest ? oldest : reported + 1n; number <= upto; number += 1n) {
       const block = chain.block(number)
       if (!block) continue
-      yield* lines.advanced({ chain, atMs }, block)
+      yield lines.advanced({ chain, atMs }, block)
       yield* lines.committed({ chain, atMs }, block)
     }
   }
@@ -138,17 +125,17 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
     const before = chain.round(round - 1n)
     if (before?.kind !== 'block') return
     const isLate = endsLate(before, own, timeline.conditionAt(atMs))
-    yield* isLate ? lines.advancedByTimeout({ chain, atMs }, before) : lines.advanced({ chain, atMs }, before)
+    yield isLate ? lines.advancedByTimeout({ chain, atMs }, before) : lines.advanced({ chain, atMs }, before)
   }
 
   function* follow(block: Block, condition: Condition): Generator<LogLine> {
     const { log, native, leads } = condition
     const context = { chain, atMs: block.seenMs }
-    yield* lines.proposed(context, leaderOf(block, { chain, own }, condition))
+    yield lines.proposed(context, leaderOf(block, { chain, own }, condition))
     if (native.votes) yield* lines.voted(context, block)
     if (!isOwnBlock(block, own, condition)) yield* enter(block.round, context.atMs)
     const isNext = leads !== 'never' && chain.round(block.round + 1n)?.leader === own
-    if (isNext) yield* lines.collected(context, block)
+    if (isNext) yield lines.collected(context, block)
     if (condition.finalityStoppedMs === undefined) yield* lines.committed(context, block)
     for (let index = 0; index < log.noise; index += 1) {
       yield noiseLine(Number(block.seqNum) * log.noise + index, context.atMs)
@@ -174,7 +161,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: NodeSubject) => {
       if (condition.native.clocksDiffer) yield lines.mistimed(atMs)
       if (!isMissed(outcome, own, condition)) yield* enter(outcome.round, atMs)
       yield* lines.timedOut({ chain, atMs }, leaderOf(outcome, { chain, own }, condition))
-      yield* lines.advancedByTimeout({ chain, atMs }, outcome)
+      yield lines.advancedByTimeout({ chain, atMs }, outcome)
     }
     reported = height
   }
@@ -338,4 +325,85 @@ const author = ({ leader, timeMs }: Block, nowMs: number): Fields => ({
 const renderLine = (nowMs: number, fields: Fields): string => {
   const timestamp = new Date(nowMs).toISOString().replace('Z', '000Z')
   return JSON.stringify({ timestamp, level: 'INFO', fields, target: 'ledger_tail' })
+}
+
+const REASONS = ['nothing', 'late-parent', 'late-proposal', 'lost-votes'] as const
+
+export const roundDirectives = directiveTable({
+  'node misses-after': [
+    'what the log has of the rounds that this node leads and that time out: no proposal, the block before 700 ms late, the own proposal 600 ms late, or a proposal in time and no certificate',
+    taking(oneOf(REASONS), (missesAfter) => set({ missesAfter })),
+  ],
+  'leaders late': [
+    'the share of the rounds of other leaders that end with a timeout certificate; their blocks are taken later',
+    taking(percent, (leadersLatePercent) => set({ leadersLatePercent })),
+  ],
+})
+
+/** Whether the round of another leader ends with a timeout certificate. */
+const endsLate = ({ round, leader }: Block, own: Validator, { leadersLatePercent }: Condition): boolean =>
+  leader !== own && pick(100, 'late', round) < leadersLatePercent
+
+/** Whether the round times out and this node leads it. */
+const isMissed = ({ kind, leader }: RoundOutcome, own: Validator, { leads }: Condition): boolean =>
+  kind === 'timeout' && (leads !== 'normally' || leader === own)
+
+/** Whether this node proposes its block: it enters the round first. */
+const isOwnBlock = ({ kind, leader }: RoundOutcome, own: Validator, { leads }: Condition): boolean =>
+  kind === 'block' && leader === own && leads !== 'never'
+
+/** From the start of a round to its timeout. */
+const TIMEOUT_MS = 1000
+/** Longer than from the start of a round to the end of its timeout. */
+const AHEAD_MS = 1100
+const ENTRY_MS = 10
+const PROPOSAL_MS = 45
+const LATE_PARENT_MS = 700
+const LATE_PROPOSAL_MS = 600
+
+/** The block that the node proposes in a round that times out. */
+const lostBlock = (chain: Chain, before: Block, own: Validator): Block => {
+  const round = before.round + 1n
+  const { seqNum, timeMs } = before
+  return { ...before, round, leader: own, seqNum: seqNum + 1n, timeMs, id: digest(chain.seed, 'lost block', round) }
+}
+
+/** What this node logs of a round that it leads up to its proposal, and of one that it misses up to its local timeout. */
+function* ownLinesOf(outcome: RoundOutcome, { chain, own }: NodeSubject, condition: Condition): Generator<LogLine> {
+  const before = chain.round(outcome.round - 1n)
+  if (before?.kind !== 'block') return
+  const { missesAfter, native } = condition
+  if (outcome.kind === 'block') {
+    yield lines.advanced({ chain, atMs: outcome.seenMs - PROPOSAL_MS }, before)
+    return
+  }
+  const beginMs = outcome.seenMs - TIMEOUT_MS
+  const enteredMs = beginMs + (missesAfter === 'late-parent' ? LATE_PARENT_MS : ENTRY_MS)
+  yield lines.advanced({ chain, atMs: enteredMs }, before)
+  if (native.executionLags) {
+    yield lines.cannotPropose(enteredMs, outcome.round)
+    return
+  }
+  if (missesAfter === 'nothing') return
+  const proposedMs = enteredMs + (missesAfter === 'late-proposal' ? LATE_PROPOSAL_MS : PROPOSAL_MS)
+  const block = lostBlock(chain, before, own)
+  yield lines.proposed({ chain, atMs: proposedMs }, block)
+  if (missesAfter === 'lost-votes' && native.votes) yield* lines.voted({ chain, atMs: proposedMs }, block)
+}
+
+/** The lines about the rounds that this node leads, for consecutive time ranges. */
+const createOwnRoundsLog = (subject: NodeSubject) => {
+  const { chain, own, timeline, heights } = subject
+  return function* (fromMs: number, toMs: number): Generator<LogLine> {
+    for (const outcome of chain.between(fromMs, toMs + AHEAD_MS)) {
+      const atMs = outcome.seenMs - (outcome.kind === 'block' ? PROPOSAL_MS : TIMEOUT_MS)
+      const condition = timeline.conditionAt(atMs)
+      const { services, consensusRuns } = condition
+      if (!isMissed(outcome, own, condition) && !isOwnBlock(outcome, own, condition)) continue
+      if (services.bft.state !== 'active' || !consensusRuns || isSyncing(condition, atMs)) continue
+      if (heights.consensus(atMs) !== chain.headAt(atMs).seqNum) continue
+      for (const line of ownLinesOf(outcome, subject, condition))
+        if (line.atMs > fromMs && line.atMs <= toMs) yield line
+    }
+  }
 }

@@ -1,7 +1,6 @@
 import { type Block, type Chain, digest, FINAL_AFTER, type Timeout } from '../chain.ts'
 import {
-  directive,
-  type Directive,
+  directiveTable,
   linesPerBlock,
   linesPerSecond,
   oneOf,
@@ -47,105 +46,88 @@ interface LineContext {
   readonly atMs: number
 }
 
+/** What a program logs with one message: the level, the module and the text are the same each time. */
+const logging =
+  (level: LogLine['level'], target: string, message: string) =>
+  (atMs: number, fields?: LogLine['fields']): LogLine => ({ atMs, level, target, message, ...(fields && { fields }) })
+
 const STATE = 'consensus_state'
-const PACEMAKER = 'consensus::pacemaker'
+const committedBlock = logging('INFO', 'ledger', 'committed block')
+const advancingRound = logging('DEBUG', 'consensus::pacemaker', 'advancing round')
+const proposalMessage = logging('DEBUG', STATE, 'proposal message')
+const sendingVote = logging('DEBUG', STATE, 'sending vote')
+const voteSuccessful = logging('DEBUG', STATE, 'vote successful')
+const createdCertificate = logging('INFO', 'consensus::vote_state', 'Created new QC')
+const localTimeout = logging('DEBUG', STATE, 'local timeout')
+const remoteTimeout = logging('DEBUG', STATE, 'remote timeout message')
+const notCoherent = logging('WARN', 'eth_block_policy', 'block not coherent, execution result mismatch')
+const notVoting = logging('WARN', STATE, 'not voting on proposal, is not coherent')
+const noHeader = logging('WARN', STATE, "no eth_header found, can't propose")
 
 /** The block that becomes final with another one, as the ledger logs it. */
-export function* committed({ chain, atMs }: LineContext, { seqNum }: Block): Generator<LogLine> {
+export const committed = ({ chain, atMs }: LineContext, { seqNum }: Block): readonly LogLine[] => {
   const final = chain.block(seqNum - FINAL_AFTER)
-  if (!final) return
-  const fields = { num_tx: final.transactions, block_num: Number(final.seqNum) }
-  yield { atMs, level: 'INFO', target: 'ledger', message: 'committed block', fields }
+  return final ? [committedBlock(atMs, { num_tx: final.transactions, block_num: Number(final.seqNum) })] : []
 }
 
 /** The next round starts with the certificate of the block. */
-export function* advanced({ atMs }: LineContext, block: Block): Generator<LogLine> {
-  const fields = { certificate: certificateOf(block) }
-  yield { atMs, level: 'DEBUG', target: PACEMAKER, message: 'advancing round', fields }
-}
+export const advanced = ({ atMs }: LineContext, block: Block): LogLine =>
+  advancingRound(atMs, { certificate: certificateOf(block) })
 
 export const certificateOf = ({ id, epoch, round }: Block): string =>
   `Qc(QC { info: Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }, ${signaturesOf(id)} })`
 
 /** A proposal that arrives in time. */
-export function* proposed({ atMs }: LineContext, block: Block): Generator<LogLine> {
+export const proposed = ({ atMs }: LineContext, block: Block): LogLine => {
   const { id, epoch, round, seqNum, leader, timeMs } = block
   const header = `ConsensusBlockHeader { block_round: ${round}, epoch: ${epoch}, seq_num: ${seqNum}, timestamp_ns: ${timeMs}000000, author: ${leader.publicKey}, .. }`
   const proposal = `ProposalMessage { proposal_round: ${round}, proposal_epoch: ${epoch}, tip: ConsensusTip { block_header: ${header}, .. }, last_round_tc: None }`
-  const fields = { author: leader.publicKey, proposal, block_id: short(id) }
-  yield { atMs, level: 'DEBUG', target: STATE, message: 'proposal message', fields }
+  return proposalMessage(atMs, { author: leader.publicKey, proposal, block_id: short(id) })
 }
 
 /** The vote of a validator. */
-export function* voted({ atMs }: LineContext, { id, epoch, round }: Block): Generator<LogLine> {
+export const voted = ({ atMs }: LineContext, { id, epoch, round }: Block): readonly LogLine[] => {
   const vote = `Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }`
-  const line = { atMs, level: 'DEBUG', target: STATE } as const
-  yield { ...line, message: 'sending vote', fields: { round: String(round), vote } }
-  yield { ...line, message: 'vote successful', fields: { vote } }
+  return [sendingVote(atMs, { round: String(round), vote }), voteSuccessful(atMs, { vote })]
 }
 
 /** The next leader collects the votes. */
-export function* collected({ atMs }: LineContext, { round, epoch }: Block): Generator<LogLine> {
-  const fields = { round: String(round), epoch: String(epoch) }
-  const target = 'consensus::vote_state'
-  yield { atMs, level: 'INFO', target, message: 'Created new QC', fields }
-}
+export const collected = ({ atMs }: LineContext, { round, epoch }: Block): LogLine =>
+  createdCertificate(atMs, { round: String(round), epoch: String(epoch) })
 
 /** A local timeout, and the timeouts of other nodes. */
-export function* timedOut(
+export const timedOut = (
   { chain, atMs }: LineContext,
   { round, leader }: Pick<Timeout, 'round' | 'leader'>,
-): Generator<LogLine> {
-  const line = { atMs, level: 'DEBUG', target: STATE } as const
+): readonly LogLine[] => {
   const next = chain.round(round + 1n)?.leader ?? leader
-  yield {
-    ...line,
-    message: 'local timeout',
-    fields: { round: String(round), leader: leader.publicKey, next_leader: next.publicKey },
-  }
-  for (const { publicKey } of chain.validators.slice(1, 1 + REMOTE_TIMEOUTS)) {
-    const fields = { author: publicKey, round: String(round) }
-    yield { ...line, message: 'remote timeout message', fields }
-  }
+  const fields = { round: String(round), leader: leader.publicKey, next_leader: next.publicKey }
+  const others = chain.validators.slice(1, 1 + REMOTE_TIMEOUTS)
+  return [
+    localTimeout(atMs, fields),
+    ...others.map(({ publicKey }) => remoteTimeout(atMs, { author: publicKey, round: String(round) })),
+  ]
 }
 
 const REMOTE_TIMEOUTS = 3
 
 /** A block with a wrong result, which is checked again with each block on top of it. */
-export function* diverged(atMs: number, checks: number): Generator<LogLine> {
-  for (let check = 0; check < checks; check += 1) {
-    const message = 'block not coherent, execution result mismatch'
-    yield { atMs, level: 'WARN', target: 'eth_block_policy', message }
-  }
-  yield { atMs, level: 'WARN', target: STATE, message: 'not voting on proposal, is not coherent' }
-}
+export const diverged = (atMs: number, checks: number): readonly LogLine[] => [
+  ...Array.from({ length: checks }, () => notCoherent(atMs)),
+  notVoting(atMs),
+]
 
 /** A proposal whose time is too far from that of this node. */
-export const mistimed = (atMs: number): LogLine => ({
-  atMs,
-  level: 'WARN',
-  target: STATE,
-  message: 'Timestamp validation failed',
-})
+export const mistimed = logging('WARN', STATE, 'Timestamp validation failed')
 
 /** The leader has no executed block to build on. */
-export const cannotPropose = (atMs: number, round: bigint): LogLine => ({
-  atMs,
-  level: 'WARN',
-  target: STATE,
-  message: "no eth_header found, can't propose",
-  fields: { round: String(round) },
-})
+export const cannotPropose = (atMs: number, round: bigint): LogLine => noHeader(atMs, { round: String(round) })
 
 /** Timeouts of enough other nodes form a certificate. */
-export function* advancedByTimeout(
-  { chain, atMs }: LineContext,
-  { round }: Pick<Timeout, 'round'>,
-): Generator<LogLine> {
+export const advancedByTimeout = ({ chain, atMs }: LineContext, { round }: Pick<Timeout, 'round'>): LogLine => {
   const { epoch, round: highest, id } = chain.headAt(atMs)
   const certificate = `Tc(TimeoutCertificate { epoch: ${epoch}, round: ${round}, tip_rounds: [HighTipRoundSigColTuple { high_qc_round: ${highest}, high_tip_round: 0, ${signaturesOf(id)} }], high_extend: Qc(..) })`
-  const fields = { certificate }
-  yield { atMs, level: 'DEBUG', target: PACEMAKER, message: 'advancing round', fields }
+  return advancingRound(atMs, { certificate })
 }
 
 const signaturesOf = (id: string): string =>
@@ -171,20 +153,18 @@ export const usualLogVolume: ConsensusLogVolume = { level: 'DEBUG', noise: 3, fl
 
 const changeLog = setIn('log')
 
-export const logVolumeDirectives: readonly Directive[] = [
-  directive('log prints', 'the lowest level that consensus logs', settingOf('log', 'level', oneOf(LOG_LEVELS))),
-  directive(
-    'log noise',
+export const logVolumeDirectives = directiveTable({
+  'log prints': ['the lowest level that consensus logs', settingOf('log', 'level', oneOf(LOG_LEVELS))],
+  'log noise': [
     'consensus logs that number of DEBUG lines without meaning with every block',
     settingOf('log', 'noise', linesPerBlock),
-  ),
-  directive(
-    'log floods',
+  ],
+  'log floods': [
     'consensus logs that number of such lines per second; above its rate limit journald drops the rest',
     taking(linesPerSecond, (rate) => changeLog((_, atMs) => ({ flood: { fromMs: atMs, linesPerSecond: rate } }))),
-  ),
-  directive('log calms', 'the flood is over', changeLog({ flood: undefined })),
-]
+  ],
+  'log calms': ['the flood is over', changeLog({ flood: undefined })],
+})
 
 /** Lines at a constant rate, from `fromMs` on. */
 export interface Steady {

@@ -1,5 +1,5 @@
 import type { Block, Chain } from '../chain.ts'
-import { directive, type Directive, duration, taking } from '../scenario/directives.ts'
+import { directiveTable, duration, taking } from '../scenario/directives.ts'
 import type { Condition, Effect, Timeline } from '../scenario/timeline.ts'
 import { NODE_ROLES, restartAll } from '../services/service.ts'
 import { certificateOf, type LogLine, short } from './log-lines.ts'
@@ -87,41 +87,36 @@ const running =
   }
 
 /** Directives for statesync; `stalls` and `goes` have no effect while there is none. */
-export const statesyncDirectives: readonly Directive[] = [
-  directive(
-    'node syncs',
+export const statesyncDirectives = directiveTable({
+  'node syncs': [
     'the node restarts and needs statesync for that time: no RPC, no blocks',
     taking(duration, startStatesync),
-  ),
-  directive(
-    'node hangs',
+  ],
+  'node hangs': [
     'the node restarts, and its start does not end: no peer serves the blocks of its forkpoint',
     startHangs,
-  ),
-  directive(
-    'node starts',
+  ],
+  'node starts': [
     'the start that hangs ends: a peer serves the blocks',
     running('start', (statesync, atMs) => ({ ...statesync, untilMs: atMs })),
-  ),
-  directive(
-    'statesync stalls',
+  ],
+  'statesync stalls': [
     'statesync is stalled: no peer responds',
     running('statesync', (statesync, atMs) =>
       statesync.leftMs === undefined
         ? { ...statesync, untilMs: Infinity, leftMs: statesync.untilMs - atMs }
         : statesync,
     ),
-  ),
-  directive(
-    'statesync goes',
+  ],
+  'statesync goes': [
     'statesync resumes where it stalled',
     running('statesync', (statesync, atMs) =>
       statesync.leftMs === undefined
         ? statesync
         : { ...statesync, untilMs: atMs + statesync.leftMs, leftMs: undefined },
     ),
-  ),
-]
+  ],
+})
 
 const SECOND = 1000
 /** Seconds in which consensus waits for the blocks of its root, before it knows its target. */

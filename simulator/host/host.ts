@@ -3,8 +3,7 @@ import {
   type Argument,
   type Course,
   courseTo,
-  directive,
-  type Directive,
+  directiveTable,
   duration,
   goalInTime,
   oneOf,
@@ -157,97 +156,80 @@ const reboot: Effect = (condition, atMs) => {
 }
 
 /** Directives for the host of the node. */
-export const hostDirectives: readonly Directive[] = [
-  directive('host reboots', 'the host reboots with the pending kernel; all services restart', reboot),
-  directive('host clock', 'the offset of the clock, which chrony reports', settingOf('host', 'clockAheadMs', offset)),
-  directive('host unsynchronized', 'chrony has no server', changeHost({ clockAheadMs: undefined })),
-  directive(
-    'host pending',
-    'the installed kernel, which the next boot starts',
-    settingOf('host', 'pendingKernel', kernel),
-  ),
-  directive(
-    'host smt',
+export const hostDirectives = directiveTable({
+  'host reboots': ['the host reboots with the pending kernel; all services restart', reboot],
+  'host clock': ['the offset of the clock, which chrony reports', settingOf('host', 'clockAheadMs', offset)],
+  'host unsynchronized': ['chrony has no server', changeHost({ clockAheadMs: undefined })],
+  'host pending': ['the installed kernel, which the next boot starts', settingOf('host', 'pendingKernel', kernel)],
+  'host smt': [
     'simultaneous multithreading is on or off',
     taking(oneOf(['on', 'off']), (word) => changeHost({ multithreading: word === 'on' })),
-  ),
-  directive('host governor', 'the frequency governor of all CPUs', settingOf('host', 'governor', oneOf(GOVERNORS))),
-  directive(
-    'host throttles',
+  ],
+  'host governor': ['the frequency governor of all CPUs', settingOf('host', 'governor', oneOf(GOVERNORS))],
+  'host throttles': [
     'the CPUs are too hot and are throttled twice a second',
     changeHost((_, atMs) => ({ throttledFromMs: atMs })),
-  ),
-  directive('host busy', 'CPU use', settingOf('host', 'busyPercent', percent)),
-  directive(
-    'host memory',
+  ],
+  'host busy': ['CPU use', settingOf('host', 'busyPercent', percent)],
+  'host memory': [
     'the share of the memory that programs can still get; below 5 % they wait for it',
     settingOf('host', 'availableMemoryPercent', percent),
-  ),
-  directive(
-    'host kills',
+  ],
+  'host kills': [
     'the kernel kills a process for lack of memory',
     changeHost(({ oomKills }) => ({ oomKills: oomKills + 1 })),
-  ),
-  directive('host hugepages', 'the number of free huge pages of 2 MiB', settingOf('host', 'hugePagesFree', pages)),
-  directive('host fdlimit', 'the limit of open files of the services', settingOf('host', 'maxOpenFiles', files)),
-  directive('host openfiles', 'the number of open files of consensus', settingOf('host', 'openFiles', openFiles)),
-  directive(
-    'host exposes',
+  ],
+  'host hugepages': ['the number of free huge pages of 2 MiB', settingOf('host', 'hugePagesFree', pages)],
+  'host fdlimit': ['the limit of open files of the services', settingOf('host', 'maxOpenFiles', files)],
+  'host openfiles': ['the number of open files of consensus', settingOf('host', 'openFiles', openFiles)],
+  'host exposes': [
     'a process listens on the port on every interface',
     taking(port, (number) => changeHost(({ exposedPorts }) => ({ exposedPorts: [...exposedPorts, number] }))),
-  ),
-  directive(
-    'host hides',
+  ],
+  'host hides': [
     'the port is reachable on the loopback interface only',
     taking(port, (number) =>
       changeHost(({ exposedPorts }) => ({ exposedPorts: exposedPorts.filter((one) => one !== number) })),
     ),
-  ),
-  directive(
-    'host drops',
+  ],
+  'host drops': [
     'the number of UDP packets, of any process, that the host drops per second for lack of a buffer',
     taking(drops, changeDrops('udpDrops')),
-  ),
-  directive(
-    'host misses',
+  ],
+  'host misses': [
     'the number of packets that the network card loses per second, because it has no free buffer',
     taking(drops, changeDrops('cardDrops')),
-  ),
-  directive(
-    'host stalls',
+  ],
+  'host stalls': [
     'the share of the time in which all programs wait for the disk',
     taking(percent, (share) => changeDrops('diskStalls')(share * 10)),
-  ),
-  directive(
-    'ledger fills',
+  ],
+  'ledger fills': [
     'the number of files of the ledger grows linearly to that number',
     taking(filesInTime, (goal) =>
       changeHost(({ ledgerFiles }, atMs) => ({ ledgerFiles: courseTo(goal, ledgerFiles, atMs) })),
     ),
-  ),
-  directive(
-    'host nvme',
+  ],
+  'host nvme': [
     'the drive of the database is healthy, too hot, failing, or off the bus',
     taking(oneOf(DRIVES), (is) => changeHost((_, fromMs) => ({ drive: { is, fromMs } }))),
-  ),
-  directive(
-    'forkpoint ages',
+  ],
+  'forkpoint ages': [
     'its file is that old and no longer written',
     taking(duration, (ageMs) => changeHost((_, atMs) => ({ forkpointMs: atMs - ageMs }))),
-  ),
-  directive('validators age', 'the file with their sets is that of two epochs before', changeHost({ setsAge: 2n })),
-  directive('validators renew', 'the file has the sets of these epochs again', changeHost({ setsAge: 0n })),
-  directive('forkpoint renews', 'its file is written continuously again', changeHost({ forkpointMs: undefined })),
-  directive(
-    'wal grows',
+  ],
+  'validators age': ['the file with their sets is that of two epochs before', changeHost({ setsAge: 2n })],
+  'validators renew': ['the file has the sets of these epochs again', changeHost({ setsAge: 0n })],
+  'forkpoint renews': ['its file is written continuously again', changeHost({ forkpointMs: undefined })],
+  'wal grows': [
     'the write-ahead log grows linearly to that size',
     taking(megabytesInTime, (goal) =>
       changeHost(({ walMegabytes }, atMs) => ({ walMegabytes: courseTo(goal, walMegabytes, atMs) })),
     ),
-  ),
-  directive('wal vanishes', 'its file system is no longer mounted', changeHost({ hasWal: false })),
-  directive('wal returns', 'its file system is mounted again', changeHost({ hasWal: true })),
-]
+  ],
+  'wal vanishes': ['its file system is no longer mounted', changeHost({ hasWal: false })],
+  'wal returns': ['its file system is mounted again', changeHost({ hasWal: true })],
+})
 
 /** The simulated chronyc; supports only `-c tracking`. */
 export const createChronyc =

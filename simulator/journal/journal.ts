@@ -1,7 +1,7 @@
 import { digest } from '../chain.ts'
 import type { Draft, Entry, Journal, JournalState } from './entry.ts'
 import type { NodeSubject } from '../subject.ts'
-import { directive, type Directive, duration, setIn, settingOf } from '../scenario/directives.ts'
+import { directiveTable, duration, setIn, settingOf } from '../scenario/directives.ts'
 import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -14,21 +14,16 @@ export const usualJournal: JournalState = { access: 'open', keptMs: undefined }
 
 const changeJournal = setIn('journal')
 
-export const journalDirectives: readonly Directive[] = [
-  directive(
-    'journal freezes',
+export const journalDirectives = directiveTable({
+  'journal freezes': [
     'readers of the journal receive no more entries and wait; the node keeps writing',
     changeJournal({ access: 'frozen' }),
-  ),
-  directive('journal thaws', 'readers receive the entries written in the meantime', changeJournal({ access: 'open' })),
-  directive(
-    'journal forbids',
-    'journalctl fails, as for a user outside of its group',
-    changeJournal({ access: 'forbidden' }),
-  ),
-  directive('journal allows', 'journalctl can read again', changeJournal({ access: 'open' })),
-  directive('journal keeps', 'entries older than that are removed', settingOf('journal', 'keptMs', duration)),
-]
+  ],
+  'journal thaws': ['readers receive the entries written in the meantime', changeJournal({ access: 'open' })],
+  'journal forbids': ['journalctl fails, as for a user outside of its group', changeJournal({ access: 'forbidden' })],
+  'journal allows': ['journalctl can read again', changeJournal({ access: 'open' })],
+  'journal keeps': ['entries older than that are removed', settingOf('journal', 'keptMs', duration)],
+})
 
 interface JournalOptions {
   readonly node: string

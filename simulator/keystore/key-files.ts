@@ -4,10 +4,13 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { Validator } from '../chain.ts'
 import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
-import { type Argument, directive, type Directive, taking } from '../scenario/directives.ts'
+import { type Argument, directiveTable, taking } from '../scenario/directives.ts'
 import type { Effect } from '../scenario/timeline.ts'
-import { keyPairOf, type KeyType, sealKeystore } from './keystore-file.ts'
-import { recoveredLines, RECOVERY_START } from './keystore-tool.ts'
+import { keyPairOf, KeystoreError, type KeyType, openKeystore, type Sealed, sealKeystore } from './keystore-file.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { asError } from '../../src/core/errors.ts'
+import type { Frame, Tool } from '../tools/tools.ts'
 
 declare module '../scenario/timeline.ts' {
   interface Condition {
@@ -73,14 +76,11 @@ const keyFileChange: Argument<KeyFileChange> = {
   read: (text) => KEY_FILE_CHANGES.get(text),
 }
 
-const MEANINGS: Readonly<Record<KeyFileName, string>> = {
-  secp: 'the file of the secp keystore is removed, emptied, truncated, made world-readable, renamed and written again, or restored',
-  bls: 'the same for the BLS keystore',
-  password: 'the same for the environment file, which contains the password of both',
-  'secp-backup': 'the same for the backup of the secp key; truncated as by a failed recover',
-  'bls-backup': 'the same for the backup of the BLS key',
-  'password-backup': 'the same for the backup of the password',
-}
+const changing = (name: KeyFileName) =>
+  taking(keyFileChange, (change) => (condition, atMs) => {
+    const file = condition.keys[name]
+    return { ...condition, keys: { ...condition.keys, [name]: { ...file, ...change(file, atMs) } } }
+  })
 
 const backupsLeave: Effect = (condition, offNodeMs) => {
   const { keys } = condition
@@ -89,23 +89,21 @@ const backupsLeave: Effect = (condition, offNodeMs) => {
   return { ...condition, keys: { ...keys, ...Object.fromEntries(moved), offNodeMs } }
 }
 
-export const keyDirectives: readonly Directive[] = [
-  ...KEY_FILES.map((name) =>
-    directive(
-      `key ${name}`,
-      MEANINGS[name],
-      taking(keyFileChange, (change) => (condition, atMs) => {
-        const file = condition.keys[name]
-        return { ...condition, keys: { ...condition.keys, [name]: { ...file, ...change(file, atMs) } } }
-      }),
-    ),
-  ),
-  directive(
-    'backups leave',
-    'the backups of the three secrets are kept off the node, as `keys off-node` records',
-    backupsLeave,
-  ),
-]
+export const keyDirectives = directiveTable({
+  'key secp': [
+    'the file of the secp keystore is removed, emptied, truncated, made world-readable, renamed and written again, or restored',
+    changing('secp'),
+  ],
+  'key bls': ['the same for the BLS keystore', changing('bls')],
+  'key password': ['the same for the environment file, which contains the password of both', changing('password')],
+  'key secp-backup': [
+    'the same for the backup of the secp key; truncated as by a failed recover',
+    changing('secp-backup'),
+  ],
+  'key bls-backup': ['the same for the backup of the BLS key', changing('bls-backup')],
+  'key password-backup': ['the same for the backup of the password', changing('password-backup')],
+  'backups leave': ['the backups of the three secrets are kept off the node, as `keys off-node` records', backupsLeave],
+})
 
 /** Salt and IV are fixed: a keystore has the same content in every run. */
 const letters = (count: number): Buffer => Buffer.from('simulated, not a key; '.repeat(5)).subarray(0, count)
@@ -244,4 +242,98 @@ const writeKeyFile = async (path: string, file: Content): Promise<void> => {
   await chmod(`${path}.new`, file.mode)
   await utimes(`${path}.new`, file.writtenMs / 1000, file.writtenMs / 1000)
   await rename(`${path}.new`, path)
+}
+
+/** The first line of `recover`, also if it fails. */
+const RECOVERY_START = 'Recovering secret from keystore file...'
+
+const NAMES = { secp: 'Secp', bls: 'BLS' } as const
+const VERSIONS = { 1: 'v1 (Legacy)', 2: 'v2 (Direct IKM)' } as const
+
+const keyLines = (sealed: Sealed, type: KeyType): readonly string[] => {
+  const { privateKey, publicKey } = keyPairOf(sealed, type)
+  return [`${NAMES[type]} private key: ${privateKey}`, `${NAMES[type]} public key: ${publicKey}`]
+}
+
+/** What `recover` prints after its first line. Throws a KeystoreError if the secret is not that of a key. */
+const recoveredLines = (sealed: Sealed, type: KeyType): readonly string[] => [
+  `Keystore version: ${VERSIONS[sealed.version]}`,
+  `Keystore secret: ${sealed.secret.toString('hex')}`,
+  ...keyLines(sealed, type),
+]
+
+/**
+ * The simulated keystore tool, of v0.12 and later: `recover` and `import`. It reads and writes real files with the
+ * permissions and umask of its process. Like the real one, it overwrites existing files.
+ */
+export const keystoreTool: Tool = function* (argv) {
+  const call = readCall(argv)
+  if (typeof call === 'string') yield* [{ stderr: `error: ${call}\n` }, { exit: 2 }] satisfies Frame[]
+  else if (call.mode === 'recover') yield* recover(call)
+  else yield* importKey(call)
+}
+
+interface KeystoreCall {
+  readonly mode: 'recover' | 'import'
+  readonly path: string
+  readonly password: string
+  readonly type: KeyType
+  /** Hex digits; only for `import`. */
+  readonly secret: string
+}
+
+const STRING = { type: 'string' } as const
+const OPTIONS = { password: STRING, 'keystore-path': STRING, 'key-type': STRING, ikm: STRING } as const
+
+/** Parses the arguments, or returns what is wrong with them. */
+const readCall = (argv: readonly string[]): KeystoreCall | string => {
+  try {
+    const { values, positionals } = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true })
+    const { password, 'keystore-path': path, 'key-type': type, ikm: secret = '' } = values
+    const [mode] = positionals
+    if (mode !== 'recover' && mode !== 'import') return `unrecognized subcommand '${mode ?? ''}'`
+    if (type !== 'secp' && type !== 'bls') return "'--key-type <KEY_TYPE>' is secp or bls"
+    if (password === undefined || path === undefined)
+      return '--password <PASSWORD> and --keystore-path <KEYSTORE_PATH> are required'
+    return { mode, path, password, type, secret }
+  } catch (error) {
+    return asError(error).message
+  }
+}
+
+function* recover({ path, password, type }: KeystoreCall): Generator<Frame> {
+  yield { stdout: `${RECOVERY_START}\n` }
+  yield* attempt('unable to recover keystore secret', () =>
+    recoveredLines(openKeystore(readFileSync(path, 'utf8'), password), type),
+  )
+}
+
+function* importKey({ path, password, type, secret }: KeystoreCall): Generator<Frame> {
+  if (!/^(?:0x)?(?:[\da-f]{2})*$/i.test(secret)) {
+    yield* [{ stderr: 'error: failed to parse ikm as hex\n' }, { exit: 1 }] satisfies Frame[]
+    return
+  }
+  const sealed = { secret: Buffer.from(secret.replace(/^0x/, ''), 'hex'), version: 2 } as const
+  yield* attempt('keystore file generation failed', () => {
+    const lines = keyLines(sealed, type)
+    writeFileSync(path, sealKeystore({ ...sealed, password }))
+    return [...lines, 'Successfully generated keystore file.']
+  })
+}
+
+/** The output of a command, and its exit status. */
+function* attempt(failed: string, run: () => readonly string[]): Generator<Frame> {
+  try {
+    yield* [{ stdout: `${run().join('\n')}\n` }, { exit: 0 }] satisfies Frame[]
+  } catch (error) {
+    yield* [{ stderr: `error: ${failed}: ${reasonOf(error)}\n` }, { exit: 1 }] satisfies Frame[]
+  }
+}
+
+/** The error in the tool's words; that of the system begins with its number. Throws any other error again. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof KeystoreError) return error.message
+  if (error instanceof Error && 'errno' in error && 'code' in error)
+    return `FileIOError(Os { code: ${Math.abs(Number(error.errno))}, kind: ${String(error.code)} })`
+  throw error
 }

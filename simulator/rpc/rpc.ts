@@ -1,7 +1,7 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import { type Precompile, STAKING } from './staking.ts'
-import { directive, type Directive, set } from '../scenario/directives.ts'
+import { directiveTable, set } from '../scenario/directives.ts'
 import {
   blockOfHash,
   hex,
@@ -31,20 +31,19 @@ declare module '../scenario/timeline.ts' {
 export const usualRpc = { divergedMs: undefined, referenceAnswers: true, rpcAnswers: true, rpcFrozen: false } as const
 
 /** Directives for the RPC of the node and for the references: other views of the chain. */
-export const rpcDirectives: readonly Directive[] = [
-  directive('rpc frozen', 'the RPC still responds, always with its current height', set({ rpcFrozen: true })),
-  directive('rpc thaws', 'the RPC reports the height of the node again', set({ rpcFrozen: false })),
-  directive('rpc fails', 'the RPC refuses connections, though its process runs', set({ rpcAnswers: false })),
-  directive('rpc answers', 'the RPC responds again', set({ rpcAnswers: true })),
-  directive(
-    'state diverges',
+export const rpcDirectives = directiveTable({
+  'rpc frozen': ['the RPC still responds, always with its current height', set({ rpcFrozen: true })],
+  'rpc thaws': ['the RPC reports the height of the node again', set({ rpcFrozen: false })],
+  'rpc fails': ['the RPC refuses connections, though its process runs', set({ rpcAnswers: false })],
+  'rpc answers': ['the RPC responds again', set({ rpcAnswers: true })],
+  'state diverges': [
     'execution computes another state: the hashes of its blocks differ, and consensus rejects each block of others',
     (condition, atMs) => ({ ...condition, divergedMs: atMs }),
-  ),
-  directive('state agrees', 'the state is that of the network again', set({ divergedMs: undefined })),
-  directive('reference fails', 'the references refuse connections', set({ referenceAnswers: false })),
-  directive('reference answers', 'the references respond again', set({ referenceAnswers: true })),
-]
+  ],
+  'state agrees': ['the state is that of the network again', set({ divergedMs: undefined })],
+  'reference fails': ['the references refuse connections', set({ referenceAnswers: false })],
+  'reference answers': ['the references respond again', set({ referenceAnswers: true })],
+})
 
 /** An HTTP request without the connection. */
 export interface HttpRequest {
@@ -203,7 +202,7 @@ const withState = (view: View, tag: unknown, answer: (block: bigint) => Reply): 
 /** Renders the block; null if the endpoint does not have it. */
 const atBlock = (view: View, tag: unknown, render: (chain: Chain, block: Block) => unknown): Reply => {
   const number = numberOf(tag, view)
-  if (number === undefined) return { error: { code: -32602, message: 'Invalid params' } }
+  if (number === undefined) return INVALID_PARAMS
   const block = number > view.latest() ? undefined : view.chain.block(number)
   return { result: block ? render(view.chain, block) : null }
 }

@@ -1,16 +1,7 @@
 import { ECDH } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
-import {
-  type Argument,
-  directive,
-  type Directive,
-  percent,
-  set,
-  setIn,
-  settingOf,
-  taking,
-} from '../scenario/directives.ts'
+import { type Argument, directiveTable, percent, set, setIn, settingOf, taking } from '../scenario/directives.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -41,14 +32,12 @@ const tokens: Argument<bigint> = {
 }
 
 /** Directives for the staking precompile. */
-export const stakingDirectives: readonly Directive[] = [
-  directive(
-    'delegations are',
+export const stakingDirectives = directiveTable({
+  'delegations are': [
     'the stake of all delegators of the validator; it counts from the next boundary block on',
     settingOf('staking', 'tokens', tokens),
-  ),
-  directive(
-    'authority undelegates',
+  ],
+  'authority undelegates': [
     'the authority of the validator requests to withdraw from its stake: withdrawal request 0',
     taking(tokens, (amount) =>
       setIn('staking')(({ tokens: before }, requestedMs) => ({
@@ -56,23 +45,14 @@ export const stakingDirectives: readonly Directive[] = [
         withdrawal: { tokens: amount, requestedMs },
       })),
     ),
-  ),
-  directive(
-    'authority holds',
-    'the native balance of the authority of the validator',
-    settingOf('staking', 'balance', tokens),
-  ),
-  directive(
-    'commission is',
-    'the commission of the validator, in percent',
-    settingOf('staking', 'commission', percent),
-  ),
-  directive(
-    'epoch ends',
+  ],
+  'authority holds': ['the native balance of the authority of the validator', settingOf('staking', 'balance', tokens)],
+  'commission is': ['the commission of the validator, in percent', settingOf('staking', 'commission', percent)],
+  'epoch ends': [
     'the boundary block of an epoch is proposed: the chain is shifted to that time',
     (condition, atMs) => set({ epochEndsMs: atMs })(condition, atMs),
-  ),
-]
+  ],
+})
 
 const WEI = 10n ** 18n
 const MINIMUM = 10_000_000n

@@ -1,5 +1,5 @@
-import { intervals } from '../native-counts.ts'
-import { directive, type Directive, set } from '../scenario/directives.ts'
+import { directiveTable, set } from '../scenario/directives.ts'
+import { intervals } from '../scenario/timeline.ts'
 import type { SimulatedNode } from '../subject.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -10,14 +10,10 @@ declare module '../scenario/timeline.ts' {
 }
 
 /** Directives for the users of the RPC. */
-export const trafficDirectives: readonly Directive[] = [
-  directive(
-    'users rush',
-    'users send ten times as many requests, and calls wait for seconds',
-    set({ rpcOverloaded: true }),
-  ),
-  directive('users leave', 'users send as many requests as usual', set({ rpcOverloaded: false })),
-]
+export const trafficDirectives = directiveTable({
+  'users rush': ['users send ten times as many requests, and calls wait for seconds', set({ rpcOverloaded: true })],
+  'users leave': ['users send as many requests as usual', set({ rpcOverloaded: false })],
+})
 
 /** Requests a second by method; the agent's own are those of the first two. */
 const USUAL = {
@@ -52,7 +48,7 @@ export const renderTraffic = (node: SimulatedNode): string => {
   const line = (name: string, labels: string, value: number): string =>
     `${prefix}_${name}{${resource}${labels}} ${float(value)} ${atMs}`
   const seconds = { usual: 0, rush: 0 }
-  for (const { condition, from, to } of intervals(node, startedMs, atMs))
+  for (const { condition, from, to } of intervals(node.timeline, startedMs, atMs))
     seconds[condition.rpcOverloaded ? 'rush' : 'usual'] += (to - from) / 1000
   const all = seconds.usual + RUSH * seconds.rush
 

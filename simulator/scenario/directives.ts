@@ -41,11 +41,14 @@ export interface Directive {
 
 type Read = Pick<Directive, 'argument' | 'read'>
 
-/** `name` is subject and verb. */
-export const directive = (name: `${string} ${string}`, meaning: string, effect: Effect | Read): Directive => {
-  const [subject = '', verb = ''] = name.split(' ')
-  return { subject, verb, meaning, ...('read' in effect ? effect : { argument: undefined, read: () => effect }) }
-}
+/** By subject and verb, in this order. */
+export const directiveTable = (
+  rows: Readonly<Record<string, readonly [meaning: string, effect: Effect | Read]>>,
+): readonly Directive[] =>
+  Object.entries(rows).map(([name, [meaning, effect]]) => {
+    const [subject = '', verb = ''] = name.split(' ')
+    return { subject, verb, meaning, ...('read' in effect ? effect : { argument: undefined, read: () => effect }) }
+  })
 
 /** The effect of a directive with an argument. */
 export const taking = <T>({ expected, read }: Argument<T>, effect: (value: T) => Effect): Read => ({

@@ -4,8 +4,7 @@ import { ConfigError, excerpt } from '../../src/core/errors.ts'
 import { packageFile } from '../../src/core/package.ts'
 import { closestMatch } from '../../src/core/suggest.ts'
 import { parseDuration } from '../../src/core/units.ts'
-import { consensusDirectives } from '../consensus/consensus-log.ts'
-import { roundDirectives } from '../consensus/own-rounds.ts'
+import { consensusDirectives, roundDirectives } from '../consensus/consensus-log.ts'
 import { logVolumeDirectives } from '../consensus/log-lines.ts'
 import { statesyncDirectives } from '../consensus/statesync.ts'
 import { executionDirectives } from '../execution.ts'
@@ -32,7 +31,7 @@ export const directives: readonly Directive[] = [
   ...rpcDirectives,
   ...trafficDirectives,
   ...stakingDirectives,
-  panics,
+  ...panics,
   ...ROLES.flatMap(serviceDirectives),
   ...executionDirectives,
   ...storageDirectives,

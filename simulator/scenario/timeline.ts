@@ -34,6 +34,16 @@ export interface Timeline {
   conditionAt(ms: number): Condition
 }
 
+/** The parts of a time range with one condition each. */
+export const intervals = ({ segments }: Timeline, fromMs: number, toMs: number) =>
+  segments
+    .map(({ fromMs: begins, condition }, index) => ({
+      condition,
+      from: Math.max(begins, fromMs),
+      to: Math.min(segments[index + 1]?.fromMs ?? Infinity, toMs),
+    }))
+    .filter(({ from, to }) => from < to)
+
 /**
  * Directives at second 0 apply to the past as well: a node that lags from the start has always lagged, and does not
  * fall behind first.

@@ -3,7 +3,7 @@ import { digest, pick } from '../chain.ts'
 import { hour } from '../../src/core/units.ts'
 import type { NodeSubject } from '../subject.ts'
 import type { Draft } from '../journal/entry.ts'
-import { directive, type Directive, exitCode, signal, taking } from '../scenario/directives.ts'
+import { type Directive, directiveTable, exitCode, signal, taking } from '../scenario/directives.ts'
 import type { Change, Effect } from '../scenario/timeline.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -145,37 +145,32 @@ const remove: (role: Role) => Effect = (role) =>
 const SIGABRT = 6
 
 /** Directives for one service. */
-export const serviceDirectives = (subject: Role): readonly Directive[] => [
-  directive(
-    `${subject} crashes`,
-    'a signal ends the process; systemd leaves the unit failed',
-    taking(signal, ({ number, dumpsCore }) =>
-      endBy(subject, { code: dumpsCore ? 'dumped' : 'killed', status: number, requested: false }),
-    ),
-  ),
-  directive(
-    `${subject} exits`,
-    'the process exits with that code',
-    taking(exitCode, (status) => endBy(subject, { code: 'exited', status, requested: false })),
-  ),
-  directive(
-    `${subject} stops`,
-    'an operator stops the service',
-    endBy(subject, { code: 'exited', status: 0, requested: true }),
-  ),
-  directive(`${subject} vanishes`, 'the service is stopped and its unit removed, until it starts', remove(subject)),
-  directive(
-    `${subject} starts`,
-    'an operator starts the service: a new invocation',
-    changeService(subject, startService),
-  ),
-]
+export const serviceDirectives = (subject: Role): readonly Directive[] =>
+  directiveTable({
+    [`${subject} crashes`]: [
+      'a signal ends the process; systemd leaves the unit failed',
+      taking(signal, ({ number, dumpsCore }) =>
+        endBy(subject, { code: dumpsCore ? 'dumped' : 'killed', status: number, requested: false }),
+      ),
+    ],
+    [`${subject} exits`]: [
+      'the process exits with that code',
+      taking(exitCode, (status) => endBy(subject, { code: 'exited', status, requested: false })),
+    ],
+    [`${subject} stops`]: [
+      'an operator stops the service',
+      endBy(subject, { code: 'exited', status: 0, requested: true }),
+    ],
+    [`${subject} vanishes`]: ['the service is stopped and its unit removed, until it starts', remove(subject)],
+    [`${subject} starts`]: ['an operator starts the service: a new invocation', changeService(subject, startService)],
+  })
 
-export const panics: Directive = directive(
-  'bft panics',
-  'the process writes a panic, which is not JSON, and aborts',
-  endBy('bft', { code: 'dumped', status: SIGABRT, requested: false, panicked: true }),
-)
+export const panics = directiveTable({
+  'bft panics': [
+    'the process writes a panic, which is not JSON, and aborts',
+    endBy('bft', { code: 'dumped', status: SIGABRT, requested: false, panicked: true }),
+  ],
+})
 
 /** Message IDs of systemd's catalog; the texts are those of version 252. */
 const MESSAGE_ID = {

@@ -2,7 +2,7 @@ import { digest, pick } from '../chain.ts'
 import type { NodeSubject, SimulatedNode } from '../subject.ts'
 import type { Draft } from '../journal/entry.ts'
 import { runEntry } from '../journal/journal.ts'
-import { directive, type Directive, setIn } from '../scenario/directives.ts'
+import { directiveTable, setIn } from '../scenario/directives.ts'
 import {
   descriptionOf,
   invocationOf,
@@ -14,6 +14,7 @@ import {
   type Service,
   unitOf,
 } from './service.ts'
+import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 
 declare module '../scenario/timeline.ts' {
   interface Condition {
@@ -33,19 +34,17 @@ export const usualCleanup: Cleanup = { skips: false, ranMs: undefined }
 
 const changeCleanup = setIn('cleanup')
 
-export const cleanupDirectives: readonly Directive[] = [
-  directive('cleanup skips', 'the clean-up finds no new file and deletes nothing', changeCleanup({ skips: true })),
-  directive(
-    'cleanup works',
+export const cleanupDirectives = directiveTable({
+  'cleanup skips': ['the clean-up finds no new file and deletes nothing', changeCleanup({ skips: true })],
+  'cleanup works': [
     'the clean-up deletes files, unless the node was stalled for 20 minutes',
     changeCleanup({ skips: false }),
-  ),
-  directive(
-    'cleanup runs',
+  ],
+  'cleanup runs': [
     'an operator starts the clean-up, outside of its hour',
     changeCleanup((_, atMs) => ({ ranMs: atMs })),
-  ),
-]
+  ],
+})
 
 /** The clean-up does nothing if the ledger has no new file for this time. */
 const STALE_MS = 20 * 60_000
@@ -121,7 +120,7 @@ const date = (ms: number): string => {
 const pretty: TimeStyle = (ms) => `${date(ms)} UTC`
 
 /** The time formats of `--timestamp=`. */
-export const TIME_STYLES: ReadonlyMap<string, TimeStyle> = new Map([
+const TIME_STYLES: ReadonlyMap<string, TimeStyle> = new Map([
   ['pretty', pretty],
   ['us+utc', (ms) => `${date(ms)}.${String(Math.round((ms % 1000) * 1000)).padStart(6, '0')} UTC`],
 ])
@@ -157,7 +156,7 @@ const NO_SERVICE: Unit = {
 const NO_TIMER: Unit = { NextElapseUSecRealtime: '', LastTriggerUSec: '', Result: 'success' }
 
 /** The properties that systemd prints for an unknown unit. */
-export const missingUnit = (id: string): Unit => ({
+const missingUnit = (id: string): Unit => ({
   ...(id.endsWith('.timer') ? NO_TIMER : NO_SERVICE),
   Id: id,
   Description: id,
@@ -270,3 +269,60 @@ const cruftTimer = (node: SimulatedNode, time: TimeStyle): Unit => {
     InvocationID: digest(node.name, 'invocation', 'cruft.timer').slice(0, 32),
   })
 }
+
+/** The simulated systemctl: the commands that the agent runs. */
+export const createSystemctl =
+  (node: SimulatedNode): Tool =>
+  (argv) => {
+    const read = parseArguments(GRAMMAR, argv)
+    if (typeof read === 'string') return fail(`systemctl: ${read}`)
+    const { operands, options } = read
+    const style = TIME_STYLES.get(options.get('timestamp')?.at(-1) ?? 'pretty')
+    if (!style) return fail('Failed to parse timestamp style: Invalid argument')
+    const [verb = '', ...names] = operands
+    const command = COMMANDS.get(verb)
+    return command?.({ units: readUnits(node, style), names, options }) ?? fail(`Unknown command verb ${verb}.`)
+  }
+
+interface Call {
+  readonly units: ReadonlyMap<string, Unit>
+  readonly names: readonly string[]
+  readonly options: ParsedArguments['options']
+}
+
+const GRAMMAR = createGrammar('p,property= value timestamp= no-pager no-legend')
+
+const show = ({ units, names, options }: Call): readonly Frame[] => {
+  const properties = (options.get('property') ?? []).flatMap((list) => list.split(',')).filter((name) => name !== '')
+  const blocks = names.map((name) => {
+    const id = withSuffix(name)
+    return Object.entries(units.get(id) ?? missingUnit(id))
+      .filter(([property]) => properties.length === 0 || properties.includes(property))
+      .map(([property, value]) => (options.has('value') ? `${value}\n` : `${property}=${value}\n`))
+      .join('')
+  })
+  return [{ stdout: blocks.join('\n') }, { exit: 0 }]
+}
+
+/** As with --no-legend. */
+const listUnitFiles = ({ units, names }: Call): readonly Frame[] => {
+  const patterns = names.map(globPattern)
+  const rows = [...units]
+    .filter(([id]) => patterns.length === 0 || patterns.some((pattern) => pattern.test(id)))
+    .map(([id, { UnitFileState: state = '' }]) => `${id} ${state} ${state === 'static' ? '-' : 'enabled'}\n`)
+  return [{ stdout: rows.toSorted().join('') }, { exit: rows.length === 0 && names.length > 0 ? 1 : 0 }]
+}
+
+const COMMANDS = new Map([
+  ['show', show],
+  ['list-unit-files', listUnitFiles],
+])
+
+const withSuffix = (name: string): string => (name.includes('.') ? name : `${name}.service`)
+
+const globPattern = (glob: string): RegExp => {
+  const escaped = withSuffix(glob).replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`)
+}
+
+const fail = (message: string): readonly Frame[] => [{ stderr: `${message}\n` }, { exit: 1 }]

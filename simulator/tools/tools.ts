@@ -8,7 +8,7 @@ import { shellQuote } from '../../src/core/format.ts'
 import { packageFile } from '../../src/core/package.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { SimulatedNode } from '../subject.ts'
-import { directive, type Directive } from '../scenario/directives.ts'
+import { directiveTable } from '../scenario/directives.ts'
 import type { Effect } from '../scenario/timeline.ts'
 
 declare module '../scenario/timeline.ts' {
@@ -122,20 +122,16 @@ const setTool =
   (name: 'mpt' | 'status', state: ToolState): Effect =>
   (condition) => ({ ...condition, tools: { ...condition.tools, [name]: state } })
 
-const hangAndRecover = (subject: 'mpt' | 'status'): readonly Directive[] => [
-  directive(`${subject} hangs`, 'the tool does not end and ignores SIGTERM', setTool(subject, 'hangs')),
-  directive(`${subject} answers`, 'the tool works again; calls that still hang end', setTool(subject, 'answers')),
-]
+const HANGS = 'the tool does not end and ignores SIGTERM'
+const ANSWERS = 'the tool works again; calls that still hang end'
 
-export const toolFaultDirectives: readonly Directive[] = [
-  ...hangAndRecover('status'),
-  ...hangAndRecover('mpt'),
-  directive(
-    'mpt aborts',
-    'the tool writes a backtrace with an assertion and is killed by SIGABRT',
-    setTool('mpt', 'aborts'),
-  ),
-]
+export const toolFaultDirectives = directiveTable({
+  'status hangs': [HANGS, setTool('status', 'hangs')],
+  'status answers': [ANSWERS, setTool('status', 'answers')],
+  'mpt hangs': [HANGS, setTool('mpt', 'hangs')],
+  'mpt answers': [ANSWERS, setTool('mpt', 'answers')],
+  'mpt aborts': ['the tool writes a backtrace with an assertion and is killed by SIGABRT', setTool('mpt', 'aborts')],
+})
 
 const POLL_MS = 100
 

@@ -4,13 +4,12 @@ import { expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
 import { hour } from '../../src/core/units.ts'
-import { ALERTMANAGERS, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { ALERTMANAGERS, requireAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { cli, startCli, type World } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { receiving } from '../support/http.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 
 /** A receiver that returns this status and body. */
 const listen = async (...answer: Parameters<typeof receiving>) => {
@@ -51,7 +50,7 @@ interface AlertmanagerOptions {
 const NOT_DELIVERED = /^not delivered: .* `journalctl -u prometheus-alertmanager`$/
 
 for (const version of ALERTMANAGERS) {
-  const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
+  const describe = await requireAlertmanager(version)
   describe(`alert test with Alertmanager ${version}`, () => {
     const start = async (directory: string, { receivers, route = {}, flags = [] }: AlertmanagerOptions) => {
       const config = {

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { ALERTMANAGERS, amtool, probeAlertmanager } from '../support/alertmanager.ts'
+import { ALERTMANAGERS, amtool, requireAlertmanager } from '../support/alertmanager.ts'
 import { run } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { alerts } from './files.ts'
 import { CONFIG, configSchema, labelsOf, readConfig } from './listeners.ts'
 
 for (const version of ALERTMANAGERS) {
-  const describeVersion = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
+  const describeVersion = await requireAlertmanager(version)
   describeVersion(`with Alertmanager ${version}`, () => {
     it('the configuration is accepted', async () => {
       const { code, stdout, stderr } = await run(await amtool(version), ['check-config', CONFIG])

@@ -9,13 +9,12 @@ import { createHttpClient } from '../../src/sources/http.ts'
 import {
   type AlertmanagerVersion,
   ALERTMANAGERS,
-  probeAlertmanager,
+  requireAlertmanager,
   startAlertmanager,
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { memoryCheckpoint } from '../collectors/recording.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 
 const listedSchema = z.array(
   z.object({ labels: z.object({ alertname: z.string() }), startsAt: z.string(), endsAt: z.string() }),
@@ -98,7 +97,7 @@ const startAgent = (url: string, isAhead: number, checkpoint = memoryCheckpoint(
 }
 
 for (const version of ALERTMANAGERS) {
-  const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
+  const describe = await requireAlertmanager(version)
   describe(`the clock of the agent and Alertmanager ${version}`, () => {
     it.for([-hour, 0, hour])('an agent whose clock is %i ms ahead', async (ahead, { directory }) => {
       const { url, list } = await start(version, directory)

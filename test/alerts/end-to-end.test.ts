@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 import { FAULTS } from '../../e2e/faults.ts'
 import { runFault } from '../../e2e/run-fault.ts'
-import { probePrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus } from '../support/prometheus.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 /** Three of the rows of `npm run e2e:alerts`. */
 const THESE = ['deadlock', 'crash', 'chunks']

@@ -1,16 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { amtool, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { amtool, requireAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { receiving } from '../support/http.ts'
 import { run } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { ALERTS } from './files.ts'
 
 const PAGE = 'docs/how-to/first-message.md'
-const describe = await requireRealPart('alertmanager', probeAlertmanager)
+const describe = await requireAlertmanager()
 
 /** What the API of Telegram answers if it accepts a message. */
 const ACCEPTED = '{"ok":true,"result":{"message_id":1,"chat":{"id":42}}}'

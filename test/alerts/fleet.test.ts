@@ -5,11 +5,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { run } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus, promtool } from '../support/prometheus.ts'
 import { ALERTS, testFiles } from './files.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 /** It compares the nodes of all clusters: two nodes with one key are a fault wherever they are. */
 const ACROSS_CLUSTERS = 'ChainIdentityTwice'

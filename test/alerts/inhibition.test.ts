@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { probeAlertmanager } from '../support/alertmanager.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requireAlertmanager } from '../support/alertmanager.ts'
 import { addressOf } from './files.ts'
 import { type Labels, labelsOf, type Listeners, startListeners } from './listeners.ts'
 
-const describe = await requireRealPart('alertmanager', probeAlertmanager)
+const describe = await requireAlertmanager()
 
 type Case = readonly [address: string, severity: string, labels?: Labels]
 

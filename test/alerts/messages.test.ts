@@ -13,13 +13,12 @@ import { addressOf } from '../../src/health/rules/rule.ts'
 import {
   type AlertmanagerVersion,
   ALERTMANAGERS,
-  probeAlertmanager,
+  requireAlertmanager,
   startAlertmanager,
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { listening } from '../support/http.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { ALERTS } from './files.ts'
 import { readConfig } from './listeners.ts'
 
@@ -336,7 +335,7 @@ test('the how-to shows messages as they arrive', async () => {
 })
 
 for (const version of ALERTMANAGERS) {
-  const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
+  const describe = await requireAlertmanager(version)
   describe(`the messages of Alertmanager ${version}`, () => {
     it('say what is wrong, what to do and since when, by every integration', async ({ directory }) => {
       for (const [name, message] of await messagesOf(version, directory))

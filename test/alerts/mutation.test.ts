@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { run } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart, versionsToTest } from '../support/real-parts.ts'
+import { requirePrometheus, promtool } from '../support/prometheus.ts'
+import { versionsToTest } from '../support/real-parts.ts'
 import { testFiles } from './files.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/mutate-alerts.mjs', import.meta.url))
 const SLOW = 1_800_000

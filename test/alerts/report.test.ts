@@ -1,11 +1,10 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { ALERTMANAGERS, probeAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
+import { ALERTMANAGERS, requireAlertmanager, startAlertmanager } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { receiving } from '../support/http.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { readConfig } from './listeners.ts'
 
 const messageSchema = z.object({
@@ -18,7 +17,7 @@ const routesSchema = z.looseObject({ routes: z.array(z.looseObject({ matchers: z
 const resolvedSchema = z.object({ slack_configs: z.array(z.object({ send_resolved: z.boolean() })).optional() })
 
 for (const version of ALERTMANAGERS) {
-  const describe = await requireRealPart(`Alertmanager ${version}`, async () => probeAlertmanager(version))
+  const describe = await requireAlertmanager(version)
   describe(`report --send with Alertmanager ${version}`, () => {
     it('is one message of seven lines at most, and none when it ends', async ({ directory, onTestFinished }) => {
       const { url, bodies, close } = await receiving()

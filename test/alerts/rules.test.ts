@@ -4,13 +4,12 @@ import { expect, it } from 'vitest'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
 import { lintSelectors, knownLabels } from '../dashboards/lint/expressions.ts'
 import { run } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus, promtool } from '../support/prometheus.ts'
 import { ALERTS, alerts, expectations, rowOf, ruleFiles, rules, RUNBOOKS, testFiles } from './files.ts'
 import { anchorOf } from '../../src/exporter/page/markdown.ts'
 import { readPromql } from '../support/promql.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 const SEVERITIES = ['critical', 'warning', 'info', 'none']
 const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(' ')

@@ -7,8 +7,7 @@ import { metrics } from '../../src/metrics.ts'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
 import { it } from '../support/directory.ts'
 import { run } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus, promtool } from '../support/prometheus.ts'
 import { parse } from 'yaml'
 import { addressOf, ALERTS, alerts, RUNBOOKS } from './files.ts'
 
@@ -98,7 +97,7 @@ const expressionsOf = (page: string): readonly (readonly string[])[] => {
   return blocks.length > 0 ? [blocks] : items
 }
 
-const withPrometheus = await requireRealPart('prometheus', probePrometheus)
+const withPrometheus = await requirePrometheus()
 
 withPrometheus('the expressions of the runbooks', () => {
   it('are valid, in the opinion of promtool, and at most three for a row', async ({ directory }) => {

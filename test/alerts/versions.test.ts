@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { openHost } from '../support/host.ts'
 import { run } from '../support/programs.ts'
-import { OLDER, probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { OLDER, requirePrometheus, promtool } from '../support/prometheus.ts'
 import { checkShipped, CONFIGURATIONS } from '../support/shipped-prometheus.ts'
 import { differencesFromPrometheus } from '../scenarios/agreement.ts'
 import { ALERTS, testFiles } from './files.ts'
@@ -28,7 +27,7 @@ const looksOf = async (scenario: string) => {
 
 /** The other tests do this with the newest version. */
 for (const version of OLDER) {
-  const describe = await requireRealPart(`Prometheus ${version}`, async () => probePrometheus(version))
+  const describe = await requirePrometheus(version)
   describe(`with Prometheus ${version}`, () => {
     it.each(testFiles)('%s: the rules pass their unit tests', async (name) => {
       const args = ['test', 'rules', `${name}.test.yaml`]

@@ -3,12 +3,11 @@ import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type Alerting, INSTANCE, startAlerting } from '../../e2e/alerting.ts'
-import { probeAlertmanager } from '../support/alertmanager.ts'
+import { requireAlertmanager } from '../support/alertmanager.ts'
 import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { listening } from '../support/http.ts'
-import { probePrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus } from '../support/prometheus.ts'
 import { parseExposition } from '../support/scrape.ts'
 import { addressOf } from './files.ts'
 import type { Labels } from './listeners.ts'
@@ -109,7 +108,7 @@ it('an alert is sent within a second of the evaluation that fires it', async () 
   expect((relay.firstAt.get(ALERT) ?? Infinity) - firedAt).toBeLessThanOrEqual(1000)
 })
 
-const describe = await requireRealPart('alertmanager', probeAlertmanager)
+const describe = await requireAlertmanager()
 describe('the agent alone', () => {
   it('sends what fires to an Alertmanager that is started later, once, and its end', async () => {
     const { relay, toSecond, isAccepted } = await start()
@@ -132,7 +131,7 @@ describe('the agent alone', () => {
   })
 })
 
-const describeBoth = await requireRealPart('prometheus', probePrometheus)
+const describeBoth = await requirePrometheus()
 describeBoth('the agent and Prometheus', () => {
   it('send the same alert, which is one notification', async () => {
     const { relay, host, toSecond } = await start()

@@ -119,8 +119,6 @@ test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitte
     prefix: 'chain',
     scenario: await loadScenario(scenario),
     directory: place,
-    rpcPort: 0,
-    referencePort: 0,
   })
   await plantKeys(simulator)
   for (const tool of await readdir(simulator.binDirectory)) {

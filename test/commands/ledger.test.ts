@@ -144,6 +144,15 @@ describe('a node', () => {
     expect((blocks.at(-1) ?? 0n) - (blocks[0] ?? 0n)).toBe(11n)
   })
 
+  test('is followed, each block once, until Ctrl-C', async () => {
+    const blocksIn = (text: string): readonly number[] =>
+      text.split('\n').flatMap((one) => (one.includes('"proposed"') ? [Number(/"seqNum":"(\d+)"/.exec(one)?.[1])] : []))
+    const until = (text: string): boolean => blocksIn(text).length > 20
+    const { code, out } = await host.run(['ledger', '-f', '--json', '-n', '5'], { until })
+    const blocks = blocksIn(out)
+    expect({ code, blocks }).toEqual({ code: 0, blocks: blocks.map((_, at) => (blocks[0] ?? Number.NaN) + at) })
+  })
+
   test('has names for its keys', async () => {
     const { out } = await host.run(['ledger', '--json', '-n', '1'])
     const [, author = ''] = /"author":"(\w+)"/.exec(out) ?? []

@@ -6,8 +6,7 @@ import { z } from 'zod'
 import { cli, startCli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { must } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus, promtool } from '../support/prometheus.ts'
 import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { text as bodyOf } from 'node:stream/consumers'
@@ -210,7 +209,7 @@ it('rejects settings in the configuration with their line', async ({ directory }
   ])
 })
 
-const describeReal = await requireRealPart('prometheus', probePrometheus)
+const describeReal = await requirePrometheus()
 
 describeReal('promtool', () => {
   it('accepts tuned files, and one in which every rule is disabled', async ({ directory }) => {

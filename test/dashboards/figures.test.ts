@@ -1,9 +1,8 @@
 import { test } from 'vitest'
-import { probePrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus } from '../support/prometheus.ts'
 import { expectFigure, type Past } from './figures.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 describe('the state of a node', () => {
   const state = { dashboard: 'fleet', panel: 'Every node' }

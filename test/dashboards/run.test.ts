@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { probePrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus } from '../support/prometheus.ts'
 import { checkDashboards } from './check.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { ALLOWED_FINDINGS } from './findings.ts'
@@ -10,7 +9,7 @@ import { committed, dashboardSchema, panelsOf, titleOf } from './model.ts'
 import { openScene, sent } from './resolve.ts'
 import { runDashboard } from './run.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 describe('the dashboards against a real Prometheus with a past', () => {
   let engine: Engine

@@ -1,14 +1,11 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Running, start } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { type Exposition, scrape } from '../support/scrape.ts'
-
-const describe = await requireRealPart('demo', () => ({ version: '' }))
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
 
@@ -26,10 +23,7 @@ describe('a fleet of six', () => {
     const port = await freePort()
     demo = start(process.execPath, [MAIN, 'demo', '--fleet', '6', '--port', `${port}`])
     front = `http://127.0.0.1:${port}`
-    await eventually(
-      () => demo.output(),
-      (text) => text.includes('Ctrl-C'),
-    )
+    await eventually(demo.output, /Ctrl-C/)
     nodes = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
   })
   afterAll(async () => {

@@ -1,14 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDemo, type Watched } from '../support/agent.ts'
 import { freePort } from '../support/free-port.ts'
 import { run } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
-
-const describe = await requireRealPart('demo', () => ({ version: '' }))
 
 /** A script that fails leaves no program behind. */
 const STOP_REST = `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT`

@@ -1,14 +1,11 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { run, start } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { temporaryFolder } from '../support/directory.ts'
-
-const describe = await requireRealPart('demo', () => ({ version: '' }))
 
 const ROOT = join(import.meta.dirname, '../..')
 const MAIN = join(ROOT, 'dist/main.js')
@@ -29,17 +26,11 @@ describe('npm run demo', () => {
     const npm = start('npm', ['run', 'demo', '--', '--port', `${port}`], {
       cwd: join(directory, 'package'),
     })
-    await eventually(
-      () => npm.output(),
-      (text) => text.includes('Press Ctrl-C'),
-    )
+    await eventually(npm.output, /Press Ctrl-C/)
     const healthy = async () => (await fetch(`http://127.0.0.1:${port}/-/healthy`)).status
     await eventually(healthy, (status) => status === 200)
     await npm.stop('SIGTERM')
-    await eventually(
-      () => healthy().catch(() => 'refused'),
-      (status) => status === 'refused',
-    )
+    await eventually(() => healthy().catch(() => 'refused'), 'refused')
   })
 })
 

@@ -1,12 +1,9 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { isAlive, start } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-
-const describe = await requireRealPart('demo', () => ({ version: '' }))
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
 
@@ -36,9 +33,6 @@ describe('a command whose terminal is closed', () => {
     )
     await command.stop('SIGHUP')
     expect(command.output()).toContain('Interrupted before there was a result.')
-    await eventually(
-      () => isAlive(pid),
-      (alive) => !alive,
-    )
+    await eventually(() => isAlive(pid), false)
   })
 })

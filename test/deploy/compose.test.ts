@@ -6,8 +6,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { it } from '../support/directory.ts'
 import { must } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { requirePrometheus, promtool } from '../support/prometheus.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const DEPLOY = join(ROOT, 'deploy')
@@ -128,7 +127,7 @@ describe('deploy/compose.yaml', () => {
   })
 })
 
-const describeReal = await requireRealPart('prometheus', probePrometheus)
+const describeReal = await requirePrometheus()
 
 describeReal('the container of Prometheus', () => {
   it('has a configuration that promtool accepts, with the rules', async ({ directory }) => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { z } from 'zod'
-import { eventually } from '../support/eventually.ts'
+import { eventually, NotYetError } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { run } from '../support/programs.ts'
 import { type Exposition, scrape } from '../support/scrape.ts'
@@ -46,7 +46,7 @@ export const startServing = async (words: readonly string[], apiKey?: string): P
   const url = `http://${listen}`
   const height = async (): Promise<number | null> => {
     const response = await fetch(`${url}/height`, { headers: authorization })
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+    if (!response.ok) throw new NotYetError(`${response.status} ${await response.text()}`)
     return heightSchema.parse(await response.json()).height
   }
   const serving: Serving = {

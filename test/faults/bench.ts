@@ -5,11 +5,10 @@ import { systemClock } from '../../src/core/clock.ts'
 import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import { createSimulator } from '../../simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Exposition } from '../support/scrape.ts'
-import { createFlakyServer, type Mode } from './flaky-server.ts'
-import { createFlakyTool } from './flaky-tool.ts'
-import { missing, read } from './series.ts'
+import { createFlakyServer, createFlakyTool, type Mode } from './flaky.ts'
 import { COUNTERS, GAUGES, HEIGHTS, type Part } from './table.ts'
 
 export interface Bench {
@@ -36,8 +35,6 @@ export const createBench = async (): Promise<Bench> => {
     prefix: 'chain',
     scenario: await loadScenario('healthy'),
     directory,
-    rpcPort: 0,
-    referencePort: 0,
   })
   const rpc = await createFlakyServer(simulator.rpcUrl, await freePort())
   const reference = await createFlakyServer(simulator.referenceUrl, await freePort())
@@ -72,11 +69,7 @@ export const createBench = async (): Promise<Bench> => {
     zeros.push(...HEIGHTS.filter((series) => read(seen, series) === 0))
     return seen
   }
-  const see: Watched['see'] = (reading, satisfies) =>
-    agent.see((seen) => {
-      zeros.push(...HEIGHTS.filter((series) => read(seen, series) === 0))
-      return reading(seen)
-    }, satisfies)
+  const see: Watched['see'] = async (reading, condition) => eventually(async () => reading(await look()), condition)
   return {
     agent: { ...agent, see },
     parts: { rpc, reference, native, systemctl, journalctl, mpt, status, node, dpkg },
@@ -98,3 +91,27 @@ export const createBench = async (): Promise<Bench> => {
     },
   }
 }
+
+/** `name{label=value,…}` → the exported value, or undefined. */
+export const read = ({ value }: Exposition, series: string): number | undefined => {
+  const [, name = '', labels = ''] = /^([^{]+)(?:\{(.*)\})?$/.exec(series) ?? []
+  const pairs = labels === '' ? [] : labels.split(',')
+  return value(
+    name,
+    Object.fromEntries(
+      pairs.map((pair): [string, string] => {
+        const at = pair.indexOf('=')
+        return [pair.slice(0, at), pair.slice(at + 1)]
+      }),
+    ),
+  )
+}
+/** The series that are absent. */
+export const missing = (seen: Exposition, series: readonly string[]): readonly string[] =>
+  series.filter((one) => read(seen, one) === undefined)
+
+/** The differences from the expected values, as text. */
+export const unlike = (seen: Exposition, expected: Readonly<Record<string, number>>): readonly string[] =>
+  Object.entries(expected)
+    .filter(([series, value]) => read(seen, series) !== value)
+    .map(([series, value]) => `${series} is ${read(seen, series)}, not ${value}`)

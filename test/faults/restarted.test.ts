@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
-import { type Bench, createBench } from './bench.ts'
-import { missing, read } from './series.ts'
+import { type Bench, createBench, missing, read } from './bench.ts'
 import { expectNoBug } from './suite.ts'
 import { BLOCKS, DIFFERENCE, OF_RPC, OF_SERVICES } from './table.ts'
 
@@ -51,26 +50,17 @@ describe('restarted', () => {
   test('rpc: heights and client version return', async () => {
     await bench.isWell()
     await bench.parts.rpc.set('gone')
-    await bench.agent.see(
-      (seen) => read(seen, 'chain_rpc_up'),
-      (up) => up === 0,
-    )
+    await bench.agent.see((seen) => read(seen, 'chain_rpc_up'), 0)
     await bench.parts.rpc.set('healthy')
     await bench.isWell()
     expect(missing(await bench.look(), OF_RPC)).toEqual([])
   })
   test('reference: the difference returns', async () => {
     await bench.parts.reference.set('gone')
-    await bench.agent.see(
-      (seen) => read(seen, DIFFERENCE),
-      (difference) => difference === undefined,
-    )
+    await bench.agent.see((seen) => read(seen, DIFFERENCE), undefined)
     await bench.parts.reference.set('healthy')
     // Blocks may pass between the two requests.
-    const difference = await bench.agent.see(
-      (seen) => read(seen, DIFFERENCE),
-      (seen) => seen === 0,
-    )
+    const difference = await bench.agent.see((seen) => read(seen, DIFFERENCE), 0)
     expect(difference).toBe(0)
   })
   test('systemctl: one killed poll does not remove the services', async () => {

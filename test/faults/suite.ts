@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { type Bench, createBench } from './bench.ts'
-import { missing, read, unlike } from './series.ts'
+import { type Bench, createBench, missing, read, unlike } from './bench.ts'
 import { COUNTERS, GAUGES, PARTS, type Part, ROWS } from './table.ts'
 
 /** Each fault of these parts, with an agent that monitors the complete node. */

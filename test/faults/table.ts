@@ -1,4 +1,4 @@
-import type { Mode } from './flaky-server.ts'
+import type { Mode } from './flaky.ts'
 
 /**
  * An agent and a simulated node whose parts fail one at a time: which series become absent, which change, which stay.

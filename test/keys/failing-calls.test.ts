@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeStrace } from '../support/strace.ts'
+import { requireStrace } from '../support/strace.ts'
 import { secretOf, temporaryFilesIn } from './bench.ts'
 import { createScenario, expectIntact, type Scenario, SCENARIOS } from './scenarios.ts'
 import { runTraced, injectAt, type Target } from './fault-injection.ts'
 
-const describe = await requireRealPart('strace', probeStrace)
+const describe = await requireStrace()
 
 /** A realistic error for each call. */
 const ERRORS: Readonly<Record<string, string>> = {

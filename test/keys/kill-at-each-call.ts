@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeStrace } from '../support/strace.ts'
+import { requireStrace } from '../support/strace.ts'
 import { temporaryFilesIn } from './bench.ts'
 import { runKeys } from './in-process.ts'
 import { createScenario, endState, expectIntact, type Scenario, SCENARIOS } from './scenarios.ts'
@@ -11,7 +10,7 @@ const TIMEOUT_MS = 180_000
 
 /** Kills a command at each of its calls on the node's files, one run per call. */
 export const testKilled = async (command: keyof typeof SCENARIOS): Promise<void> => {
-  const describe = await requireRealPart('strace', probeStrace)
+  const describe = await requireStrace()
   describe(`a ${command} that is killed`, () => {
     it.each(SCENARIOS[command])(
       '$name: at each call an intact key is left, and the next run completes the command',

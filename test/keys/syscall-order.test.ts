@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { requireRealPart } from '../support/real-parts.ts'
-import { type Call, CHANGES, probeStrace, trace } from '../support/strace.ts'
+import { type Call, CHANGES, requireStrace, trace } from '../support/strace.ts'
 import { type Bench, createBench } from './bench.ts'
 import { withoutRun } from './fault-injection.ts'
 
-const describe = await requireRealPart('strace', probeStrace)
+const describe = await requireStrace()
 
 const CALLS = [...CHANGES, 'execve', 'umask', 'prlimit64', 'close']
 

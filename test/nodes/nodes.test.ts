@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { startDemo } from '../support/agent.ts'
 import { installed } from '../support/installed.ts'
 import { must, run } from '../support/programs.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 
 /** A limit only catches a hang: the tests take minutes. */
 const SLOW = 7_200_000
@@ -14,17 +14,11 @@ const NODES = ['node20', 'node22'] as const
 const programOf = (name: string): string => join(HERE, 'node_modules', name, 'bin/node')
 const versionOf = async (name: string): Promise<string> => (await must(programOf(name), ['--version'])).slice(1)
 
-const probe = async (): Promise<Probe> => {
+const describe = await requireRealPart('nodes', async () => {
   if (process.arch !== 'x64') return { missing: `the other Nodes are for x64, not ${process.arch}` }
-  try {
-    await installed(HERE)
-    return { version: (await Promise.all(NODES.map(versionOf))).join(', ') }
-  } catch (error) {
-    return { missing: String(error) }
-  }
-}
-
-const describe = await requireRealPart('nodes', probe)
+  await installed(HERE)
+  return { version: (await Promise.all(NODES.map(versionOf))).join(', ') }
+})
 
 /**
  * Folders whose code only computes: text to values, values to texts, integers. They call nothing of Node.js that

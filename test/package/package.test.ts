@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, normalize } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { buildDebs, CACHE, downloadPackages, laterVersion, probeDebianHost } from '../support/deb.ts'
@@ -9,10 +9,58 @@ import { installSteps, rootShell } from '../support/npm-install.ts'
 import { must } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
-import { deadLinks, missingFiles } from '../support/shipped-files.ts'
 import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
-import { startTelegram, TOKEN } from '../support/telegram.ts'
 import { aptGet, configurationOf, itNeedsNoTerminal } from './unattended.ts'
+import { fileURLToPath } from 'node:url'
+import { makeCertificate } from '../support/certificates.ts'
+
+const SERVER = fileURLToPath(new URL('../fixtures/bin/telegram.mjs', import.meta.url))
+const HOST = 'api.telegram.org'
+const TOKEN = '1:token'
+
+/**
+ * Puts a server in the place of the API of Telegram, in a sandbox with a network of its own, which trusts it from now on.
+ * Returns what reads the texts of the messages so far.
+ */
+const startTelegram = async (host: SandboxedNode): Promise<() => Promise<readonly string[]>> => {
+  const log = join(host.directory, 'telegram.log')
+  await writeFile(log, '', { mode: 0o666 })
+  const { cert, key } = await makeCertificate(host.directory, HOST)
+  await host.writeUnit(
+    'telegram.service',
+    `[Service]\nExecStart=${process.execPath} ${SERVER} ${TOKEN} ${cert} ${key} ${log}\n`,
+  )
+  await host.systemctl('start', 'telegram')
+  await host.shell(`echo 127.0.0.1 ${HOST} >> /etc/hosts; cat ${cert} >> /etc/ssl/certs/ca-certificates.crt`)
+  return async () => {
+    const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line !== '')
+    return lines.map((line) => z.string().parse(JSON.parse(line)))
+  }
+}
+
+const filesIn = (root: string): readonly string[] => readdirSync(root, { recursive: true, encoding: 'utf8' })
+
+/** `PAGE: LINK` of each relative link and image of the Markdown files below `root` that leads to no file. */
+const deadLinks = (root: string): readonly string[] =>
+  filesIn(root).flatMap((page) => {
+    // CONTRIBUTING.md is about a checkout.
+    if (!page.endsWith('.md') || page === 'CONTRIBUTING.md') return []
+    const text = readFileSync(join(root, page), 'utf8')
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)|\s(?:src|srcset|href)="([^"]+)"/g)].map(([, a, b]) => a ?? b ?? '')
+    const relative = links.filter((link) => !/^(?:[a-z]+:|#)/.test(link)).map((link) => link.replace(/#.*/, ''))
+    return relative
+      .filter((link) => !existsSync(normalize(join(root, dirname(page), link))))
+      .map((link) => `${page}: ${link}`)
+  })
+
+/** What a document, the configuration or the program names in deploy/, and `root` does not have. */
+const missingFiles = (root: string): readonly string[] => {
+  const files = filesIn(root).filter((path) => /\.(?:md|yaml|js)$/.test(path))
+  const named = files.flatMap((path) => [
+    ...readFileSync(join(root, path), 'utf8').matchAll(/(?<![\w/])deploy\/([\w.-]+(?:\/[\w.-]+)*\w)(?![\w{-])/g),
+  ])
+  return [...new Set(named.map(([path]) => path))].filter((path) => !existsSync(join(root, path)))
+}
 
 const SLOW = 1_800_000
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -75,10 +123,7 @@ describe('the Debian packages', () => {
     expect(await node.systemctl('is-enabled', 'chain-agent')).toBe('enabled')
     expect(await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent)')).toBe('chain-agent')
     expect(await shell('id -nG chain-agent')).toBe('chain-agent systemd-journal')
-    await node.see(
-      (seen) => seen.value('chain_ledger_seq_num', { event: 'proposed' }),
-      (height) => height === 5,
-    )
+    await node.see((seen) => seen.value('chain_ledger_seq_num', { event: 'proposed' }), 5)
   })
 
   it('bring program, manual, completions, rules, dashboards, licences and the list of parts', async () => {

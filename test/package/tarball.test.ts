@@ -197,10 +197,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     // Where that command puts it.
     await symlink(join(ROOT, 'node_modules/@duckdb'), join(program.prefix, 'lib/node_modules/@duckdb'))
     program.start('serve-query')
-    await eventually(
-      async () => (await fetch(`http://${program.addresses.operations}/-/ready`)).status,
-      (status) => status === 200,
-    )
+    await eventually(async () => (await fetch(`http://${program.addresses.operations}/-/ready`)).status, 200)
   },
   query: async () => {
     const height = async (): Promise<number> =>

@@ -1,7 +1,7 @@
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { z } from 'zod'
-import { findChromium } from '../support/chromium.ts'
+import { findChromium } from '../support/debian.ts'
 import type { Probe } from '../support/real-parts.ts'
 
 /** Whether a Chromium is installed, or can be unpacked from Debian's packages. */

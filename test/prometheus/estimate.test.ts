@@ -1,12 +1,11 @@
 import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../support/cli.ts'
-import { probePrometheus, startPrometheusWithHistory } from '../support/prometheus.ts'
+import { requirePrometheus, startPrometheusWithHistory } from '../support/prometheus.ts'
 import type { Running } from '../support/programs.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { shipped } from '../support/shipped.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 /** Seconds since the epoch. */
 const END = Date.UTC(2026, 10, 1) / 1000

@@ -7,21 +7,21 @@ import { metrics } from '../../src/metrics.ts'
 import { rules } from '../alerts/files.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { type ExpositionServer, serveExposition } from '../support/exposition-server.ts'
-import { freePort } from '../support/free-port.ts'
-import { must } from '../support/programs.ts'
-import { probePrometheus, promtool } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import {
   checkShipped,
   CONFIGURATIONS,
+  type ExpositionServer,
   ROOT,
+  serveExposition,
   SHIPPED,
   type ShippedPrometheus,
   startShipped,
 } from '../support/shipped-prometheus.ts'
+import { freePort } from '../support/free-port.ts'
+import { must } from '../support/programs.ts'
+import { requirePrometheus, promtool } from '../support/prometheus.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 
 const configSchema = z.looseObject({
   global: z.looseObject({ scrape_interval: z.string(), external_labels: z.unknown().optional() }),

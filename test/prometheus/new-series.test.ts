@@ -1,10 +1,9 @@
 import { beforeAll, expect, it } from 'vitest'
 import { alerts, rules } from '../alerts/files.ts'
 import { readPromql } from '../support/promql.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { probeVictoria, startVictoria, type Victoria } from '../support/victoria.ts'
+import { requireVictoria, startVictoria, type Victoria } from '../support/victoria.ts'
 
-const describe = await requireRealPart('victoria-metrics', probeVictoria)
+const describe = await requireVictoria()
 
 /** A series for each selector of the rules. For another comparison than `=` the label has a value that satisfies it. */
 const SELECTED: ReadonlySet<string> = new Set(

@@ -2,15 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rules } from '../alerts/files.ts'
 import { startDemo } from '../support/agent.ts'
 import { eventually } from '../support/eventually.ts'
-import { serveExposition } from '../support/exposition-server.ts'
-import type { Series } from '../support/instant-query.ts'
-import { probePrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
-import { type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
-import { probeVictoria, startVictoria, type Victoria } from '../support/victoria.ts'
+import { serveExposition, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
+import { requirePrometheus, type Series } from '../support/prometheus.ts'
+import { requireVictoria, startVictoria, type Victoria } from '../support/victoria.ts'
 
-const withPrometheus = await requireRealPart('prometheus', probePrometheus)
-const withVictoria = await requireRealPart('victoria-metrics', probeVictoria)
+const withPrometheus = await requirePrometheus()
+const withVictoria = await requireVictoria()
 
 /** A counter that is above 0 when it is first seen, as after a name of a node is changed. */
 const CRASHED = 'chain_service_exits_total{service="bft",result="core-dump"} 3\n'

@@ -2,12 +2,11 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { alerts, ruleFiles } from '../alerts/files.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { installShipped } from '../support/shipped-prometheus.ts'
-import { probeVictoria, rejectedByVmalert, VICTORIAS } from '../support/victoria.ts'
+import { requireVictoria, rejectedByVmalert, VICTORIAS } from '../support/victoria.ts'
 
 for (const version of VICTORIAS) {
-  const describe = await requireRealPart(`VictoriaMetrics ${version}`, async () => probeVictoria(version))
+  const describe = await requireVictoria(version)
   describe(`vmalert ${version}`, () => {
     it('loads the rules, from 1.92 on also those that keep firing', async () => {
       const directory = await installShipped()

@@ -10,10 +10,9 @@ import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { must, run, type Running, start } from '../support/programs.ts'
-import { checkWebConfig, probePrometheus, type Prometheus, startPrometheus } from '../support/prometheus.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { checkWebConfig, requirePrometheus, type Prometheus, startPrometheus } from '../support/prometheus.ts'
 
-const describe = await requireRealPart('prometheus', probePrometheus)
+const describe = await requirePrometheus()
 const directory = await temporaryFolder()
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const EXAMPLE = fileURLToPath(new URL('../../deploy/web-config.example.yml', import.meta.url))

@@ -90,6 +90,19 @@ describe('check, status and recover on real systemd and journald', () => {
     expect(recover.code).toBe(1)
   })
 
+  it('status has the time of the newest line of a log, as journald has it', async () => {
+    await node.ledger.goTo(30)
+    await node.ledger.reached(30)
+    const isNewest = async (): Promise<boolean> => {
+      const args = ['-u', node.unit('ledger-tail'), '-n', '1', '-o', 'json', '--merge']
+      const { stdout } = await node.exec('journalctl', args)
+      const [, micros] = /"__REALTIME_TIMESTAMP":"(\d+)"/.exec(stdout) ?? []
+      const status = await run(ROOT, 'status', '--json', 'ledger-tail')
+      return status.stdout.includes(new Date(Math.floor(Number(micros) / 1000)).toISOString())
+    }
+    await eventually(isNewest, true)
+  })
+
   it('what a drop-in holds was never shown', () => {
     expect(printed).toContain('override.conf')
     expect(printed).not.toContain(SECRET)

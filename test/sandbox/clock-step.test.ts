@@ -8,7 +8,7 @@ import { createJournalRangeReader, type JournalRange } from '../../src/sources/j
 import { debianPackage } from '../support/debian.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { must, run } from '../support/programs.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
 
 /** It writes entries to a journal file with the times that they have. */
@@ -17,16 +17,10 @@ const journalRemote = async () => {
   const program = join(await debianPackage('systemd-journal-remote'), 'lib/systemd/systemd-journal-remote')
   return { program, env: { LD_LIBRARY_PATH: libraries } }
 }
-const probe = async (): Promise<Probe> => {
-  try {
-    const { program, env } = await journalRemote()
-    const { code, stdout } = await run(program, ['--version'], { env })
-    return code === 0 ? { version: stdout.split('\n')[0] ?? '' } : { missing: 'systemd-journal-remote does not run' }
-  } catch {
-    return { missing: 'no Debian package of systemd-journal-remote' }
-  }
-}
-const describe = await requireRealPart('journal-remote', probe)
+const describe = await requireRealPart('journal-remote', async () => {
+  const { program, env } = await journalRemote()
+  return { version: (await must(program, ['--version'], { env })).split('\n')[0] ?? '' }
+})
 const directory = await temporaryFolder()
 
 const at = (time: string): number => Date.parse(`2026-11-24T${time}Z`)

@@ -65,13 +65,8 @@ describe('the install steps of docs/how-to', () => {
     })
 
     it('runs as a user of its own, reads units and journal, and finds the prefix by itself', async () => {
-      await node.see(
-        ({ value }) => [
-          value('chain_service_active', { service: 'bft' }),
-          value('chain_ledger_seq_num', { event: 'proposed' }),
-        ],
-        ([active, height]) => active === 1 && height === 5,
-      )
+      await node.waitFor(1, 'chain_service_active', { service: 'bft' })
+      await node.waitFor(5, 'chain_ledger_seq_num', { event: 'proposed' })
       const user = await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent.service)')
       expect(user.trim()).toBe('chain-agent')
     })
@@ -97,11 +92,7 @@ describe('the install steps of docs/how-to', () => {
       const up = { collector: 'storage' }
       await node.waitFor(0, 'chain_agent_collector_up', up)
       await node.systemctl('start', 'chain-agent-storage.service')
-      const finalized = await node.see(
-        ({ value }) => value('chain_storage_latest_block', { state: 'finalized' }),
-        (seen) => seen !== undefined,
-      )
-      expect(finalized).toBe(8_099_998)
+      expect(await node.present('chain_storage_latest_block', { state: 'finalized' })).toBe(8_099_998)
       await node.systemctl('start', 'chain-agent-storage.timer')
       expect(await node.systemctl('is-active', 'chain-agent-storage.timer')).toBe('active')
     })

@@ -42,14 +42,12 @@ describe('a real journal with entries of an earlier boot that are ten days ahead
   let sandbox: Sandbox
   let followed: Awaited<ReturnType<typeof createSandboxedJournal>>
   /** Of the unit's own lines: the first comes some time after systemd has written that the unit started. */
-  const newest = async (scope: string): Promise<JournalEntry> =>
-    eventually(
-      async () => {
-        const options = [scope, `_SYSTEMD_UNIT=${UNIT}`, '-n', '1', '-o', 'json']
-        return parseJournalEntry((await sandbox.exec('journalctl', options)).stdout.trim())
-      },
-      () => true,
+  const newest = async (scope: string): Promise<JournalEntry> => {
+    const options = [scope, `_SYSTEMD_UNIT=${UNIT}`, '-n', '1', '-o', 'json']
+    return parseJournalEntry(
+      await eventually(async () => (await sandbox.exec('journalctl', options)).stdout, /^\{.*\}$/),
     )
+  }
 
   beforeAll(async () => {
     sandbox = await createSandbox({

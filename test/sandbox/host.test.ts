@@ -41,10 +41,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
   })
 
   it('kernel, load, ports and the limits of other users; nothing under /home', async () => {
-    const limit = await node.see(
-      ({ value }) => value('chain_service_max_file_descriptors', { service: 'bft' }),
-      (seen) => seen !== undefined,
-    )
+    const limit = await node.present('chain_service_max_file_descriptors', { service: 'bft' })
     const pid = await node.systemctl('show', '-P', 'MainPID', node.unit('bft'))
     expect(limit).toBe(Number(await node.shell(`awk '/^Max open files/ {print $4}' /proc/${pid}/limits`)))
     const { value } = await node.look()
@@ -79,11 +76,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
       chmod 755 /usr/local/bin/smartctl
       [ -e /dev/nvme0 ] || mknod /dev/nvme0 c 1 3`)
     await node.systemctl('start', 'chain-agent-smart.service')
-    const warning = await node.see(
-      ({ value }) => value('chain_host_nvme_critical_warning', { device: 'nvme0' }),
-      (seen) => seen !== undefined,
-    )
-    expect(warning).toBe(5)
+    expect(await node.present('chain_host_nvme_critical_warning', { device: 'nvme0' })).toBe(5)
     expect((await node.look()).value('chain_host_nvme_used_ratio', { device: 'nvme0' })).toBe(1.31)
     const listed = await node.shell('stat -c "%a %U %G" /run/chain-agent-smart/nvme0.json')
     expect(listed.trim()).toBe('640 chain-agent chain-agent')
@@ -95,11 +88,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
     const text = await readFile(join(ROOT, 'deploy/chain-agent-files.conf'), 'utf8')
     await node.writeUnit('chain-agent.service.d/files.conf', text)
     await node.systemctl('restart', 'chain-agent.service')
-    const bytes = await node.see(
-      ({ value }) => value('chain_host_directory_bytes', { directory: 'wal' }),
-      (seen) => seen !== undefined,
-    )
-    expect(bytes).toBeGreaterThanOrEqual(100_000)
+    expect(await node.present('chain_host_directory_bytes', { directory: 'wal' })).toBeGreaterThanOrEqual(100_000)
     const { value } = await node.look()
     expect(value('chain_host_filesystem_size_bytes', { directory: 'ledger' })).toBeGreaterThan(0)
     expect(value('chain_host_file_modified_timestamp_seconds', { file: 'forkpoint' })).toBe(

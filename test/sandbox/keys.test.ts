@@ -56,13 +56,9 @@ describe('the unit for key files in deploy/', () => {
   })
 
   it('is missed where it is not installed: nothing is known, and the log says what to do', async () => {
-    const up = await node.see(
-      ({ value }) => value('chain_agent_collector_up', { collector: 'keys' }),
-      (seen) => seen !== undefined,
-    )
+    const up = await node.present('chain_agent_collector_up', { collector: 'keys' })
     expect([up, await shown('secp', 'keystore')]).toEqual([0, undefined])
-    const log = await node.log()
-    expect(log).toContain('enable --now chain-agent-keys.timer')
+    expect(await node.log()).toContain('enable --now chain-agent-keys.timer')
   })
 
   it('tells the agent without rights what it sees', async () => {

@@ -55,6 +55,12 @@ describe('the logs command, under a real journald', () => {
     expect(stderr).toContain('Could not')
   })
 
+  it('of the ledger: a range without blocks has advice', async () => {
+    const { code, stderr } = await node.run('ledger', '--until', '2020-01-01')
+    expect(code).toBe(1)
+    expect(stderr).toContain('check that the service ledger-tail is running')
+  })
+
   it('follow until they are interrupted', async () => {
     await say('after that')
     await shown('after that')
@@ -68,5 +74,6 @@ describe('the logs command, under a real journald', () => {
     expect(await followed()).toBe('last of all\nafter that\none\ntwo\n')
     await node.exec('kill', ['-INT', (await readFile(pid, 'utf8')).trim()])
     expect(await following).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect((await node.exec('pgrep', ['-f', 'journalctl.*zephyr-bft'])).stdout).toBe('')
   })
 })

@@ -35,10 +35,7 @@ describe('the logs of a node, under a real journald', () => {
   const total = async (service: string, pattern: string): Promise<number | undefined> =>
     (await node.look()).value('chain_log_pattern_total', { service, pattern })
   const counted = async (service: string, pattern: string, times: number): Promise<void> => {
-    await eventually(
-      async () => total(service, pattern),
-      (seen) => seen === times,
-    )
+    await eventually(async () => total(service, pattern), times)
   }
   const logged = async (text: string): Promise<void> => {
     await eventually(node.log, (log) => log.includes(text))
@@ -156,9 +153,6 @@ describe('the logs of a node, under a real journald', () => {
     expect(after).toBeGreaterThanOrEqual(vacuumedAt)
     expect(after).toBeLessThanOrEqual(Date.now() / 1000)
     // Nothing of execution is left, and nothing is known then.
-    await eventually(
-      async () => oldest('execution'),
-      (at) => at === undefined,
-    )
+    await eventually(async () => oldest('execution'), undefined)
   })
 })

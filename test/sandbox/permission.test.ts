@@ -22,10 +22,7 @@ describe('an agent that is not root', () => {
     await node.systemctl('restart', 'chain-agent.service')
   }
   const areUp = async (collectors: readonly string[], wanted: 0 | 1) =>
-    node.see(
-      ({ value }) => collectors.filter((collector) => value('chain_agent_collector_up', { collector }) !== wanted),
-      (others) => others.length === 0,
-    )
+    Promise.all(collectors.map((collector) => node.waitFor(wanted, 'chain_agent_collector_up', { collector })))
   const saying = async (words: string): Promise<readonly string[]> =>
     (await node.log()).split('\n').filter((line) => line.includes(words))
   /** So many attempts of each collector that may not read the journal have failed. */

@@ -119,7 +119,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
   const see = async (service: string, wanted: string): Promise<string | undefined> =>
     node.see(
       ({ value }) => SERVICE_STATES.find((state) => value('chain_service_state', { service, state }) === 1),
-      (state) => state === wanted,
+      wanted,
     )
   /** When systemd started the main process, in seconds since the epoch. */
   const startOf = async (service: string): Promise<number> => {

@@ -18,8 +18,6 @@ export const startBench = async (scenario = SOME_TROUBLE) => {
     prefix: 'zephyr',
     scenario: parseScenario('test', scenario),
     directory,
-    rpcPort: 0,
-    referencePort: 0,
   })
   const bin = simulator.binDirectory
   /** Started as the agent starts its tools: with next to no environment. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { renderStatusLine } from '../../simulator/commands/demo/status-line.ts'
+import { renderStatusLine } from '../../simulator/commands/demo/action.ts'
 import { renderConfig, renderWelcome } from '../../simulator/commands/demo/demo-texts.ts'
 import { schema } from '../../src/config/schema.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { profileOf } from '../../simulator/commands/demo/fleet/profiles.ts'
-import { type Member, startMember } from '../../simulator/commands/demo/fleet/member.ts'
+import { type Member, startMember } from '../../simulator/commands/demo/fleet/fleet.ts'
 import { createChain } from '../../simulator/chain.ts'
 import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -54,8 +54,5 @@ test('the stake of a node matches how often it leads', async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-member-'))
   const { clock, url } = await start(1)
   for (let second = 0; second < 20; second += 1) await clock.advance(1000)
-  await eventually(
-    async () => (await scrape(url)).value('chain_native_stake_ratio'),
-    (share) => share === 0.05,
-  )
+  await eventually(async () => (await scrape(url)).value('chain_native_stake_ratio'), 0.05)
 })

@@ -5,11 +5,14 @@ import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { createSharedClock, makeDirectory, removeLeftovers } from '../../simulator/commands/demo/fleet/fleet.ts'
+import {
+  createSharedClock,
+  makeDirectory,
+  removeLeftovers,
+  stakeBpsOf,
+} from '../../simulator/commands/demo/fleet/fleet.ts'
 import { profileOf } from '../../simulator/commands/demo/fleet/profiles.ts'
-import { readScrapeConfig } from '../../simulator/commands/demo/fleet/fleet-server.ts'
-import { renderProfiles } from '../../simulator/commands/demo/fleet/demo-fleet.ts'
-import { stakeBpsOf } from '../../simulator/commands/demo/fleet/member.ts'
+import { readScrapeConfig, renderProfiles } from '../../simulator/commands/demo/fleet/demo-fleet.ts'
 import { parseScenario } from '../../simulator/scenario/scenario.ts'
 import { cli } from '../support/cli.ts'
 import { manualClock } from '../support/manual-clock.ts'

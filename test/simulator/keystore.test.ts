@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findBackupProblem, findKeystoreProblem } from '../../src/parsers/keystore.ts'
-import { keystoreTool } from '../../simulator/keystore/keystore-tool.ts'
+import { keystoreTool } from '../../simulator/keystore/key-files.ts'
 import { openKeystore, sealKeystore } from '../../simulator/keystore/keystore-file.ts'
 
 let directory = ''

@@ -65,17 +65,7 @@ describe('the format of scenarios', () => {
 
 describe('the scenarios of the package', () => {
   test('are valid and have a description of one sentence', async () => {
-    const scenarios = await listScenarios()
-    expect(scenarios.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['healthy', 'lagging', 'rpc-frozen', 'service-crash', 'stalled']),
-    )
-    expect(scenarios.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['statesync', 'storage-filling', 'storage-full', 'format-drift']),
-    )
-    expect(scenarios.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['log-flood', 'info-only-log', 'panic', 'tool-hangs', 'tool-aborts']),
-    )
-    for (const { description } of scenarios) expect(description).toMatch(/^[A-Z].{20,120}\.$/)
+    for (const { description } of await listScenarios()) expect(description).toMatch(/^[A-Z].{20,120}\.$/)
   })
 
   test('are found by name, and a misspelt name gets a suggestion', async () => {

@@ -8,11 +8,10 @@ import {
   type ClickHouse,
   type ClickHousePlace,
   clickHousePlace,
-  probeClickHouse,
+  requireClickHouse,
   startClickHouse,
 } from '../support/clickhouse.ts'
 import { memoryStore } from '../support/memory-store.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { columnsOf, IDENTITY, kindOf, never, randomChain, WHOLE } from '../support/store-cases.ts'
 
 /** What becomes of a statement on its way: never sent, sent and its answer lost, kept until `release`. */
@@ -71,7 +70,7 @@ const startMeddler = async (target: string): Promise<Meddler> => {
   }
 }
 
-const describeReal = await requireRealPart('ClickHouse', probeClickHouse)
+const describeReal = await requireClickHouse()
 
 const CHAIN = randomChain({ seed: 5, from: 0, blocks: 60, logs: 20 })
 /** The same numbers with other logs: what a writer that died must not leave among ours. */

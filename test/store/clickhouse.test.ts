@@ -1,9 +1,8 @@
 import { afterAll, beforeAll } from 'vitest'
 import { storeContract } from '../query/store.contract.ts'
-import { type ClickHouse, clickHousePlace, probeClickHouse, startClickHouse } from '../support/clickhouse.ts'
-import { requireRealPart } from '../support/real-parts.ts'
+import { type ClickHouse, clickHousePlace, requireClickHouse, startClickHouse } from '../support/clickhouse.ts'
 
-const describeReal = await requireRealPart('ClickHouse', probeClickHouse)
+const describeReal = await requireClickHouse()
 
 describeReal('ClickHouse', () => {
   let servers: ClickHouse

@@ -4,10 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { requireRealPart } from '../support/real-parts.ts'
 import { diceOf, randomChain } from '../support/store-cases.ts'
 import { changesFrom, expectWhole, leastOf, type Left, startWriter } from './writer-process.ts'
-import { injecting, probeStrace } from '../support/strace.ts'
+import { injecting, requireStrace } from '../support/strace.ts'
 
 describe('a process that is killed during a write', () => {
   it('loses no acknowledged block, and leaves no partial one', async ({ directory }) => {
@@ -51,7 +50,7 @@ describe('a process that is killed during a write', () => {
   })
 })
 
-const strace = await requireRealPart('strace', probeStrace)
+const strace = await requireStrace()
 strace('a process one of whose file calls fails', () => {
   const chain = randomChain({ seed: 79, from: 0, blocks: 200, logs: 40 })
   it.for([

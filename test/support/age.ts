@@ -7,13 +7,10 @@ import type { Probe } from './real-parts.ts'
 /** The original program, of Debian's package, unpacked and not installed. */
 const program = async (name: string): Promise<string> => join(await debianPackage('age'), 'usr/bin', name)
 
-export const probeAge = async (): Promise<Probe> => {
-  try {
-    return { version: (await must(await program('age'), ['--version'])).trim() }
-  } catch (error) {
-    return { missing: String(error) }
-  }
-}
+/** Throws where the machine does not have it. */
+export const probeAge = async (): Promise<Probe> => ({
+  version: (await must(await program('age'), ['--version'])).trim(),
+})
 
 export const age = async (...args: readonly string[]): Promise<string> => must(await program('age'), args)
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { eventually } from './eventually.ts'
+import { type Condition, eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { type Running, start } from './programs.ts'
 import { type Exposition, scrape } from './scrape.ts'
@@ -13,7 +13,7 @@ export interface Watched extends Running {
   readonly port: number
   look(): Promise<Exposition>
   /** Looks at /metrics until what is read satisfies. */
-  see<T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T>
+  see<T>(read: (seen: Exposition) => T, condition: Condition<T>): Promise<T>
 }
 
 /** The agent as its users start it, with a configuration; `listen` and `state` are seen to. `files` are in the state directory. */
@@ -54,7 +54,7 @@ export const startDemo = async (scenario: string, node = process.execPath, at = 
 
 const watched = async (running: Running, port: number): Promise<Watched> => {
   const look = async (): Promise<Exposition> => scrape(`http://127.0.0.1:${port}/metrics`)
-  const see: Watched['see'] = async (read, satisfies) => eventually(async () => read(await look()), satisfies)
+  const see: Watched['see'] = async (read, condition) => eventually(async () => read(await look()), condition)
   try {
     await running.during(
       see(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { debianPackage, debianPackagesOf } from './debian.ts'
 import { freePort } from './free-port.ts'
 import { must, type Running, startServer } from './programs.ts'
-import { type Probe, versionsToTest } from './real-parts.ts'
+import { requireRealPart, versionsToTest } from './real-parts.ts'
 
 /** Oldest first, each from the release of Debian that has it. */
 const RELEASES = { '0.25': 'bookworm', '0.28': 'trixie', '0.33': 'sid' } as const
@@ -33,10 +33,12 @@ const inNamespace = (place: string): readonly string[] => [
   place,
 ]
 
-export const probeAlertmanager = async (version: AlertmanagerVersion = NEWEST): Promise<Probe> => {
-  const text = await must('unshare', [...inNamespace(await unpacked(version)), '--version'])
-  return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
-}
+/** `describe` for a suite with this version, by default the newest. */
+export const requireAlertmanager = async (version?: AlertmanagerVersion) =>
+  requireRealPart(version === undefined ? 'alertmanager' : `Alertmanager ${version}`, async () => {
+    const text = await must('unshare', [...inNamespace(await unpacked(version ?? NEWEST)), '--version'])
+    return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
+  })
 
 export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {
   /** HOST:PORT. */

@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { systemClock } from '../../src/core/clock.ts'
 import { Secret } from '../../src/core/redaction/secret.ts'
 import { openClickHouseStore } from '../../query/store/clickhouse/store.ts'
 import type { LogStore, WantedIdentity } from '../../query/store/store.ts'
-import { debianPackage } from './debian.ts'
+import { debianPackage, packagedVersion } from './debian.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { must, start, type Running } from './programs.ts'
-import type { Probe } from './real-parts.ts'
+import { type Probe, requireRealPart } from './real-parts.ts'
 
 const PACKAGE = 'clickhouse-server'
 const CLUSTER = 'loopback'
@@ -19,10 +18,10 @@ const PASSWORD = 'of-the-test'
 
 export const probeClickHouse = async (): Promise<Probe> => {
   await unpacked()
-  const folder = join(await debianPackage(PACKAGE), 'usr/share/doc', PACKAGE)
-  const changes = gunzipSync(await readFile(join(folder, 'changelog.Debian.gz'))).toString()
-  return { version: /\((\d[\d.]*\d)/.exec(changes)?.[1] ?? 'unknown' }
+  return { version: await packagedVersion(await debianPackage(PACKAGE), PACKAGE) }
 }
+
+export const requireClickHouse = async () => requireRealPart('ClickHouse', probeClickHouse)
 
 /** The server, and where the libraries are that this machine lacks. */
 const unpacked = async () => {
@@ -90,10 +89,7 @@ export const startClickHouse = async (servers = 1): Promise<ClickHouse> => {
       env,
     })
     running[server] = child
-    await eventually(
-      async () => ask('SELECT 1', server),
-      (answer) => answer === '1',
-    ).catch((error: unknown) => {
+    await eventually(async () => ask('SELECT 1', server), '1').catch((error: unknown) => {
       throw new Error(child.output(), { cause: error })
     })
   }

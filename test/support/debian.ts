@@ -1,6 +1,7 @@
-import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 import { must, run } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
@@ -22,7 +23,7 @@ export interface ReleasePackages {
  * package of it is upgraded.
  */
 export const debianPackage = async (name: string): Promise<string> =>
-  unpackOnce(name, async (cwd) => download(name, cwd))
+  unpackOnce(name, async (cwd) => withPackageLists([...DOWNLOAD, name], cwd))
 
 /** The same for packages of another release, unpacked over each other. */
 export const debianPackagesOf = async (wanted: ReleasePackages): Promise<string> =>
@@ -55,6 +56,12 @@ export const probeDebianTree = async (release: string): Promise<Probe> => {
   return { version: `${debian}, ${/^systemd \d+/.exec(systemd)?.[0]}` }
 }
 
+/** Of an unpacked package, in the first line of its log of changes: some programs are built without their version. */
+export const packagedVersion = async (root: string, name: string): Promise<string> => {
+  const changes = gunzipSync(await readFile(join(root, 'usr/share/doc', name, 'changelog.Debian.gz'))).toString()
+  return /\((\d[\d.]*\d)/.exec(changes)?.[1] ?? 'unknown'
+}
+
 const unpackOnce = async (name: string, fetchInto: (cwd: string) => Promise<void>): Promise<string> => {
   const place = join(CACHE, name)
   if (await exists(place)) return place
@@ -74,6 +81,26 @@ const unpackOnce = async (name: string, fetchInto: (cwd: string) => Promise<void
   return place
 }
 
+const BROWSER = 'chromium-headless-shell'
+const INSTALLED = ['chromium', BROWSER, 'chromium-browser', 'google-chrome']
+
+/** An installed Chromium, or Debian's, unpacked with the libraries that this machine lacks: the folders of these. */
+export const findChromium = async () => {
+  for (const name of INSTALLED) {
+    const { code, stdout } = await run('which', [name])
+    if (code === 0) return { program: stdout.trim(), libraries: [] }
+  }
+  const root = await unpackOnce(`${BROWSER}-with-libraries`, async (cwd) => {
+    await mkdir(join(cwd, 'partial'))
+    const options = ['Debug::NoLocking=true', 'APT::Sandbox::User=root', `Dir::Cache::archives=${cwd}`]
+    const args = ['-q', '-y', ...options.flatMap((option) => ['-o', option])]
+    await withPackageLists([...args, 'install', '--download-only', '--no-install-recommends', BROWSER], cwd)
+  })
+  const entries = await readdir(join(root, 'usr/lib'), { recursive: true, withFileTypes: true })
+  const libraries = entries.filter(({ name }) => /\.so(?:\.|$)/.test(name)).map(({ parentPath }) => parentPath)
+  return { program: join(root, 'usr/lib/chromium', BROWSER), libraries: [...new Set(libraries)] }
+}
+
 const exists = async (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
@@ -81,10 +108,10 @@ const exists = async (path: string): Promise<boolean> =>
   )
 
 /** Asks for the lists of packages only where they are missing or too old; one run at a time may. */
-const download = async (name: string, cwd: string): Promise<void> => {
-  if ((await run('apt-get', [...DOWNLOAD, name], { cwd })).code === 0) return
+const withPackageLists = async (args: readonly string[], cwd: string): Promise<void> => {
+  if ((await run('apt-get', args, { cwd, timeout: 300_000 })).code === 0) return
   await must('flock', [join(CACHE, '.lock'), 'apt-get', '-q', 'update'], { timeout: 600_000 })
-  await must('apt-get', [...DOWNLOAD, name], { cwd })
+  await must('apt-get', args, { cwd, timeout: 300_000 })
 }
 
 /** With lists of packages of its own, which go with the folder: the sources of this machine stay as they are. */

@@ -8,16 +8,28 @@ interface Patience {
 }
 
 /** A function, the value itself, or an expression that matches it. */
-type Condition<T> = ((seen: T) => boolean) | RegExp | string | number
+export type Condition<T> = ((seen: T) => boolean) | RegExp | string | number | boolean | undefined
 
 const satisfies = <T>(condition: Condition<T>, seen: T): boolean => {
   if (typeof condition === 'function') return condition(seen)
   return condition instanceof RegExp ? condition.test(String(seen)) : Object.is(condition, seen)
 }
 
+/** What is looked at is not there yet. */
+export class NotYetError extends Error {}
+
+/** Of a connection, or of a file that does not exist yet. fetch has the reason as the cause of its error. */
+const isNotYet = (error: unknown): boolean =>
+  error instanceof NotYetError ||
+  (error instanceof Error &&
+    (error.name === 'TimeoutError' ||
+      ('code' in error &&
+        /^(?:E(?:CONN|HOSTUN|NETUN|PIPE|PROTO|TIMEDOUT)|UND_ERR|HPE_|ENOENT$)/.test(String(error.code))) ||
+      isNotYet(error.cause)))
+
 /**
  * Looks again and again until what it sees satisfies, and returns that. Where it never does, the failure shows what was
- * seen last: a value, or what looking threw.
+ * seen last: a value, or the error of a connection. Another error is thrown at once.
  */
 export const eventually = async <T>(
   look: () => Promise<T> | T,
@@ -26,25 +38,16 @@ export const eventually = async <T>(
 ): Promise<T> => {
   const deadline = Date.now() + within
   for (;;) {
-    const last = await glance(look)
-    if ('seen' in last && satisfies(condition, last.seen)) return last.seen
-    if (Date.now() >= deadline) throw new Error(complaint(condition, last, within))
+    let last: () => string
+    try {
+      const seen = await look()
+      if (satisfies(condition, seen)) return seen
+      last = () => `last seen: ${inspect(seen)}`
+    } catch (error) {
+      if (!isNotYet(error)) throw error
+      last = () => `looking threw: ${inspect(error)}`
+    }
+    if (Date.now() >= deadline) throw new Error(`waited ${within} ms in vain for: ${String(condition)}\n${last()}`)
     await delay(every)
   }
 }
-
-type Glance<T> = { readonly seen: T } | { readonly thrown: unknown }
-
-const glance = async <T>(look: () => Promise<T> | T): Promise<Glance<T>> => {
-  try {
-    return { seen: await look() }
-  } catch (thrown) {
-    return { thrown }
-  }
-}
-
-const complaint = (condition: unknown, last: Glance<unknown>, within: number): string =>
-  [
-    `waited ${within} ms in vain for: ${String(condition)}`,
-    'seen' in last ? `last seen: ${inspect(last.seen)}` : `looking threw: ${inspect(last.thrown)}`,
-  ].join('\n')

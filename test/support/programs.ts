@@ -83,13 +83,7 @@ export const isAlive = (pid: number): boolean => {
 export const startServer = async (url: string, ...call: Parameters<typeof start>): Promise<Running> => {
   const server = start(...call)
   try {
-    await server.during(
-      eventually(
-        async () => (await fetch(url)).status,
-        (status) => status === 200,
-        { every: 20 },
-      ),
-    )
+    await server.during(eventually(async () => (await fetch(url)).status, 200, { every: 20 }))
   } catch (error) {
     await server.stop()
     throw new Error(server.output(), { cause: error })

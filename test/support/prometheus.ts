@@ -7,9 +7,8 @@ import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
 import { debianPackagesOf, type ReleasePackages } from './debian.ts'
 import { freePort } from './free-port.ts'
-import { instantQuery, type Series } from './instant-query.ts'
 import { must, run, type Running, startServer } from './programs.ts'
-import type { Probe } from './real-parts.ts'
+import { requireRealPart } from './real-parts.ts'
 
 /** The supported versions, oldest first, each from the release of Debian that has it. */
 const RELEASES = {
@@ -29,10 +28,12 @@ const program = async (name: string, version: PrometheusVersion = NEWEST): Promi
 export const prometheus = async (): Promise<string> => program('prometheus')
 export const promtool = async (version: PrometheusVersion = NEWEST): Promise<string> => program('promtool', version)
 
-export const probePrometheus = async (version: PrometheusVersion = NEWEST): Promise<Probe> => {
-  const text = await must(await promtool(version), ['--version'])
-  return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
-}
+/** `describe` for a suite with this version, by default the newest. */
+export const requirePrometheus = async (version?: PrometheusVersion) =>
+  requireRealPart(version === undefined ? 'prometheus' : `Prometheus ${version}`, async () => {
+    const text = await must(await promtool(version), ['--version'])
+    return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
+  })
 
 /** `promtool check metrics`: its findings; empty if there are none. */
 export const checkMetrics = async (exposition: string): Promise<string> => {
@@ -80,11 +81,11 @@ export const startPrometheus = async (
   return {
     query: async (expression) => instantQuery(address, expression),
     range: async (expression, { from, to, step }) => {
-      const url = new URL(`http://${address}/api/v1/query_range`)
-      for (const [name, value] of Object.entries({ query: expression, start: from, end: to, step }))
-        url.searchParams.set(name, String(value))
-      const { data } = courses.parse(await (await fetch(url)).json())
-      return data.result.map(({ metric, values }) => ({
+      const parameters = new URLSearchParams({ query: expression, start: `${from}`, end: `${to}`, step: `${step}` })
+      const result = await get(`http://${address}/api/v1/query_range?${parameters.toString()}`, {
+        values: z.array(sample),
+      })
+      return result.map(({ metric, values }) => ({
         labels: Object.fromEntries(Object.entries(metric).filter(([name]) => name !== '__name__')),
         points: values.map(([at, value]) => ({ at, value: Number(value) })),
       }))
@@ -138,14 +139,27 @@ export const startPrometheusWithHistory = async (openMetrics: string): Promise<R
   }
 }
 
-const courses = z.object({
-  status: z.literal('success'),
-  data: z.object({
-    result: z.array(
-      z.object({
-        metric: z.record(z.string(), z.string()),
-        values: z.array(z.tuple([z.number(), z.string()])),
-      }),
-    ),
-  }),
-})
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** An instant query by the interface of Prometheus, which others have, too; `others` are its further parameters. */
+export const instantQuery = async (
+  address: string,
+  expression: string,
+  others: Readonly<Record<string, string>> = {},
+): Promise<readonly Series[]> => {
+  const parameters = new URLSearchParams({ query: expression, ...others })
+  const result = await get(`http://${address}/api/v1/query?${parameters.toString()}`, { value: sample })
+  return result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }))
+}
+
+const sample = z.tuple([z.number(), z.string()])
+
+/** The series of a response, each with its labels and these fields. */
+const get = async <T extends z.ZodRawShape>(url: string, fields: T) => {
+  const series = z.object({ metric: z.record(z.string(), z.string()), ...fields })
+  const response = z.object({ status: z.literal('success'), data: z.object({ result: z.array(series) }) })
+  return response.parse(await (await fetch(url)).json()).data.result
+}

@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { eventually } from './eventually.ts'
+import { type Condition, eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { createLedgerControl } from './ledger.ts'
 import { createSandbox } from './sandbox.ts'
@@ -62,17 +62,23 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
     join(directory, 'config.yaml'),
   ]
   const metrics = `http://127.0.0.1:${port}/metrics`
-  const look = async (): Promise<Exposition> =>
-    ownNetwork ? parseExposition(`${(await sandbox.exec('curl', ['-sS', metrics])).stdout}\n`) : scrape(metrics)
+  const look = async (): Promise<Exposition> => {
+    if (!ownNetwork) return scrape(metrics)
+    const { code, stdout } = await sandbox.exec('curl', ['-sSf', metrics])
+    // A part of a response is none.
+    return parseExposition(code === 0 ? `${stdout}\n` : '')
+  }
   /** Looks until the metrics satisfy. */
-  const see = async <T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T> =>
-    eventually(async () => read(await look()), satisfies)
+  const see = async <T>(read: (seen: Exposition) => T, condition: Condition<T>): Promise<T> =>
+    eventually(async () => read(await look()), condition)
+  /** Waits until there is a series, and returns its value. */
+  const present = async (...series: Parameters<Exposition['value']>): Promise<number> => {
+    const text = await see(({ value }) => String(value(...series)), /^(?!undefined)/)
+    return Number(text)
+  }
   /** Waits until a series has this value, and returns it. */
   const waitFor = async (wanted: number | undefined, ...series: Parameters<Exposition['value']>) =>
-    see(
-      ({ value }) => value(...series),
-      (value) => value === wanted,
-    )
+    see(({ value }) => value(...series), wanted)
   const startAgent = async (): Promise<void> => {
     // After a kill the unit is active for a moment, in which `start` does nothing.
     await systemctl('restart', 'chain-agent.service')
@@ -89,6 +95,7 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
     look,
     see,
     waitFor,
+    present,
     startAgent,
     /** The words of a command of the built program with the configuration of the agent. */
     commandLine,

@@ -1,4 +1,5 @@
 import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
+import { NotYetError } from './eventually.ts'
 
 /** One look at /metrics. */
 export interface Exposition {
@@ -12,7 +13,7 @@ export interface Exposition {
 
 export const scrape = async (url: string): Promise<Exposition> => {
   const response = await fetch(url, { signal: AbortSignal.timeout(120_000) })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  if (!response.ok) throw new NotYetError(`${url} answered ${response.status}`)
   return parseExposition(await response.text())
 }
 

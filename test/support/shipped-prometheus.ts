@@ -2,10 +2,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { prometheus, type PrometheusVersion, promtool } from './prometheus.ts'
+import { instantQuery, prometheus, type PrometheusVersion, promtool, type Series } from './prometheus.ts'
 import { freePort } from './free-port.ts'
-import { instantQuery, type Series } from './instant-query.ts'
 import { run, startServer } from './programs.ts'
+import { createServer } from 'node:http'
+import { listening } from './http.ts'
 
 export const ROOT = join(import.meta.dirname, '../..')
 export const SHIPPED = join(ROOT, 'deploy/prometheus')
@@ -112,4 +113,19 @@ const rewrite = async (path: string, changes: readonly Change[]): Promise<void> 
     path,
     changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text),
   )
+}
+
+export interface ExpositionServer {
+  /** HOST:PORT. */
+  readonly address: string
+  close(): Promise<void>
+}
+
+/** What an agent would answer at /metrics, said beforehand. */
+export const serveExposition = async (text: string): Promise<ExpositionServer> => {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/plain; version=0.0.4').end(text)
+  })
+  const { port, close } = await listening(server)
+  return { address: `127.0.0.1:${port}`, close }
 }

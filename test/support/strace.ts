@@ -3,7 +3,7 @@ import { execa } from 'execa'
 import { debianPackage } from './debian.ts'
 import { must, run } from './programs.ts'
 import { eventually } from './eventually.ts'
-import type { Probe } from './real-parts.ts'
+import { requireRealPart } from './real-parts.ts'
 
 interface Program {
   readonly file: string
@@ -67,17 +67,13 @@ export const CHANGES: readonly string[] = [
   'lchown',
 ]
 
-export const probeStrace = async (): Promise<Probe> => {
-  try {
+export const requireStrace = async () =>
+  requireRealPart('strace', async () => {
     // To have the program is not enough: containers often forbid what it does.
     const { file, env } = await program()
     await must(file, ['-f', '-qq', '-o', '/dev/null', 'true'], { env })
-    const [, version = 'unknown'] = /version (\S+)/.exec(await must(file, ['-V'], { env })) ?? []
-    return { version }
-  } catch (error) {
-    return { missing: `strace does not work here: ${String(error).split('\n')[0] ?? ''}` }
-  }
-}
+    return { version: /version (\S+)/.exec(await must(file, ['-V'], { env }))?.[1] ?? 'unknown' }
+  })
 
 /** What is done to the given call: `signal=SIGKILL`, `error=ENOSPC`. */
 export interface Injection {
@@ -113,11 +109,7 @@ export const attach = async ({ threads, calls, file, injection }: Attachment) =>
   strace.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk
   })
-  await eventually(
-    () => stderr.match(/attached/g)?.length ?? 0,
-    (attached) => attached === threads.length,
-    { every: 5 },
-  )
+  await eventually(() => stderr.match(/attached/g)?.length ?? 0, threads.length, { every: 5 })
   return {
     calls: async (): Promise<readonly Call[]> => {
       await strace

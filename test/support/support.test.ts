@@ -27,12 +27,17 @@ describe('eventually', () => {
     await expect(wait).rejects.toThrow(/height > 7\nlast seen: \{ height: 7 \}/)
   })
 
-  it('shows what looking threw', async () => {
+  it('shows the error of a connection', async () => {
     const look = (): never => {
-      throw new Error('port refused')
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })
     }
-    const wait = eventually(look, () => true, { within: 5, every: 1 })
-    await expect(wait).rejects.toThrow(/looking threw: Error: port refused/)
+    const wait = eventually(look, true, { within: 5, every: 1 })
+    await expect(wait).rejects.toThrow(/looking threw: TypeError: fetch failed/)
+  })
+
+  it('throws another error at once', async () => {
+    const look = (): unknown => JSON.parse('<html>')
+    await expect(eventually(look, true)).rejects.toThrow(SyntaxError)
   })
 })
 

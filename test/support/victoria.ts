@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { debianPackage, debianPackagesOf } from './debian.ts'
+import { debianPackage, debianPackagesOf, packagedVersion } from './debian.ts'
 import { freePort } from './free-port.ts'
-import { instantQuery, type Series } from './instant-query.ts'
+import { instantQuery, type Series } from './prometheus.ts'
 import { run, startServer } from './programs.ts'
-import { type Probe, versionsToTest } from './real-parts.ts'
+import { requireRealPart, versionsToTest } from './real-parts.ts'
 
 /** Oldest first: that of this machine's Debian, which the how-to installs, and those of newer releases of Debian. */
 const RELEASES = { '1.79': 'bookworm', '1.112': 'trixie', '1.145': 'sid' } as const
@@ -22,12 +21,11 @@ const unpacked = async (version: VictoriaVersion): Promise<string> =>
 const program = async (name: string, version: VictoriaVersion = NEWEST): Promise<string> =>
   join(await unpacked(version), 'usr/bin', name)
 
-/** Debian builds it without its version: the package's log of changes begins with it. */
-export const probeVictoria = async (version: VictoriaVersion = NEWEST): Promise<Probe> => {
-  const folder = join(await unpacked(version), 'usr/share/doc/victoria-metrics')
-  const changes = gunzipSync(await readFile(join(folder, 'changelog.Debian.gz'))).toString()
-  return { version: /\((\d[\d.]*)/.exec(changes)?.[1] ?? 'unknown' }
-}
+/** `describe` for a suite with this version, by default the newest. */
+export const requireVictoria = async (version?: VictoriaVersion) =>
+  requireRealPart(version === undefined ? 'victoria-metrics' : `VictoriaMetrics ${version}`, async () => ({
+    version: await packagedVersion(await unpacked(version ?? NEWEST), 'victoria-metrics'),
+  }))
 
 /** The errors of vmalert in these files of rules; empty if it loads them. */
 export const rejectedByVmalert = async (

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { type Page, type Request, chromium } from 'playwright-core'
 import sharp from 'sharp'
-import { findChromium } from '../../../test/support/chromium.ts'
+import { findChromium } from '../../../test/support/debian.ts'
 
 const WIDTH = 1600
 
