@@ -22,8 +22,8 @@ export interface Program {
   /** Exit codes that count as success. Default: 0; for a stream none. */
   readonly answers?: readonly number[]
   /**
-   * For a stream of small pieces: the wait after each of them, in milliseconds, in which more is gathered. It does not
-   * wait after a large one.
+   * For a stream of small pieces: the wait after each of them, in milliseconds, in which more is gathered. There is none
+   * while the program writes much.
    */
   readonly gatherMs?: number
 }
@@ -48,7 +48,7 @@ interface ExecOptions {
   readonly variables?: Readonly<Record<string, string>>
 }
 
-/** In bytes: a quarter of what a pipe holds. A program that fills it is read without a wait. */
+/** In bytes: a quarter of what a pipe holds. */
 const LARGE_CHUNK = 16 * 1024
 
 /** The children of this process. Each has its own process group, so none ends automatically with this process. */
@@ -130,10 +130,11 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
       const linked = linkAbort(signal)
       const child = start(program, linked.signal, false)
       const output: AsyncIterable<Buffer> | Buffer[] = child.stdout ?? []
+      const isMuch = createPace(clock, program.gatherMs ?? 0)
       try {
         for await (const chunk of output) {
           yield chunk
-          if (program.gatherMs !== undefined && chunk.length < LARGE_CHUNK)
+          if (program.gatherMs !== undefined && !isMuch(chunk.length))
             await clock.sleep(program.gatherMs, linked.signal)
         }
         const outcome = await child
@@ -151,6 +152,26 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
     killAll: () => {
       for (const pid of groups) killGroup(pid, 'SIGKILL')
     },
+  }
+}
+
+/**
+ * Whether a program writes much, now or in the time before: a wait would slow it down then, as a pipe holds little of what
+ * it writes, and a reader that does not wait sees small pieces.
+ */
+const createPace = (clock: Clock, span: number) => {
+  let since = clock.elapsed()
+  let bytes = 0
+  let wasMuch = false
+  return (more: number): boolean => {
+    const now = clock.elapsed()
+    if (now - since >= span) {
+      wasMuch = bytes >= LARGE_CHUNK
+      bytes = 0
+      since = now
+    }
+    bytes += more
+    return wasMuch || bytes >= LARGE_CHUNK
   }
 }
 

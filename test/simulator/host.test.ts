@@ -58,7 +58,7 @@ const NVME = (name: string): string => `host_nvme_${name}{nvme0}`
 const MISSED = 'host_network_drops_total{enp1s0,missed}'
 const RUNNING = (release: string): string => `host_kernel_info{running,${release}}`
 
-/** The metrics of the agent at a second of a scenario; null is absent. Settings of the host are read once a minute. */
+/** The metrics of the agent at a second of a scenario; null is absent. Settings and ports of the host are read once a minute. */
 const ROWS: Readonly<Record<string, readonly (readonly [second: number, metrics: Record<string, unknown>])[]>> = {
   'clock-drift': [
     [29, { [CLOCK]: 0.0002, host_clock_synchronized: 1 }],
@@ -121,9 +121,8 @@ const ROWS: Readonly<Record<string, readonly (readonly [second: number, metrics:
     [242, { 'host_file_modified_timestamp_seconds{forkpoint}': expect.closeTo(ahead(240), -1) }],
   ],
   'ports-exposed': [
-    [29, { 'host_port_exposed{8080}': 0, 'host_port_exposed{8889}': 0 }],
     [31, { 'host_port_exposed{8080}': 1, 'host_port_exposed{8889}': 0 }],
-    [61, { 'host_port_exposed{8080}': 1, 'host_port_exposed{8889}': 1 }],
+    [91, { 'host_port_exposed{8080}': 1, 'host_port_exposed{8889}': 1 }],
     [181, { 'host_port_exposed{8080}': 0, 'host_port_exposed{8889}': 0 }],
   ],
 }

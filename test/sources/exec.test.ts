@@ -277,6 +277,23 @@ test('a stream that gathers waits after a small piece', async () => {
   await stream.return(undefined)
 })
 
+test('a stream that gathers does not wait while its program writes much', async () => {
+  const seen = join(bin, 'seen-much')
+  const until = (count: number): string => `while [ ! -e ${seen}${count} ]; do sleep 0.01; done`
+  const command = await program(
+    'much',
+    `dd if=/dev/zero bs=20000 count=1 2>&-; ${until(1)}; echo two; ${until(2)}; echo three; exec sleep 60`,
+  )
+  const stream = createExec({ clock: manualClock(), path: path() }).stream({ command, args: [], gatherMs: 200 }, never)
+  const sizes: (number | undefined)[] = []
+  for (const count of [1, 2, 3]) {
+    sizes.push((await stream.next()).value?.length)
+    await writeFile(`${seen}${count}`, '')
+  }
+  expect(sizes).toEqual([20_000, 4, 6])
+  await stream.return(undefined)
+})
+
 test('a program that no directory of PATH has is not forked, and is found when it is there', async () => {
   const before = await faultsOfChildren()
   const stream = executor.stream({ command: 'comes-later', args: [] }, never)
