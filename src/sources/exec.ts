@@ -48,8 +48,8 @@ interface ExecOptions {
   readonly variables?: Readonly<Record<string, string>>
 }
 
-/** In bytes: a quarter of what a pipe holds. */
-const LARGE_CHUNK = 16 * 1024
+/** What a pipe holds, in bytes: a program that writes less in the time of a wait is not slowed down by it. */
+const PIPE_BYTES = 64 * 1024
 
 /** The children of this process. Each has its own process group, so none ends automatically with this process. */
 const living = new Set<number>()
@@ -166,12 +166,12 @@ const createPace = (clock: Clock, span: number) => {
   return (more: number): boolean => {
     const now = clock.elapsed()
     if (now - since >= span) {
-      wasMuch = bytes >= LARGE_CHUNK
+      wasMuch = bytes >= PIPE_BYTES
       bytes = 0
       since = now
     }
     bytes += more
-    return wasMuch || bytes >= LARGE_CHUNK
+    return wasMuch || bytes >= PIPE_BYTES
   }
 }
 

@@ -282,7 +282,7 @@ test('a stream that gathers does not wait while its program writes much', async 
   const until = (count: number): string => `while [ ! -e ${seen}${count} ]; do sleep 0.01; done`
   const command = await program(
     'much',
-    `dd if=/dev/zero bs=20000 count=1 2>&-; ${until(1)}; echo two; ${until(2)}; echo three; exec sleep 60`,
+    `dd if=/dev/zero bs=65536 count=1 2>&-; ${until(1)}; echo two; ${until(2)}; echo three; exec sleep 60`,
   )
   const stream = createExec({ clock: manualClock(), path: path() }).stream({ command, args: [], gatherMs: 200 }, never)
   const sizes: (number | undefined)[] = []
@@ -290,7 +290,7 @@ test('a stream that gathers does not wait while its program writes much', async 
     sizes.push((await stream.next()).value?.length)
     await writeFile(`${seen}${count}`, '')
   }
-  expect(sizes).toEqual([20_000, 4, 6])
+  expect(sizes).toEqual([65_536, 4, 6])
   await stream.return(undefined)
 })
 
