@@ -91,20 +91,26 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
     groups.add(pid)
     const finished = new AbortController()
     const end = (): void => {
-      killGroup(pid, 'SIGTERM')
+      if (groups.has(pid)) killGroup(pid, 'SIGTERM')
       void clock.sleep(grace, finished.signal).then(() => {
-        if (!finished.signal.aborted) killGroup(pid, 'SIGKILL')
+        if (finished.signal.aborted) return
+        if (groups.has(pid)) killGroup(pid, 'SIGKILL')
+        // A process outside the group, such as a daemon that it started, may keep the output open.
+        child.stdout?.destroy()
+        child.stderr?.destroy()
       })
     }
     signal.addEventListener('abort', end, { once: true })
     if (signal.aborted) end()
     child.once('exit', () => {
-      signal.removeEventListener('abort', end)
-      finished.abort()
       // The group leader has ended; kill the rest of its group. At once: from now on its ID may be given to another group.
       killGroup(pid, 'SIGKILL')
       groups.delete(pid)
       living.delete(pid)
+    })
+    void child.then(() => {
+      signal.removeEventListener('abort', end)
+      finished.abort()
     })
     return child
   }

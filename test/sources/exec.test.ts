@@ -93,6 +93,26 @@ describe('a program that ends', () => {
     expect((await executor.run({ command, args: [] }, never)).stdout).toBe('done\n')
   })
 
+  test('a daemon that keeps its output open is not waited for after the deadline', async () => {
+    const [leader, daemon] = [join(bin, 'pid-leader'), join(bin, 'pid-daemon')]
+    const pidIn = async (file: string): Promise<number> =>
+      Number(await eventually(() => readFile(file, 'utf8'), /\d\n/))
+    const command = await program(
+      'daemon',
+      `echo $$ > ${leader}; setsid sh -c 'echo $$ > ${daemon}; exec sleep 600' & until [ -s ${daemon} ]; do sleep 0.01; done; echo done`,
+    )
+    const stop = new AbortController()
+    const result = executor.run({ command, args: [], grace: 0 }, stop.signal)
+    const pid = await pidIn(leader)
+    await eventually(
+      () => isAlive(pid),
+      (is) => !is,
+    )
+    stop.abort()
+    expect((await result).stdout).toBe('done\n')
+    process.kill(await pidIn(daemon))
+  })
+
   test('killed by a signal', async () => {
     const command = await program('dies', 'kill -ABRT $$')
     expect(await messageOf(executor.run({ command, args: [] }, never))).toBe(
