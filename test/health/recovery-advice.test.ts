@@ -296,3 +296,16 @@ test('without any data the recovery is unknown', () => {
     summary: 'unknown: neither systemd nor the RPC of the node answers: the state of the node is unknown',
   })
 })
+
+test.each([
+  ['ChainServiceDown', { down: ALL_DOWN, age: 60, behind: 100 }],
+  ['ChainBlocksyncWindow', { down: ALL_DOWN, age: 60, behind: 1000 }],
+  ['ChainBlockStalled.deadlock', { age: 120, behind: 100 }],
+  ['ChainBlockStalled', { age: 120, behind: null }],
+  ['ChainRpcDown', { down: ['rpc'] }],
+  ['ChainBehind', { behind: 100 }],
+  ['ChainStatesync', { more: syncing }],
+  ['ChainStateDiverged.bad-state-root', { execution: ['result_mismatch: x'] }],
+])('the plan names the runbook %s', (runbook, node) => {
+  expect(advise(node).runbook).toBe(runbook)
+})
