@@ -59,7 +59,7 @@ const ARRIVES_WITHIN = 2
  * Units write a line at a time, and each batch passes through all who follow it: some together cost less. Shorter than the
  * interval of any collector.
  */
-const GATHER_MS = 500
+const GATHER_MS = 1000
 
 export const HEARTBEAT = { entries: [], unreadable: 0, gap: false } as const
 
