@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { progressAt } from '../../simulator/consensus/statesync.ts'
+import { createJournalctl } from '../../simulator/journal/journalctl.ts'
 import { renderNative, renderOtel } from '../../simulator/native.ts'
 import { createStatusTool } from '../../simulator/status-report.ts'
 import { createStorageTool } from '../../simulator/storage.ts'
 import type { SimulatedNode } from '../../simulator/subject.ts'
+import { type Frame, withFaults } from '../../simulator/tools/tools.ts'
 import { BEGIN, chain, consensusLog, logOf, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 
 // What follows the 60th second, of which the scenarios have golden metrics.
@@ -136,4 +138,44 @@ test('with both timelines the log of execution has the numbers of the storage re
   const chunks = '5797 885 742'
   expect([...report.matchAll(/(?:Fast|Slow|Free): (\d+) chunks/g)].map(([, count]) => count).join(' ')).toBe(chunks)
   expect(upserts.slice(-2)).toEqual([`0 ${earliest[0]} ${chunks}`, `1 ${earliest[1]} ${chunks}`])
+})
+
+test('journalctl starts at the entry of a cursor, and at its time if the cursor is of another journal', async () => {
+  const { node, clock, to } = await play('healthy')
+  await to(60)
+  const committed = saying(consensusLog(node), 'committed block').slice(4)
+  const expected = committed.map((entry) => `${textOf(entry)}\n`).join('')
+  const { cursor } = nth(committed, 0)
+  for (const from of [cursor, cursor.replace(/^s=\w{32}/, `s=${'0'.repeat(32)}`)]) {
+    const argv = ['-n', 'all', `--cursor=${from}`, '--grep', 'committed block', '-o', 'cat', '-u', 'zephyr-bft']
+    expect(await printed(createJournalctl(node.journal, clock), ...argv)).toBe(expected)
+  }
+})
+
+test('journal-frozen: a journalctl that waits is answered after it', async () => {
+  const { node, clock, to } = await play('journal-frozen')
+  await to(60)
+  let text = ''
+  const argv = ['-n', '1', '-o', 'cat', '-u', 'zephyr-bft']
+  const answered = printed(createJournalctl(node.journal, clock), ...argv).then((printedText) => (text = printedText))
+  await to(119)
+  expect(text).toBe('')
+  for (let second = 120; second < 123; second += 0.2) await to(second)
+  expect(await answered).toContain('"level":')
+})
+
+test('tool-hangs: calls that hang end from the 150th second on', async () => {
+  const { node, clock, to } = await play('tool-hangs')
+  const call = async (name: 'mpt' | 'status', frames: Frame[]): Promise<void> => {
+    const tool = withFaults({ node, clock, name }, createStatusTool(node))
+    for await (const frame of tool([], new AbortController().signal)) frames.push(frame)
+  }
+  await to(30)
+  const [status, mpt]: [Frame[], Frame[]] = [[], []]
+  const hanging = Promise.all([call('status', status), call('mpt', mpt)])
+  await to(149)
+  expect([status.length, mpt.length]).toEqual([2, 2])
+  await to(150)
+  await hanging
+  expect([status.at(-1), mpt.at(-1)]).toEqual([{ exit: 0 }, { signal: 'SIGABRT' }])
 })
