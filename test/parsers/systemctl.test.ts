@@ -65,9 +65,9 @@ MainPID=4711
 })
 
 test.each([
-  ['a crash: the signal, not an exit code', 'failed', 'core-dump', 3, { by: 'signal', status: 6n }],
-  ['a clean exit looks like a stop', 'inactive', 'success', 1, { by: 'exit', status: 0n }],
-] as const)('%s', (_, activeState, result, code, exit) => {
+  { name: 'a crash: the signal, not an exit code', code: 3, is: ['failed', 'core-dump', { by: 'signal', status: 6n }] },
+  { name: 'a clean exit looks like a stop', code: 1, is: ['inactive', 'success', { by: 'exit', status: 0n }] },
+] as const)('$name', ({ code, is: [activeState, result, exit] }) => {
   const text = `ActiveState=${activeState}\nResult=${result}\nExecMainCode=${code}\nExecMainStatus=${exit.status}\n`
   expect(parseUnits(text)).toMatchObject([{ activeState, result, exit }])
 })
