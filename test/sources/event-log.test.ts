@@ -181,3 +181,15 @@ test("the agent's own words are kept as they are: the password's backup is not a
   const { subject } = toNewEvent({ at: AT, collector: 'x', subject: at, from: undefined, to: 'up' }, 'info')
   expect(subject).toBe('reference https://host.example/…')
 })
+
+test('secrets in log lines and URLs are redacted before they are stored', () => {
+  const to = 'failing: could not ask https://user:secret@host.example/v2/abc, password=hunter2 in /home/ana/x\u001b[31m'
+  const { to: kept, isFirstSight } = toNewEvent(
+    { at: AT, collector: 'rpc', subject: undefined, from: undefined, to },
+    'warning',
+  )
+  expect(kept).not.toMatch(/secret@|v2|hunter2|\/home\/ana/)
+  expect(kept).not.toContain('\u001b')
+  expect(kept).toContain('https://host.example')
+  expect(isFirstSight).toBe(true)
+})
