@@ -12,7 +12,7 @@ import { createFlakyServer, createFlakyTool, type Mode } from './flaky.ts'
 import { COUNTERS, GAUGES, HEIGHTS, type Part } from './table.ts'
 
 export interface Bench {
-  readonly agent: Watched & { readonly directory: string }
+  readonly agent: Watched
   readonly parts: Readonly<Record<Part, { set(mode: Mode): Promise<void> }>>
   /** Scrapes, and records whether any height was ever 0. */
   look(): Promise<Exposition>

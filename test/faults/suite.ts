@@ -60,14 +60,9 @@ export const testFaults = (parts: readonly Part[]): void => {
     }, 900_000)
   })
 
-  expectNoBug(() => bench)
-}
-
-/** Over all tests of a file: no height was ever 0, and the agent logged only errors about the node. */
-export const expectNoBug = (bench: () => Bench): void => {
   test('no height was ever 0, and the agent reported no bug', () => {
-    expect(bench().zeros()).toEqual([])
-    const lines = bench().agent.output().split('\n')
+    expect(bench.zeros()).toEqual([])
+    const lines = bench.agent.output().split('\n')
     const own = lines.filter((line) => line.includes('"level":"error"') && !line.includes('"subject":'))
     const fatal = lines.filter((line) => /is a bug of|"level":"fatal"/.test(line))
     expect([...own, ...fatal]).toEqual([])

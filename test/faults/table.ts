@@ -15,11 +15,11 @@ export interface Row {
 }
 
 const HEIGHT = 'chain_rpc_block_number{tag=latest}'
-export const DIFFERENCE = 'chain_block_difference'
+const DIFFERENCE = 'chain_block_difference'
 const STARTS = 'chain_service_starts_total{service=bft}'
-export const BLOCKS = 'chain_ledger_blocks_total{event=proposed}'
+const BLOCKS = 'chain_ledger_blocks_total{event=proposed}'
 
-export const OF_RPC = [
+const OF_RPC = [
   HEIGHT,
   'chain_rpc_block_number{tag=safe}',
   'chain_rpc_block_number{tag=finalized}',
@@ -28,7 +28,7 @@ export const OF_RPC = [
   'chain_rpc_info',
 ]
 const OF_REFERENCE = ['chain_reference_block_number{reference=other}']
-export const OF_SERVICES = [
+const OF_SERVICES = [
   'chain_service_active{service=bft}',
   'chain_service_state{service=bft,state=active}',
   'chain_service_expected{service=rpc}',

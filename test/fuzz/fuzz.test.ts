@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { formats } from '../../src/parsers/formats.ts'
-import { cpuTime, fuzz, problemOf, repeatedText, type Target } from './engine.ts'
+import { cpuTime, fuzz, problemOf, repeatedText } from './engine.ts'
 import { loadTargets } from './targets.ts'
 
 /** Of each parser. More in `npm run fuzz`. */
@@ -58,25 +58,4 @@ test.each(QUADRATIC)('$name: a megabyte of $head$piece… takes seconds at most'
   const target = targets.find((one) => one.name === name)
   if (!target) throw new Error(`no parser ${name}`)
   expect(cpuTime(target, repeatedText(repeated, 1024 * 1024))).toBeLessThan(6000)
-})
-
-test('a defect of each kind is found and minimised', () => {
-  const target = (run: Target['run']): Target => ({
-    name: 'x',
-    seeds: ['{"a":1,"b":"x y"}'],
-    run,
-    isExpected: () => false,
-  })
-  const findingsOf = (run: Target['run']) => fuzz(target(run), 1, { executions: 3000 }).findings
-  expect(findingsOf((text) => text.length)).toEqual([])
-  expect(findingsOf((text) => [text.includes('-0') ? -0 : 1])).toMatchObject([
-    { problem: 'negative zero', input: '-0' },
-  ])
-  expect(findingsOf((text) => ({ a: text.includes('NaN') ? Number.NaN : 1 }))).toMatchObject([{ problem: 'NaN' }])
-  expect(findingsOf((text) => (text.includes('[[') ? 2 ** 53 : 1))).toMatchObject([{ input: '[[' }])
-  const thrown = findingsOf((text) => {
-    if (text.includes('\0')) throw new TypeError('no')
-    return null
-  })
-  expect(thrown).toMatchObject([{ problem: 'throws TypeError: no', input: '\0' }])
 })

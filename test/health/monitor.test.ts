@@ -171,20 +171,6 @@ test('before the first evaluation the state is unknown, and there is no number o
   expect(samples.find(({ labels }) => Object.values(labels)[0] === 'unknown')?.value).toBe(1)
 })
 
-test('the metrics are a state set and the number of firing rules', () => {
-  const samples = evaluated(stalled, 105).samples()
-  expect(samples.map(({ labels, value }) => [Object.values(labels)[0], value])).toEqual([
-    ['critical', 1],
-    ['unknown', 0],
-    ['warning', 0],
-    ['maintenance', 0],
-    ['healthy', 0],
-    ['critical', 1],
-    ['warning', 0],
-    ['info', 0],
-  ])
-})
-
 test('a rule that cannot be evaluated is reported, and the others still are', () => {
   const monitor = createHealthMonitor(START_S * 1000)
   // Two heights of one service: the rule on their difference cannot match them one to one.

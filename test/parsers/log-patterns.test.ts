@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readFile } from 'node:fs/promises'
-import { LOG_PATTERNS, LOG_SUBJECTS } from '../../src/parsers/log-patterns/list.ts'
+import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
 import {
   LOG_PATTERN,
   mayMatchPattern,
@@ -127,15 +126,4 @@ describe('the level that execution writes', () => {
     expect(parsePatternLine('Cleanup completed successfully')?.patterns).toEqual(['cleanup_completed'])
     expect(parsePatternLine(`${at} LOG_INFO\tProcessing finalization`)).toBeNull()
   })
-})
-
-test('the page has a chapter for each pattern, with its severity, its program and what to do', async () => {
-  const page = await readFile('src/parsers/log-patterns/README.md', 'utf8')
-  for (const { title } of LOG_SUBJECTS) expect(page).toContain(`\n## ${title}\n`)
-  for (const { name, severity, advice } of LOG_PATTERNS) {
-    const [, chapter = '', ...more] = page.split(`### ${name}\n`)
-    expect(more, name).toEqual([])
-    expect(chapter, name).toMatch(new RegExp(`^\\n\\*${severity}\\*, in the log of [A-Za-z ]+: \``))
-    expect(page).toContain(`What to do: ${advice}\n`)
-  }
 })

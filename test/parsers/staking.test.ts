@@ -13,7 +13,7 @@ import {
   stakingCall,
   validatorIdSlot,
 } from '../../src/parsers/staking.ts'
-import { pageWords, validatorWords, word } from '../support/staking-words.ts'
+import { pageWords, word } from '../support/staking-words.ts'
 
 /** An answer, word by word. */
 const EXAMPLE = [
@@ -41,9 +41,6 @@ const KEY = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798'
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 63n - 2n })
 const u256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 const wei = fc.bigInt({ min: 0n, max: 10n ** 30n })
-const commission = fc.bigInt({ min: 0n, max: 10n ** 18n })
-const hexOf = (bytes: number) =>
-  fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value) => Buffer.from(value).toString('hex'))
 
 /** With this digit, or without the last one, or with one more. */
 const damaged = (text: string, at: number, digit: string): string => text.slice(0, at) + digit + text.slice(at + 1)
@@ -84,38 +81,6 @@ describe('getValidator', () => {
       secpKey: KEY,
       blsKey: 'ab'.repeat(48),
     })
-  })
-
-  test('what was encoded is decoded, whatever the values', () => {
-    const values = fc.record({
-      auth: hexOf(20).map((digits) => `0x${digits}`),
-      flags: u64,
-      stake: wei,
-      accumulator: u256,
-      commission,
-      unclaimed: wei,
-      consensusStake: wei,
-      consensusCommission: commission,
-      snapshotStake: wei,
-      snapshotCommission: commission,
-      secp: hexOf(33),
-      bls: hexOf(48),
-    })
-    fc.assert(
-      fc.property(values, (of) => {
-        expect(parseStakingValidator(validatorWords(of))).toEqual({
-          authAddress: of.auth,
-          flags: of.flags,
-          accumulatedReward: of.accumulator,
-          unclaimedRewards: of.unclaimed,
-          execution: { stake: of.stake, commission: of.commission },
-          consensus: { stake: of.consensusStake, commission: of.consensusCommission },
-          snapshot: { stake: of.snapshotStake, commission: of.snapshotCommission },
-          secpKey: of.secp,
-          blsKey: of.bls,
-        })
-      }),
-    )
   })
 
   test.each([

@@ -64,22 +64,12 @@ MainPID=4711
   ])
 })
 
-test('a crash: the signal number, not an exit code', () => {
-  const [unit] = parseUnits('ActiveState=failed\nResult=core-dump\nExecMainCode=3\nExecMainStatus=6\n')
-  expect(unit).toMatchObject({
-    activeState: 'failed',
-    result: 'core-dump',
-    exit: { by: 'signal', status: 6n },
-  })
-})
-
-test('a clean exit 0 is an exit, and looks like a stop', () => {
-  const [unit] = parseUnits('ActiveState=inactive\nResult=success\nExecMainCode=1\nExecMainStatus=0\n')
-  expect(unit).toMatchObject({
-    activeState: 'inactive',
-    result: 'success',
-    exit: { by: 'exit', status: 0n },
-  })
+test.each([
+  { name: 'a crash: the signal, not an exit code', code: 3, is: ['failed', 'core-dump', { by: 'signal', status: 6n }] },
+  { name: 'a clean exit looks like a stop', code: 1, is: ['inactive', 'success', { by: 'exit', status: 0n }] },
+] as const)('$name', ({ code, is: [activeState, result, exit] }) => {
+  const text = `ActiveState=${activeState}\nResult=${result}\nExecMainCode=${code}\nExecMainStatus=${exit.status}\n`
+  expect(parseUnits(text)).toMatchObject([{ activeState, result, exit }])
 })
 
 test('a unit that does not exist: its zeros are not readings', () => {

@@ -9,11 +9,6 @@ const moments = fc.integer({ min: Date.UTC(2025, 0, 2), max: Date.UTC(2035, 0, 1
 const hour = [...chain.between(SOME_DAY, SOME_DAY + 3_600_000)]
 
 describe('the chain', () => {
-  test('is the same for the same seed and differs for another seed', () => {
-    expect(createChain(7).headAt(SOME_DAY)).toEqual(chain.headAt(SOME_DAY))
-    expect(createChain(8).headAt(SOME_DAY).id).not.toBe(chain.headAt(SOME_DAY).id)
-  })
-
   test('has every block once, each linked to the one before it, at any time', () => {
     fc.assert(
       fc.property(moments, (ms) => {
@@ -54,14 +49,6 @@ describe('the chain', () => {
     const rounds = hour.map(({ round }) => round)
     expect(rounds).toEqual(rounds.map((_, index) => (rounds[0] ?? 0n) + BigInt(index)))
     expect(hour.every(({ seenMs }, index) => index === 0 || seenMs > (hour[index - 1]?.seenMs ?? 0))).toBe(true)
-  })
-
-  test('has one timeout in forty rounds, and every validator proposes', () => {
-    const timeouts = hour.filter(({ kind }) => kind === 'timeout')
-    // 14.65 s hold 40 rounds, so an hour holds 245 or 246 timeouts.
-    expect([245, 246]).toContain(timeouts.length)
-    expect(new Set(hour.map(({ leader }) => leader.publicKey)).size).toBe(20)
-    expect(chain.validators.every(({ publicKey }) => /^0[23][0-9a-f]{64}$/.test(publicKey))).toBe(true)
   })
 
   test('starts a new epoch 5,000 rounds after each boundary block', () => {

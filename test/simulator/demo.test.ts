@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { renderStatusLine } from '../../simulator/commands/demo/action.ts'
-import { renderConfig, renderWelcome } from '../../simulator/commands/demo/demo-texts.ts'
-import { schema } from '../../src/config/schema.ts'
+import { renderWelcome } from '../../simulator/commands/demo/demo-texts.ts'
 
 const node = {
   rpcUrl: 'http://127.0.0.1:4101',
@@ -26,20 +24,6 @@ const node = {
     directories: { wal: '/tmp/demo/home/zephyr/zephyr-bft/wal' },
   },
 }
-
-test('the configuration of the demo is valid', () => {
-  const config = schema.parse(parse(renderConfig(node, { directory: '/tmp/demo', port: 4103 })))
-  expect(config.listen).toEqual({ host: '127.0.0.1', port: 4103 })
-  expect(config.references.map(({ kind }) => kind)).toEqual(['rpc', 'query'])
-  expect(config.node).toEqual({
-    publicKey: node.ownPublicKey,
-    directory: node.nodeDirectory,
-    backupDirectory: node.backupDirectory,
-    environmentFile: node.environmentFile,
-  })
-  expect(config.host).toMatchObject(node.host)
-  expect(config.version).toMatchObject({ forksFile: node.forksFile, rootDirectory: node.rootDirectory })
-})
 
 test('the demo reports that the requested port is in use', () => {
   const welcome = {

@@ -1,29 +1,22 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { profileOf } from '../../simulator/commands/demo/fleet/profiles.ts'
-import { type Member, startMember } from '../../simulator/commands/demo/fleet/fleet.ts'
+import { startMember } from '../../simulator/commands/demo/fleet/fleet.ts'
 import { createChain } from '../../simulator/chain.ts'
+import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { scrape } from '../support/scrape.ts'
 
 const BEGIN = Date.UTC(2026, 2, 1, 12, 10)
 
-let directory = ''
-let member: Member | undefined
-afterEach(async () => {
-  await member?.stop()
-  await rm(directory, { recursive: true, force: true })
-})
-
 /** The node of that number, in a network of twenty. */
-const start = async (number: number) => {
+const start = async (number: number, directory: string) => {
   const logged: string[] = []
   const clock = manualClock(BEGIN)
-  member = await startMember({
+  const member = await startMember({
     name: 'node',
     profile: profileOf(number),
     chain: createChain(1, 20),
@@ -34,13 +27,13 @@ const start = async (number: number) => {
     log: pino({}, { write: (line) => void logged.push(line) }),
     directory,
   })
+  onTestFinished(member.stop)
   return { clock, logged, url: `http://127.0.0.1:${member.port}/metrics` }
 }
 
-test('a profile that cannot be applied is logged; the agent continues', async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-member-'))
+it('a profile that cannot be applied is logged; the agent continues', async ({ directory }) => {
   await mkdir(join(directory, 'state/maintenance.json'), { recursive: true })
-  const { clock, logged, url } = await start(27)
+  const { clock, logged, url } = await start(27, directory)
   expect(profileOf(27).name).toBe('maintenance')
   await clock.advance(20_000)
   await eventually(
@@ -50,9 +43,8 @@ test('a profile that cannot be applied is logged; the agent continues', async ()
   expect((await scrape(url)).value('chain_agent_build_info')).not.toBe(undefined)
 })
 
-test('the stake of a node matches how often it leads', async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-member-'))
-  const { clock, url } = await start(1)
+it('the stake of a node matches how often it leads', async ({ directory }) => {
+  const { clock, url } = await start(1, directory)
   for (let second = 0; second < 20; second += 1) await clock.advance(1000)
   await eventually(async () => (await scrape(url)).value('chain_native_stake_ratio'), 0.05)
 })

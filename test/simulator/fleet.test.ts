@@ -26,13 +26,6 @@ describe('the profiles', () => {
     expect(new Set(unhealthy).size).toBe(33)
   })
 
-  test('depend only on the name: the second hundred has the profiles of the first', () => {
-    expect(profileOf(3).name).toBe('behind')
-    expect(profileOf(103)).toBe(profileOf(3))
-    expect(profileOf(100).name).toBe('healthy')
-    expect(profileOf(1000).name).toBe('healthy')
-  })
-
   test.each([...new Set(hundred)])('$name is a scenario', ({ name, lines }) => {
     expect(parseScenario(name, lines.join('\n')).steps).toHaveLength(lines.length)
   })

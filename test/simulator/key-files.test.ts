@@ -1,13 +1,13 @@
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createKeyExaminer } from '../../src/collectors/keys/files.ts'
 import { createChain } from '../../simulator/chain.ts'
 import { createKeyFiles } from '../../simulator/keystore/key-files.ts'
 import { createNode } from '../../simulator/node.ts'
 import { loadScenario, parseScenario, type Scenario } from '../../simulator/scenario/scenario.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
+import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -15,19 +15,14 @@ const chain = createChain(5)
 const BEGIN = Date.UTC(2026, 2, 1, 12)
 const MONTH_MS = 30 * 86_400_000
 
-let directory = ''
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-key-files-'))
-})
-afterEach(async () => {
-  await rm(directory, { recursive: true })
-})
-
-const simulate = async (scenario: Scenario) => {
+const simulate = async (directory: string, scenario: Scenario) => {
   const [clock, stop] = [manualClock(BEGIN), new AbortController()]
   const node = createNode({ clock, chain, prefix: 'zephyr', scenario })
   const keeper = await createKeyFiles(node, directory)
   void keeper.keep({ clock, signal: stop.signal })
+  onTestFinished(() => {
+    stop.abort()
+  })
   const examine = createKeyExaminer({
     keyFiles,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
@@ -48,39 +43,12 @@ const simulate = async (scenario: Scenario) => {
     // The files are written in the following turns of the event loop.
     await eventually(look, (seen) => JSON.stringify(seen) === JSON.stringify(expected))
   }
-  return { ...keeper, clock, expectAt, stop: () => stop.abort() }
+  return { ...keeper, clock, expectAt }
 }
 
-test('a node as installed: every file is ok for a month', async () => {
-  const { expectAt, places, stop } = await simulate(await loadScenario('healthy'))
-  await expectAt(0, {})
-  await expectAt(600, {})
-  expect(await readdir(places.backupDirectory)).toHaveLength(3)
-  stop()
-})
-
-test.each([
-  ['backup-missing', { 'secp backup': ['missing', null, null, 0] }],
-  ['backup-exposed', { 'secp backup': ['exposed', 'mode 0644', 30_000, 1] }],
-  [
-    'backup-truncated',
-    {
-      'secp backup': ['invalid', 'the output of a failed recover: no secret', 30_000, 0],
-      'bls backup': ['invalid', 'empty', 60_000, 0],
-    },
-  ],
-])('%s', async (name, wrong) => {
-  const { expectAt, stop } = await simulate(await loadScenario(name))
-  await expectAt(29, {})
-  await expectAt(61, wrong)
-  const copies = name === 'backup-exposed' ? 1 : 0
-  const healed = Object.fromEntries(Object.keys(wrong).map((file) => [file, ['ok', null, 150_000, copies]]))
-  await expectAt(151, healed)
-  stop()
-})
-
-test('the agent detects every change of each file', async () => {
-  const { expectAt, stop } = await simulate(
+it('the agent detects every change of each file', async ({ directory }) => {
+  const { expectAt } = await simulate(
+    directory,
     parseScenario(
       'own',
       `10s key secp breaks
@@ -115,11 +83,10 @@ test('the agent detects every change of each file', async () => {
     'secp backup': ['exposed', 'a rotated copy: mode 0644', 40_000, 1],
     'password backup': ['invalid', 'no password in it', 10_000, 0],
   })
-  stop()
 })
 
-test('a change by the operator stays until the scenario changes the file', async () => {
-  const { expectAt, places, clock, stop } = await simulate(await loadScenario('backup-missing'))
+it('a change by the operator stays until the scenario changes the file', async ({ directory }) => {
+  const { expectAt, places, clock } = await simulate(directory, await loadScenario('backup-missing'))
   await chmod(join(places.backupDirectory, 'bls-backup'), 0o604)
   await rm(places.environmentFile)
   await expectAt(31, {
@@ -129,5 +96,4 @@ test('a change by the operator stays until the scenario changes the file', async
   })
   await clock.advance(400)
   expect((await stat(join(places.backupDirectory, 'bls-backup'))).mode & 0o777).toBe(0o604)
-  stop()
 })

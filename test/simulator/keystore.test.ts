@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findBackupProblem, findKeystoreProblem } from '../../src/parsers/keystore.ts'
 import { keystoreTool } from '../../simulator/keystore/key-files.ts'
 import { openKeystore, sealKeystore } from '../../simulator/keystore/keystore-file.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
-let directory = ''
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-keystore-'))
-})
-afterEach(async () => rm(directory, { recursive: true }))
+const directory = await temporaryFolder()
 
 const at = (name: string): string => join(directory, name)
 const SECRET = '5a'.repeat(32)
@@ -71,17 +67,6 @@ test.each([
   expect(stderr).toContain(`: ${reason}\n`)
 })
 
-test.each([
-  [['recover', '--password', 'word', '--key-type=secp'], '--keystore-path <KEYSTORE_PATH> are required'],
-  [['recover', '--word=x'], "'--word'"],
-  [['recover', '--password=a', '--keystore-path=b', '--key-type=ed'], 'is secp or bls'],
-  [['create'], "unrecognized subcommand 'create'"],
-])('unknown arguments exit with 2: %j', async (argv, says) => {
-  const { stdout, stderr, code } = await run(...argv)
-  expect([stdout, code]).toEqual(['', 2])
-  expect(stderr).toContain(says)
-})
-
 /** Created with Python's hashlib and OpenSSL, from the password in NFKD without its control character. */
 const MADE_ELSEWHERE = {
   ciphertext: '8ffe9bd870944a2cd5c12c0ee02b8186fe54885fc05696292fdacc3e00b87f27',
@@ -123,13 +108,6 @@ describe('import and recover', () => {
       expect(JSON.parse(text)).toMatchObject({ version: 2, hash: 'SHA256' })
     },
   )
-
-  test('of a version 1 keystore derive a different key from its secret', async () => {
-    await writeFile(at('one'), sealKeystore({ ...sealed(1), password: 'word' }))
-    const publicKey = async (name: string) => /public key: .*/.exec((await run(...on('recover', name))).stdout)?.[0]
-    await run(...importing(SECRET, 'two'))
-    expect(await publicKey('two')).not.toBe(await publicKey('one'))
-  })
 
   test('overwrite without a message, with the mode of a new file under the umask', async () => {
     await run(...importing(SECRET, 'id'))

@@ -39,12 +39,14 @@ export const printed = async (tool: Tool, ...argv: readonly string[]): Promise<s
 
 export const secondsOf = ({ realtimeUs }: Entry): number => (realtimeUs / 1000 - BEGIN) / 1000
 
-/** The journal entries of consensus after a second of the scenario, oldest first. */
-export const consensusLog = (node: SimulatedNode, afterSecond = 0): readonly Entry[] =>
+/** The journal entries of a service after a second of the scenario, oldest first. */
+export const logOf = (node: SimulatedNode, service: string, afterSecond = 0): readonly Entry[] =>
   node.journal
     .read(0)
-    .filter(({ fields }) => fields['_SYSTEMD_UNIT'] === 'zephyr-bft.service')
+    .filter(({ fields }) => fields['_SYSTEMD_UNIT'] === `zephyr-${service}.service`)
     .filter((entry) => secondsOf(entry) > afterSecond)
+
+export const consensusLog = (node: SimulatedNode, afterSecond = 0): readonly Entry[] => logOf(node, 'bft', afterSecond)
 
 export const textOf = ({ fields }: Entry): string => fields['MESSAGE'] ?? ''
 

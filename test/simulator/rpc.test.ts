@@ -1,95 +1,81 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createChain } from '../../simulator/chain.ts'
-import { type ServedEndpoint as Port, serveEndpoint } from '../../simulator/endpoints.ts'
 import { createRpcAnswer } from '../../simulator/rpc/rpc.ts'
 
-const chain = createChain(5)
-const servers: Port[] = []
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map(async (server) => server.shut()))
+const ERC20 = '0x70ce000000000000000000000000000000000001'
+const ERC721 = '0x70ce000000000000000000000000000000000002'
+const ERC1155 = '0x70ce000000000000000000000000000000000003'
+const ZERO = `0x${'0'.repeat(64)}`
+const FIRST = `0x${'a1'.repeat(20).padStart(64, '0')}`
+const SECOND = `0x${'b2'.repeat(20).padStart(64, '0')}`
+
+const view = {
+  chain: createChain(5),
+  clientVersion: () => 'Word/1.2.3',
+  // 1,001,000 = 5 · 7 · 11 · 2,600: the newest block has the events of all three tokens.
+  latest: () => 1_001_000n,
+}
+const answer = createRpcAnswer({ view, servesHeight: false })
+
+const post = (body: string): unknown => {
+  const { status, text } = answer({ method: 'POST', path: '/', body })
+  expect(status).toBe(200)
+  const reply: unknown = JSON.parse(text)
+  return reply
+}
+const call = (method: string, ...params: readonly unknown[]): unknown =>
+  post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+const logs = (filter: Readonly<Record<string, unknown>>): unknown => call('eth_getLogs', filter)
+
+const at = (block: number): string => `0x${block.toString(16)}`
+
+describe('token logs of the simulated node', () => {
+  test('the log index runs through all contracts of a block', () => {
+    const all = { fromBlock: 'latest', toBlock: 'latest' }
+    expect(logs({ ...all, address: [ERC721, ERC1155] })).toMatchObject({
+      result: [3, 4, 5, 6, 7, 8, 9, 10].map((index) => ({ logIndex: `0x${index.toString(16)}` })),
+    })
+    expect(logs({ ...all, address: [ERC20], topics: [null, [SECOND, ZERO], FIRST] })).toMatchObject({
+      result: [{ logIndex: '0x0' }],
+    })
+  })
+
+  test('a topic that a log does not have does not match', () => {
+    expect(logs({ fromBlock: at(1_000_995), toBlock: at(1_000_995), topics: [null, null, null, ZERO] })).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: [],
+    })
+  })
+
+  test('a block hash selects its block, and an address in capitals matches', () => {
+    const header = JSON.stringify(call('eth_getBlockByNumber', at(1_000_995), false))
+    const [, hash] = /"hash":"(0x[0-9a-f]{64})"/.exec(header) ?? []
+    expect(logs({ blockHash: hash, address: ERC20.toUpperCase().replace('X', 'x') })).toMatchObject({
+      result: [{ blockHash: hash }, { blockHash: hash }, { blockHash: hash }],
+    })
+    const unknown = `${hash?.slice(0, -1)}f`
+    expect(logs({ blockHash: unknown })).toMatchObject({ error: { message: 'Invalid params' } })
+  })
+
+  test.each([
+    [{ fromBlock: at(1000), toBlock: at(2001) }, 'block range too large'],
+    [{ fromBlock: at(1001), toBlock: at(1000) }, 'invalid block range'],
+    [{ fromBlock: 'yesterday' }, 'Invalid params'],
+    [{ address: 5 }, 'Invalid params'],
+    [{ topics: 'none' }, 'Invalid params'],
+  ])('%j is refused: %s', (filter, message) => {
+    expect(logs(filter)).toEqual({ jsonrpc: '2.0', id: 1, error: { code: -32602, message } })
+  })
 })
 
-const serve = async (servesHeight = false): Promise<Port> => {
-  const view = { chain, clientVersion: () => 'Word/1.2.3', latest: () => 1_000_000n }
-  const answer = createRpcAnswer({ view, servesHeight })
-  const server = await serveEndpoint({ isOpen: () => true, answer }, 0)
-  servers.push(server)
-  return server
-}
-
-const post = async ({ url }: Port, body: string) => {
-  const response = await fetch(url, { method: 'POST', body })
-  const json: unknown = await response.json()
-  return { status: response.status, json }
-}
-
-const call = async (server: Port, method: string, params: readonly unknown[] = []) =>
-  post(server, JSON.stringify({ jsonrpc: '2.0', id: 4, method, params }))
-
-describe('the RPC of a simulated node', () => {
-  test.each([
-    ['eth_blockNumber', '0xf4240'],
-    ['eth_chainId', '0x79a7'],
-    ['net_version', '31143'],
-    ['web3_clientVersion', 'Word/1.2.3'],
-    ['eth_syncing', false],
-  ])('answers %s', async (method, result) => {
-    expect(await call(await serve(), method)).toEqual({
-      status: 200,
-      json: { jsonrpc: '2.0', id: 4, result },
-    })
-  })
-
-  test.each([
-    ['latest', '0xf4240'],
-    ['safe', '0xf423f'],
-    ['finalized', '0xf423e'],
-    ['earliest', '0x0'],
-    ['0xf4000', '0xf4000'],
-  ])('shows the block %s', async (tag, number) => {
-    const { json } = await call(await serve(), 'eth_getBlockByNumber', [tag, false])
-    expect(json).toMatchObject({ result: { number, uncles: [] } })
-  })
-
-  test('links each block to the hash of the one before it', async () => {
-    const server = await serve()
-    const { json: block } = await call(server, 'eth_getBlockByNumber', ['0x10', false])
-    const { json: parent } = await call(server, 'eth_getBlockByNumber', ['0xf', false])
-    const hashes = [block, parent].map((json) => JSON.stringify(json))
-    expect(hashes[0]).toMatch(/"parentHash":"0x[0-9a-f]{64}"/)
-    expect(/"parentHash":"(\w+)"/.exec(hashes[0] ?? '')?.[1]).toBe(/"hash":"(\w+)"/.exec(hashes[1] ?? '')?.[1])
-  })
-
-  test('returns null for future blocks', async () => {
-    const { json } = await call(await serve(), 'eth_getBlockByNumber', ['0xf4241', false])
-    expect(json).toMatchObject({ result: null })
-  })
-
-  test('rejects like the node: with 200, and one code for many errors', async () => {
-    const server = await serve()
-    expect(await call(server, 'net_peerCount')).toEqual({
-      status: 200,
-      json: { jsonrpc: '2.0', id: 4, error: { code: -32601, message: 'Method not found' } },
-    })
-    const parse = { jsonrpc: '2.0', id: null, error: { code: -32601, message: 'Parse error' } }
-    expect(await post(server, '{"id":')).toEqual({ status: 200, json: parse })
-    expect(await post(server, '{"method":"eth_chainId"}')).toEqual({ status: 200, json: parse })
-    const batch = '[{"id":1,"method":"eth_syncing"},{"id":"b","method":"eth_chainId"}]'
-    expect((await post(server, batch)).json).toMatchObject([{ id: 1 }, { id: 'b' }])
-    expect((await fetch(server.url)).status).toBe(405)
-  })
-
-  test('refuses connections while closed, and returns on the same port', async () => {
-    const server = await serve()
-    await server.shut()
-    await expect(call(server, 'eth_chainId')).rejects.toThrow('fetch failed')
-    await server.open()
-    expect((await call(server, 'eth_chainId')).status).toBe(200)
-  })
-
-  test('a reference also reports the height of the newest final block', async () => {
-    const { url } = await serve(true)
-    expect(await (await fetch(`${url}/height`)).json()).toEqual({ height: 999_998 })
-    expect((await fetch(`${(await serve()).url}/height`)).status).toBe(404)
-  })
+test('the RPC rejects like the node: with 200, and one code for many errors', () => {
+  const error = (id: number | null, message: string) => ({ jsonrpc: '2.0', id, error: { code: -32601, message } })
+  expect(call('net_peerCount')).toEqual(error(1, 'Method not found'))
+  for (const body of ['{"id":', '{"method":"eth_chainId"}']) expect(post(body)).toEqual(error(null, 'Parse error'))
+  expect(post('[{"id":1,"method":"eth_syncing"},{"id":"b","method":"eth_chainId"}]')).toMatchObject([
+    { id: 1 },
+    { id: 'b' },
+  ])
+  expect(answer({ method: 'GET', path: '/', body: '' }).status).toBe(405)
 })

@@ -86,16 +86,6 @@ test('whether state is saved is unknown before the first attempt', () => {
   expect(createCheckpoints(directory, () => undefined).isSaved()).toBeNull()
 })
 
-test('a directory in which none can be made is reported at once', async () => {
-  const complaints: string[] = []
-  const checkpoints = createCheckpoints('/proc/none/state', ({ message }) => {
-    complaints.push(message)
-  })
-  void checkpoints.open('x').save({ at: 1 })
-  await checkpoints.flush()
-  expect(complaints).toEqual([expect.stringContaining('ENOENT')])
-})
-
 test('a document of more than 16 MiB is not read, which is reported once', async () => {
   await writeFile(join(directory, 'large.json'), JSON.stringify('x'.repeat(16 * 1_048_576)))
   const complaints: string[] = []

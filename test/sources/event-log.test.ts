@@ -1,18 +1,18 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { appendFile, chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { type NewEvent, toNewEvent } from '../../src/domain/event.ts'
 import { KEY_STATES } from '../../src/collectors/keys/definition.ts'
 import { parseEvent } from '../../src/parsers/event.ts'
 import { createEventLog, readEventFile } from '../../src/sources/event-log.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
+const base = await temporaryFolder()
 let directory = ''
 const file = (): string => join(directory, 'events.jsonl')
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-events-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  directory = await mkdtemp(join(base, 'events-'))
 })
 
 const AT = Date.UTC(2026, 2, 1)

@@ -5,7 +5,7 @@ import type { Exec, Program } from '../../src/sources/exec.ts'
 import { createOldestEntryReader } from '../../src/sources/journal.ts'
 import { createJournalRangeReader, createSnapshotJournal, type JournalRange } from '../../src/sources/journal-range.ts'
 import { describeStep } from '../../src/sources/journal-order.ts'
-import { fakeJournalctl, printEntries } from '../support/fake-journalctl.ts'
+import { fakeJournalctl } from '../support/fake-journalctl.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
 
@@ -27,11 +27,6 @@ const read = async (range: Partial<JournalRange>, files: readonly (readonly Step
 const NEVER = new AbortController().signal
 const BACK = 'the clock of this host went back 40 min: 2026-11-24T10:09:55Z was followed by 2026-11-24T09:30:00Z'
 const FORWARD = 'the clock of this host went forward 40 min: 2026-11-24T09:49:55Z was followed by 2026-11-24T10:30:00Z'
-
-test('journalctl stops at the first entry after the range, which comes before those inside it', () => {
-  const range = ['--since=@1795513140', '--until=@1795513260']
-  expect(printEntries(steppedFiles(), range)).toEqual([])
-})
 
 describe('a range after whose start the clock went back', () => {
   test('has the 25 entries of two minutes and the assertion, and the step before them', async () => {

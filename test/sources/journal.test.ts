@@ -288,17 +288,6 @@ describe('entries of another boot, later than now', () => {
   const followed = ({ calls }: ReturnType<typeof journalOf>) =>
     calls.find(({ args }) => args.includes('--follow'))?.args
 
-  test('are not the newest: the current boot alone is followed', async () => {
-    const world = journalOf(hidden, [line(NOW - 10)])
-    const { heartbeats, error } = await heartbeatsOf(world, 14, { after: `s=${NOW - 10}`, now: NOW })
-    expect([error, heartbeats]).toEqual(['', 15])
-    expect(followed(world)).not.toContain('--merge')
-  })
-  test('a position among them is unusable at once', async () => {
-    const { error, heartbeats } = await heartbeatsOf(journalOf(hidden), 0, { after: `s=${TEN_DAYS_AHEAD}`, now: NOW })
-    expect(error).toContain(UNUSABLE)
-    expect(heartbeats).toBe(0)
-  })
   test('that hide the entries of a running follower stall it', async () => {
     let asked = 0
     // The unit has not logged in this boot when the follower starts.

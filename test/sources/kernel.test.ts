@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:net'
-import { once } from 'node:events'
 import {
   chmod,
   mkdir,
@@ -18,7 +16,6 @@ import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
-import { parseListeners } from '../../src/parsers/kernel-files.ts'
 import { createDiskUsage, createFileTree } from '../../src/sources/file-tree.ts'
 import { asOrdinaryUser, probeRoot } from '../support/ordinary-user.ts'
 import { requireRealPart } from '../support/real-parts.ts'
@@ -58,28 +55,6 @@ describe('small files', () => {
     const reading = createFileTree(root).read('.')
     await expect(reading).rejects.toThrow(SourceError)
     await expect(reading).rejects.toThrow(`Could not read ${root}: it is a directory`)
-  })
-})
-
-describe('a real socket', () => {
-  const listen = async (host: string): Promise<{ server: Server; port: number }> => {
-    const server = createServer().listen(0, host)
-    await once(server, 'listening')
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('no port')
-    return { server, port: address.port }
-  }
-  test.each([
-    ['127.0.0.1', 'net/tcp', true],
-    ['0.0.0.0', 'net/tcp', false],
-  ])('on %s', async (host, table, isLoopback) => {
-    const { server, port } = await listen(host)
-    try {
-      const text = (await createFileTree('/proc').read(table, 256 * 1024)) ?? ''
-      expect(parseListeners(text)).toContainEqual({ port, isLoopback })
-    } finally {
-      server.close()
-    }
   })
 })
 

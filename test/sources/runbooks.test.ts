@@ -18,9 +18,3 @@ test.each(names)('%s has the prefix of the node in every name of a unit, tool an
   const text = readFileSync(`${DIRECTORY}/${name}.md`, 'utf8')
   expect(page.replaceAll('monad', 'chain')).toBe(text.replaceAll('monad', 'chain'))
 })
-
-test('the prefix chain changes nothing', async () => {
-  expect(await runbooks.read('ChainPartialRestart', 'chain')).toBe(
-    readFileSync(`${DIRECTORY}/ChainPartialRestart.md`, 'utf8'),
-  )
-})

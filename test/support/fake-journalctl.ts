@@ -12,7 +12,7 @@ const microsOf = (text: string | undefined): number | undefined =>
  * journalctl of systemd 252 on files whose times increase: it finds the start in each file, merges the files in the
  * order in which they were written, and stops at the first entry outside the range.
  */
-export const printEntries = (
+const printEntries = (
   files: readonly (readonly SteppedEntry[])[],
   args: readonly string[],
 ): readonly SteppedEntry[] => {
