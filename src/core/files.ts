@@ -20,12 +20,6 @@ import { renderDuration, second } from './units.ts'
 /** Runs an operation on the file system. Throws its error, or a FileError if it is late. */
 type FileGate = <T>(path: string, work: () => Promise<T>) => Promise<T>
 
-interface FileGateOptions {
-  readonly clock?: Clock
-  /** The file system of a path. */
-  readonly fileSystemOf?: (path: string) => string
-}
-
 /** The operations of one file system. */
 interface Lane {
   readonly inTurn: LimitFunction
@@ -51,10 +45,7 @@ const MAX_LATE = 2
  * takes `lateMs` fails, and with it those that wait. Until it ends, others of this file system fail at once, and while two
  * are late, all do.
  */
-export const createFileGate = (
-  lateMs: number,
-  { clock = systemClock, fileSystemOf = mountPointOf }: FileGateOptions = {},
-): FileGate => {
+export const createFileGate = (lateMs: number, clock: Clock = systemClock, fileSystemOf = mountPointOf): FileGate => {
   const lanes = new Map<string, Lane>()
   const lateError = (path: string): FileError =>
     new FileError('ETIMEDOUT', path, `the file system has not answered within ${renderDuration(lateMs)}`)
