@@ -60,10 +60,7 @@ const BODY = z.object({
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-interface Limits {
-  readonly logs: number
-  readonly blocks: number
-}
+type Limits = Readonly<Record<'logs' | 'blocks', number>>
 
 const createQueryLogsTransport = (http: Transport): Transport => {
   let limits: Limits = { logs: FIRST_LIMIT, blocks: Number.MAX_SAFE_INTEGER }
@@ -161,22 +158,20 @@ const paramsOf = ({ from, end, fields, address, topics }: QueryRange, { logs }: 
   },
 })
 
-interface BlockReference {
-  readonly number: number
-  readonly hash: string
-  readonly parentHash: string
-}
+const HASH = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/i)
+  .toLowerCase()
 
-const HASH = /^0x[0-9a-f]{64}$/i
+const REFERENCE = z.object({
+  number: z.unknown().transform(parseInteger).pipe(z.number()),
+  hash: HASH,
+  parentHash: HASH,
+})
 
-const referenceOf = (value: unknown): BlockReference | undefined => {
-  if (!isObject(value)) return undefined
-  const { hash, parentHash } = value
-  const number = parseInteger(value['number'])
-  if (number === undefined || typeof hash !== 'string' || typeof parentHash !== 'string') return undefined
-  if (!HASH.test(hash) || !HASH.test(parentHash)) return undefined
-  return { number, hash: hash.toLowerCase(), parentHash: parentHash.toLowerCase() }
-}
+type BlockReference = z.infer<typeof REFERENCE>
+
+const referenceOf = (value: unknown) => REFERENCE.safeParse(value).data
 
 /** The page as a query service returns it: the hashes of its first and last block link it to the pages next to it. */
 const pageOf = (
