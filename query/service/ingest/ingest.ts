@@ -283,12 +283,9 @@ interface ReadBlock extends Pick<Block, 'number' | 'hash' | 'logCount'> {
   readonly readAt: number
 }
 
-interface SecondReadingOptions {
-  readonly store: LogStore
-  readonly clock: Clock
+interface SecondReadingOptions extends Pick<Required<IngestOptions>, 'store' | 'clock' | 'warn'> {
   readonly tracker: StateTracker
   readonly readBlocks: ReadBlocks
-  readonly warn: (line: string) => void
 }
 
 type SecondReading = ReturnType<typeof createSecondReading>
