@@ -108,16 +108,10 @@ export const renderOtel = (node: SimulatedNode): string => {
   ].join('')
 }
 
-interface ExpositionStyle {
-  /** The text between the braces. */
-  readonly labels: string
-  readonly write: (value: number) => string
-}
-
 const renderGauges = (
   { prefix, condition }: SimulatedNode,
   gauges: readonly Gauge[],
-  { labels, write }: ExpositionStyle,
+  { labels, write }: ReturnType<typeof otelOf>,
 ): string => {
   const text = gauges
     .map(([name, help, value]) =>
@@ -142,9 +136,10 @@ const versionOf = (node: SimulatedNode): string => {
 const labelsOf = (node: SimulatedNode): string =>
   `network="${NETWORK}",service_name="${NETWORK}_${NODE}",service_version="${versionOf(node)}"`
 
-const otelOf = (node: SimulatedNode, atMs: number): ExpositionStyle => ({
+const otelOf = (node: SimulatedNode, atMs: number) => ({
+  /** The text between the braces. */
   labels: `job="${NETWORK}_${NODE}",network="${NETWORK}",otel_scope_name="opentelemetry",otel_scope_version="",service_name="${NETWORK}_${NODE}",service_version="${versionOf(node)}"`,
-  write: (value) => `${float(value)} ${atMs}`,
+  write: (value: number): string => `${float(value)} ${atMs}`,
 })
 
 /** A metric of consensus, without the name prefix. All are gauges. */

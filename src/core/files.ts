@@ -86,17 +86,12 @@ export const createFileGate = (lateMs: number, clock: Clock = systemClock, fileS
   }
 }
 
-interface Mount {
-  readonly point: string
-  readonly type: string
-}
-
 /** The mounts are read again after this time. */
 const MOUNTS_MS = 10 * second
-let mounts: { readonly all: readonly Mount[]; readonly readAt: number } | undefined
+let mounts: { readonly all: ReturnType<typeof readMounts>; readonly readAt: number } | undefined
 
 /** The mount of a path, by its name: symbolic links are not followed, which would be an operation on the file system. */
-const mountOf = (path: string): Mount | undefined => {
+const mountOf = (path: string) => {
   const now = systemClock.elapsed()
   if (mounts === undefined || now - mounts.readAt > MOUNTS_MS) mounts = { all: readMounts(), readAt: now }
   return mounts.all.find(({ point }) => path === point || point === '/' || path.startsWith(`${point}/`))
@@ -111,7 +106,7 @@ export const isOnFileSystem = (path: string, type: string): boolean => mountOf(p
  * Longest first, and of several on one mount point the last one, which hides the others. Of mountinfo (proc(5)) the fifth
  * field, in which spaces are written in octal, and the first one after the separator.
  */
-const readMounts = (): readonly Mount[] => {
+const readMounts = () => {
   try {
     return readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')

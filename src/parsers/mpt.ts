@@ -1,5 +1,6 @@
 import { withinBounds } from '../core/bounds.ts'
 import { excerpt, ParseError } from '../core/errors.ts'
+import { initially } from '../core/initially.ts'
 import { parseU64 } from '../core/units.ts'
 
 /**
@@ -165,30 +166,24 @@ interface IdentifiedBlock {
 type TimelineName = 'primary' | 'secondary'
 
 /** The values parsed so far. */
-interface Draft {
-  readonly devices: StorageDevice[]
-  /** Null if the list was not printed. */
-  readonly lists: Record<ListName, ChunkList | null>
-  /** Before layout D there is only one timeline, reported as the primary. */
-  readonly timelines: Record<TimelineName, Timeline | null>
-  /** The limit on the history in blocks, which changes with the disk usage. Not a height. */
-  historyMaxBlocks: bigint | null
-  readonly latestBlock: Record<'proposed' | 'voted', IdentifiedBlock | null> &
-    Record<'finalized' | 'verified', bigint | null>
-  /** The timeline of the current section (layout E). */
-  timeline: TimelineName | null
-  /** Which sentences were found: the value of a sentence may be unknown although the sentence is there. */
-  readonly seen: Set<string>
-}
+type Draft = ReturnType<typeof emptyDraft>
 
-const emptyDraft = (): Draft => ({
-  devices: [],
-  lists: { fast: null, slow: null, free: null },
-  timelines: { primary: null, secondary: null },
-  historyMaxBlocks: null,
-  latestBlock: { proposed: null, voted: null, finalized: null, verified: null },
-  timeline: null,
-  seen: new Set(),
+const emptyDraft = () => ({
+  devices: new Array<StorageDevice>(),
+  /** Null if the list was not printed. */
+  lists: initially<Record<ListName, ChunkList | null>>({ fast: null, slow: null, free: null }),
+  /** Before layout D there is only one timeline, reported as the primary. */
+  timelines: initially<Record<TimelineName, Timeline | null>>({ primary: null, secondary: null }),
+  /** The limit on the history in blocks, which changes with the disk usage. Not a height. */
+  historyMaxBlocks: initially<bigint | null>(null),
+  latestBlock: {
+    ...initially<Record<'proposed' | 'voted', IdentifiedBlock | null>>({ proposed: null, voted: null }),
+    ...initially<Record<'finalized' | 'verified', bigint | null>>({ finalized: null, verified: null }),
+  },
+  /** The timeline of the current section (layout E). */
+  timeline: initially<TimelineName | null>(null),
+  /** Which sentences were found: the value of a sentence may be unknown although the sentence is there. */
+  seen: new Set<string>(),
 })
 
 /** Adds values to a timeline. A sentence counts as found even if its value is unknown. */
