@@ -121,15 +121,10 @@ const lower = (limits: Limits, reported: unknown): Limits => {
 const lowest = (limit: number, reported: unknown): number =>
   Math.min(limit, Math.max(1, parseInteger(reported) ?? limit))
 
-/** Inclusive at both ends. */
-interface QueryRange extends Pick<z.infer<typeof BODY>['logs'][0], 'address' | 'topics'> {
-  readonly from: number
-  readonly end: number
-  readonly fields: readonly LogField[]
-}
+type QueryRange = ReturnType<typeof rangeOf>
 
-/** Block 0 has no logs, and no record at the node: a query from 0 begins at 1. */
-const rangeOf = (body: string): QueryRange => {
+/** Inclusive at both ends. Block 0 has no logs, and no record at the node: a query from 0 begins at 1. */
+const rangeOf = (body: string) => {
   const { from_block: from, to_block: to, logs, field_selection: selection } = BODY.parse(JSON.parse(body))
   return { ...logs[0], from: Math.max(1, from), end: from === 0 ? Math.max(1, to - 1) : to - 1, fields: selection.log }
 }

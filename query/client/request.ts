@@ -233,14 +233,8 @@ const QUOTED_ERROR = Buffer.from('"error')
 const ANSWER_KEYS = ['data', 'height'] as const
 const QUOTED_KEYS = ANSWER_KEYS.map((key) => Buffer.from(`"${key}"`))
 
-interface ReportedError {
-  readonly reason: string
-  /** NaN if it has none. */
-  readonly code: number
-}
-
-/** The error in a response with status 200: gateways and JSON-RPC servers report errors in this way. */
-const errorIn = (body: Buffer): ReportedError | undefined => {
+/** The error in a response with status 200: gateways and JSON-RPC servers report errors in this way. The code is NaN if it has none. */
+const errorIn = (body: Buffer) => {
   if (body.length > MAX_ERROR_BYTES) return undefined
   const hasAnswer = QUOTED_KEYS.some((key) => body.includes(key))
   if (hasAnswer && !body.includes(QUOTED_ERROR)) return undefined
@@ -254,7 +248,11 @@ const errorIn = (body: Buffer): ReportedError | undefined => {
 /** EIP-1474: "Request exceeds defined limit". */
 const LIMIT_EXCEEDED = -32_005
 
-const classifyError = ({ reason, code }: ReportedError, headers: Headers, now: number): NextStep => {
+const classifyError = (
+  { reason, code }: NonNullable<ReturnType<typeof errorIn>>,
+  headers: Headers,
+  now: number,
+): NextStep => {
   const happened = 'it answered with an error'
   const isLimit = code === LIMIT_EXCEEDED || code === 429
   const limit = code === 402 ? 'quota' : (limitIn(reason) ?? (isLimit ? 'rate' : undefined))
