@@ -22,16 +22,7 @@ export const digest = (...parts: readonly (string | number | bigint)[]): string 
 export const pick = (bound: number, ...parts: readonly (string | number | bigint)[]): number =>
   Number.parseInt(digest(...parts).slice(0, 8), 16) % bound
 
-export interface Validator {
-  /** The contents of the keystores of its node. */
-  readonly sealed: Readonly<Record<KeyType, Sealed>>
-  /** The secp public key: 66 hex digits. */
-  readonly publicKey: string
-  /** host:port, from reserved ranges. */
-  readonly address: string
-  /** In wei. */
-  readonly stake: bigint
-}
+export type Validator = ReturnType<typeof createValidators>[number]
 
 const TOKEN = 10n ** 18n
 /** The stake of a validator, of a network of 250,000,000 tokens: 4.8 %, as its node reports. */
@@ -39,7 +30,7 @@ const STAKE = 12_000_000n * TOKEN
 const ALL_STAKE = 250_000_000n * TOKEN
 
 /** The validators of a simulated network. Each simulated node is one of them. */
-const createValidators = (seed: number, count: number): readonly Validator[] =>
+const createValidators = (seed: number, count: number) =>
   Array.from({ length: count }, (_, index) => {
     const sealedOf = (type: KeyType): Sealed => {
       const text = `simulated ${type} key ${seed}/${index}, not a real key; `
@@ -47,12 +38,15 @@ const createValidators = (seed: number, count: number): readonly Validator[] =>
     }
     const sealed = { secp: sealedOf('secp'), bls: sealedOf('bls') }
     return {
+      /** The contents of the keystores of its node. */
       sealed,
+      /** The secp public key: 66 hex digits. */
       get publicKey() {
         return publicKeyOf(sealed.secp)
       },
+      /** host:port, from reserved ranges. */
       address: `${addressOf(10 + index)}:8000`,
-      // The last one has the rest.
+      /** In wei; the last one has the rest. */
       stake: index === count - 1 ? larger(STAKE, ALL_STAKE - BigInt(index) * STAKE) : STAKE,
     }
   })
@@ -120,34 +114,28 @@ export const EPOCH = {
   isInDelay: ({ seqNum, epoch }: Pick<Block, 'seqNum' | 'epoch'>): boolean => epoch === (seqNum + 1n) / EPOCH.blocks,
 } as const
 
-interface Stride {
-  readonly rounds: readonly RoundOutcome[]
-  readonly blocks: readonly Block[]
-}
-
 /** How many strides are cached; others are computed again. */
 const KEPT = 256
 
 type LeaderOf = (round: bigint) => Validator | undefined
 
 /** The strides by their index. */
-const createStrides = (
-  seed: number,
-  validators: readonly Validator[],
-  originMs: number,
-): ((index: number) => Stride) => {
+const createStrides = (seed: number, validators: readonly Validator[], originMs: number) => {
   let leaders: LeaderOf | undefined
   /** Deriving the keys takes time: done for the first round. */
   const leaderOf: LeaderOf = (round) => (leaders ??= createLeaders(validators))(round)
-  const kept = new Map<number, Stride>()
-  return (index) => {
+  const kept = new Map<number, ReturnType<typeof make>>()
+  const make = (index: number) => {
+    const rounds = [...makeRounds({ seed, leaderOf, originMs }, index)]
+    return { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
+  }
+  return (index: number) => {
     if (index < 0) throw new RangeError('the simulated chain begins in 2025')
     const known = kept.get(index)
     if (known) return known
     const [oldest] = kept.keys()
     if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
-    const rounds = [...makeRounds({ seed, leaderOf, originMs }, index)]
-    const made = { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
+    const made = make(index)
     kept.set(index, made)
     return made
   }
@@ -243,44 +231,36 @@ export const FINAL_AFTER = 2n
  * The chain of a network, as a function of its seed and of time only. Nothing is stored: any block of any age can be
  * computed, and two simulators with one seed agree.
  */
-export interface Chain {
-  readonly seed: number
-  readonly validators: readonly Validator[]
-  /** The newest block that the network had at that time. Throws a RangeError before 2025. */
-  headAt(ms: number): Block
-  /** Undefined below zero. Future blocks are returned too: the caller must stop at the head. */
-  block(seqNum: bigint): Block | undefined
-  round(round: bigint): RoundOutcome | undefined
-  /** The epochs whose set of validators is known at that block, each with its first round. */
-  epochsAt(block: Block): readonly { readonly epoch: bigint; readonly startRound: bigint }[]
-  /** The rounds that ended after `fromMs` and up to `toMs`, in order. */
-  between(fromMs: number, toMs: number): Iterable<RoundOutcome>
-}
+export type Chain = ReturnType<typeof createChain>
 
 /** Creates the chain of a network with that number of validators. `originMs` is the time of its first block. */
-export const createChain = (seed = 1, validatorCount = 20, originMs = ORIGIN_MS): Chain => {
+export const createChain = (seed = 1, validatorCount = 20, originMs = ORIGIN_MS) => {
   const validators = createValidators(seed, validatorCount)
   const strides = createStrides(seed, validators, originMs)
   const strideAt = (ms: number): number => Math.floor((ms - originMs) / LENGTH_MS)
   return {
     seed,
     validators,
-    headAt: (ms) => {
+    /** The newest block that the network had at that time. Throws a RangeError before 2025. */
+    headAt: (ms: number): Block => {
       const index = strideAt(ms)
       const block = strides(index).blocks.findLast(({ seenMs }) => seenMs <= ms)
       const head = block ?? (index > 0 ? strides(index - 1).blocks.at(-1) : undefined)
       if (!head) throw new RangeError(`the simulated chain begins after ${new Date(ms).toISOString()}`)
       return head
     },
-    block: (seqNum) =>
+    /** Undefined below zero. Future blocks are returned too: the caller must stop at the head. */
+    block: (seqNum: bigint): Block | undefined =>
       seqNum < 0n ? undefined : strides(Number(seqNum / STRIDE.blocks)).blocks[Number(seqNum % STRIDE.blocks)],
-    round: (round) =>
+    round: (round: bigint): RoundOutcome | undefined =>
       round < 0n ? undefined : strides(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
-    epochsAt: ({ epoch, seqNum }) => {
+    /** The epochs whose set of validators is known at that block, each with its first round. */
+    epochsAt: ({ epoch, seqNum }: Block) => {
       const last = (seqNum + 1n) / EPOCH.blocks === epoch ? epoch + 1n : epoch
       return (last === epoch ? [epoch] : [epoch, last]).map((one) => ({ epoch: one, startRound: startOf(seed, one) }))
     },
-    *between(fromMs, toMs) {
+    /** The rounds that ended after `fromMs` and up to `toMs`, in order. */
+    *between(fromMs: number, toMs: number): Generator<RoundOutcome> {
       for (let index = strideAt(fromMs); index <= strideAt(toMs); index += 1) {
         for (const happening of strides(index).rounds) {
           if (happening.seenMs > fromMs && happening.seenMs <= toMs) yield happening

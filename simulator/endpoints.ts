@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Clock } from '../src/core/clock.ts'
+import type { Context } from '../src/core/clock.ts'
 import { rpcListens } from './consensus/statesync.ts'
 import { renderNative, renderOtel } from './native.ts'
 import type { SimulatedNode } from './subject.ts'
@@ -10,17 +10,10 @@ import { createRpcAnswer, type HttpRequest, type HttpResponse } from './rpc/rpc.
 import { createPrecompile } from './rpc/staking.ts'
 import { clientVersionOf } from './versions.ts'
 
-/** A port on the loopback interface that can be closed and opened again. */
-export interface Port {
-  readonly url: string
-  /** Refuses connections from now on, and closes the open ones. */
-  shut(): Promise<void>
-  /** Listens again on the same port. */
-  open(): Promise<void>
-}
+export type Port = Awaited<ReturnType<typeof openPort>>
 
-/** `wanted` 0 takes a free port. */
-export const openPort = async (wanted: number, listener: RequestListener): Promise<Port> => {
+/** A port on the loopback interface that can be closed and opened again. `wanted` 0 takes a free port. */
+export const openPort = async (wanted: number, listener: RequestListener) => {
   const server = createServer(listener)
   const listen = async (at: number): Promise<void> => {
     server.listen(at, '127.0.0.1')
@@ -30,14 +23,16 @@ export const openPort = async (wanted: number, listener: RequestListener): Promi
   const taken = portOf(server.address())
   return {
     url: `http://127.0.0.1:${taken}`,
-    shut: async () => {
+    /** Refuses connections from now on, and closes the open ones. */
+    shut: async (): Promise<void> => {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()
       await closed
     },
-    open: async () => {
+    /** Listens again on the same port. */
+    open: async (): Promise<void> => {
       if (!server.listening) await listen(taken)
     },
   }
@@ -65,17 +60,15 @@ export interface Endpoint {
   answer(call: HttpRequest): HttpResponse
 }
 
-export interface ServedEndpoint extends Port {
-  /** Opens and closes the port with the endpoint, until the signal aborts. */
-  keep(by: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void>
-}
+export type ServedEndpoint = Awaited<ReturnType<typeof serveEndpoint>>
 
 /** Serves the endpoint on a port of the loopback interface, by default a free one; closed while the endpoint does not listen. */
-export const serveEndpoint = async (endpoint: Endpoint, wanted = 0): Promise<ServedEndpoint> => {
+export const serveEndpoint = async (endpoint: Endpoint, wanted = 0) => {
   const port = await openPort(wanted, listenerOf(endpoint))
   return {
     ...port,
-    keep: async ({ clock, signal }) => {
+    /** Opens and closes the port with the endpoint, until the signal aborts. */
+    keep: async ({ clock, signal }: Context): Promise<void> => {
       while (!signal.aborted) {
         if (endpoint.isOpen()) await port.open().catch(() => undefined)
         else await port.shut()
@@ -97,7 +90,9 @@ const listenerOf =
       .catch(() => response.destroy())
   }
 
-export type EndpointName = 'rpc' | 'reference' | 'native' | 'otel'
+export const ENDPOINT_NAMES = ['rpc', 'reference', 'native', 'otel'] as const
+
+export type EndpointName = (typeof ENDPOINT_NAMES)[number]
 
 /** How far back the simulated query service has logs, in blocks. */
 const SERVICE_HISTORY = 1000n
@@ -109,8 +104,7 @@ export const firstServiceBlock = ({ chain, timeline }: SimulatedNode): bigint =>
 /** Every HTTP endpoint of a node and its network. */
 export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointName, Endpoint>> => {
   const { chain } = node
-  const clientVersion = (): string => clientVersionOf(node)
-  const staking = createPrecompile(node)
+  const network = { chain, clientVersion: () => clientVersionOf(node), staking: createPrecompile(node) }
   const networkHead = (): bigint => chain.headAt(node.condition().networkStoppedMs ?? node.now()).seqNum
   const isActive = (role: 'bft' | 'otelcol'): boolean => node.condition().services[role].state === 'active'
   return {
@@ -118,9 +112,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
       isOpen: () => rpcListens(node.condition(), node.now()),
       answer: createRpcAnswer({
         view: {
-          chain,
-          clientVersion,
-          staking,
+          ...network,
           latest: () => node.heights.rpc(node.now()),
           finalized: () => node.heights.finalized(node.now()),
           divergedFrom: () => {
@@ -135,7 +127,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
     reference: {
       isOpen: () => node.condition().referenceAnswers,
       answer: createRpcAnswer({
-        view: { chain, clientVersion, staking, latest: networkHead },
+        view: { ...network, latest: networkHead },
         servesHeight: true,
         tokenSince: firstServiceBlock(node),
       }),

@@ -4,27 +4,20 @@ import { drift } from './format-drift.ts'
 import type { NodeSubject } from './subject.ts'
 import type { Draft } from './journal/entry.ts'
 import { serviceEntry } from './journal/journal.ts'
-import { directiveTable, duration, percent, setIn, settingOf } from './scenario/directives.ts'
+import { directiveTable, duration, percent, setIn, settingOf, usually } from './scenario/directives.ts'
 import { pidOf } from './services/service.ts'
-import { SECONDARY_HISTORY, type Storage, storageUseAt } from './storage.ts'
-
-declare module './scenario/timeline.ts' {
-  interface Condition {
-    readonly execution: Execution
-  }
-}
+import type { Condition } from './scenario/timeline.ts'
+import { SECONDARY_HISTORY, storageUseAt } from './storage.ts'
 
 /** How a node executes blocks. */
-interface Execution {
+export const usualExecution = {
   /** Approximate time per block; undefined for the time its transactions need. */
-  readonly blockMs: number | undefined
+  blockMs: usually<number | undefined>(undefined),
   /** Share of transactions that are retried, in percent. */
-  readonly retriedPercent: number
+  retriedPercent: 5,
   /** Whether another block of the same height is executed first. */
-  readonly twice: boolean
+  twice: false,
 }
-
-export const usualExecution: Execution = { blockMs: undefined, retriedPercent: 5, twice: false }
 
 const changeExecution = setIn('execution')
 
@@ -110,13 +103,11 @@ export const executionLine = ({ atMs, pid, level, place, message }: LineParts): 
   `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000 [${pid}] ${place} LOG_${level}\t${message}`
 
 /** A block that is executed, and the state of the node at that time. */
-interface ExecutionContext {
+interface ExecutionContext extends Pick<Condition, 'execution' | 'storage'> {
   readonly block: Block
   /** 0x and 64 hex digits. */
   readonly id: string
   readonly atMs: number
-  readonly execution: Execution
-  readonly storage: Storage
 }
 
 /** Source location and text. */
@@ -142,21 +133,14 @@ const finalized = ({ seqNum, id }: Block): Message => [
   `Processing finalization for block ${seqNum} with block_id 0x${id}`,
 ]
 
-/** Cost of a block: microseconds by phase, and gas. */
-interface Work {
-  readonly retried: number
-  readonly recovery: number
-  readonly execution: number
-  readonly commit: number
-  readonly total: number
-  readonly gas: number
-}
+type Work = ReturnType<typeof workOf>
 
 const GAS = 84_325
 /** Microseconds that are neither recovery nor execution nor commit. */
 const REST = 56
 
-const workOf = ({ block: { transactions, seqNum }, id, execution }: ExecutionContext): Work => {
+/** Cost of a block: microseconds by phase, and gas. */
+const workOf = ({ block: { transactions, seqNum }, id, execution }: ExecutionContext) => {
   const { blockMs, retriedPercent } = execution
   const recovery = 20 + 4 * transactions
   const commit = 400 + pick(200, 'commit', id, seqNum)

@@ -1,12 +1,5 @@
 import { directiveTable, set } from './scenario/directives.ts'
 
-declare module './scenario/timeline.ts' {
-  interface Condition {
-    /** Whether every output uses unknown keywords. */
-    readonly formatsDrift: boolean
-  }
-}
-
 export const formatDirectives = directiveTable({
   'formats drift': ['reports, ledger stream and logs of the node use unknown keywords', set({ formatsDrift: true })],
   'formats return': ['every output has its usual format again', set({ formatsDrift: false })],

@@ -3,25 +3,19 @@ import { executionLine } from './execution.ts'
 import type { NodeSubject } from './subject.ts'
 import type { Draft } from './journal/entry.ts'
 import { serviceEntry } from './journal/journal.ts'
-import { type Argument, directiveTable, linesPerSecond, setIn, taking } from './scenario/directives.ts'
+import { type Argument, directiveTable, linesPerSecond, setIn, taking, usually } from './scenario/directives.ts'
 import type { Change, Effect, Timeline } from './scenario/timeline.ts'
 import { endService, pidOf } from './services/service.ts'
 import { BACKTRACE_LINES } from './tools/tools.ts'
 
-declare module './scenario/timeline.ts' {
-  interface Condition {
-    readonly injectedLines: InjectedLines
-  }
-}
-
 /** Log lines that a scenario injects in addition to those of normal operation. */
-interface InjectedLines {
+export const noInjectedLines = {
   /** The lines injected last. */
-  readonly last: Injected | undefined
+  last: usually<Injected | undefined>(undefined),
   /** A line of consensus at a constant rate. */
-  readonly repeated: (Steady & { readonly line: RepeatedLine }) | undefined
+  repeated: usually<(Steady & { readonly line: RepeatedLine }) | undefined>(undefined),
   /** While other nodes send messages that cannot be read. */
-  readonly networkErrors: Steady | undefined
+  networkErrors: usually<Steady | undefined>(undefined),
 }
 
 interface Injected {
@@ -32,8 +26,6 @@ interface Injected {
 
 /** A line of the program's logger; or text that it prints without its logger. PREFIX stands for the name prefix. */
 type InjectedLine = { readonly level: string; readonly place: string; readonly message: string } | string
-
-export const noInjectedLines: InjectedLines = { last: undefined, repeated: undefined, networkErrors: undefined }
 
 const inject = setIn('injectedLines')
 

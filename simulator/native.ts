@@ -1,4 +1,4 @@
-import { basisPoints, directiveTable, duration, peerCount, setIn, settingOf } from './scenario/directives.ts'
+import { basisPoints, directiveTable, duration, peerCount, setIn, settingOf, usually } from './scenario/directives.ts'
 import { isSyncing, ownStatesync, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './subject.ts'
@@ -8,52 +8,32 @@ import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
 import { type Condition, intervals } from './scenario/timeline.ts'
 
-declare module './scenario/timeline.ts' {
-  interface Condition {
-    readonly native: Native
-  }
-}
-
 /** The state of the metrics endpoint of consensus, and of what only these metrics show. */
-export interface Native {
-  /** Whether its endpoint listens while it runs. */
-  readonly listens: boolean
-  /** Since when its values are frozen; undefined while they change. */
-  readonly frozenMs: number | undefined
-  /** How long the OpenTelemetry collector serves the last values it received, in milliseconds. */
-  readonly keptMs: number
-  /** Undefined for the usual number. */
-  readonly peers: number | undefined
-  readonly sessions: number | undefined
-  readonly upstream: number
-  /** In basis points of the network's stake; 0 outside the active set. */
-  readonly stakeBps: number
-  readonly votes: boolean
-  /** Delay of late votes; undefined while votes are in time. */
-  readonly voteDelayMs: number | undefined
-  readonly executionLags: boolean
-  readonly stateRootsDiffer: boolean
-  /** One other leader proposes blocks with wrong results: the rounds that time out are its own. */
-  readonly leaderDiverges: boolean
-  /** The clocks of other leaders are off: this node rejects their proposals, and their rounds time out. */
-  readonly clocksDiffer: boolean
-}
+type Native = Readonly<typeof usualNative>
 
 const MINUTE = 60_000
 
-export const usualNative: Native = {
+export const usualNative = {
+  /** Whether its endpoint listens while it runs. */
   listens: true,
-  frozenMs: undefined,
+  /** Since when its values are frozen; undefined while they change. */
+  frozenMs: usually<number | undefined>(undefined),
+  /** How long the OpenTelemetry collector serves the last values it received, in milliseconds. */
   keptMs: MINUTE,
-  peers: undefined,
-  sessions: undefined,
+  /** Undefined for the usual number. */
+  peers: usually<number | undefined>(undefined),
+  sessions: usually<number | undefined>(undefined),
   upstream: 3,
+  /** In basis points of the network's stake; 0 outside the active set. */
   stakeBps: 480,
   votes: true,
-  voteDelayMs: undefined,
+  /** Delay of late votes; undefined while votes are in time. */
+  voteDelayMs: usually<number | undefined>(undefined),
   executionLags: false,
   stateRootsDiffer: false,
+  /** One other leader proposes blocks with wrong results: the rounds that time out are its own. */
   leaderDiverges: false,
+  /** The clocks of other leaders are off: this node rejects their proposals, and their rounds time out. */
   clocksDiffer: false,
 }
 
@@ -128,16 +108,10 @@ export const renderOtel = (node: SimulatedNode): string => {
   ].join('')
 }
 
-interface ExpositionStyle {
-  /** The text between the braces. */
-  readonly labels: string
-  readonly write: (value: number) => string
-}
-
 const renderGauges = (
   { prefix, condition }: SimulatedNode,
   gauges: readonly Gauge[],
-  { labels, write }: ExpositionStyle,
+  { labels, write }: ReturnType<typeof otelOf>,
 ): string => {
   const text = gauges
     .map(([name, help, value]) =>
@@ -162,9 +136,10 @@ const versionOf = (node: SimulatedNode): string => {
 const labelsOf = (node: SimulatedNode): string =>
   `network="${NETWORK}",service_name="${NETWORK}_${NODE}",service_version="${versionOf(node)}"`
 
-const otelOf = (node: SimulatedNode, atMs: number): ExpositionStyle => ({
+const otelOf = (node: SimulatedNode, atMs: number) => ({
+  /** The text between the braces. */
   labels: `job="${NETWORK}_${NODE}",network="${NETWORK}",otel_scope_name="opentelemetry",otel_scope_version="",service_name="${NETWORK}_${NODE}",service_version="${versionOf(node)}"`,
-  write: (value) => `${float(value)} ${atMs}`,
+  write: (value: number): string => `${float(value)} ${atMs}`,
 })
 
 /** A metric of consensus, without the name prefix. All are gauges. */
@@ -358,7 +333,9 @@ export const CHECKS_PER_BLOCK = 4
 const countsAt = (node: SimulatedNode, atMs: number) => {
   const { chain, heights } = node
   const { startedMs } = node.condition().services.bft
-  const fromMs = followsSince(node.timeline.conditionAt(atMs), atMs, startedMs)
+  const own = ownStatesync(node.timeline.conditionAt(atMs), startedMs)
+  // Blocks that came by statesync were not committed one by one.
+  const fromMs = own ? Math.min(own.untilMs, atMs) : startedMs
   const roundAt = (ms: number): bigint => chain.block(heights.consensus(ms))?.round ?? 0n
   const commitsIn = (from: number, to: number): number => Number(heights.consensus(to) - heights.consensus(from))
   const sum = (holds: (condition: Condition) => boolean, amount: (from: number, to: number) => number): number =>
@@ -373,7 +350,6 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
 
   const commits = commitsIn(fromMs, atMs)
   const timeouts = timeoutsIn(fromMs, atMs)
-  const own = ownStatesync(node.timeline.conditionAt(atMs), startedMs)
   const proposedIn = (from: number, to: number): number => Number(chain.headAt(to).seqNum - chain.headAt(from).seqNum)
   return {
     commits,
@@ -396,7 +372,3 @@ const countsAt = (node: SimulatedNode, atMs: number) => {
     unanswered: own?.kind === 'start' ? Math.floor((Math.min(atMs, own.untilMs) - own.fromMs) / REQUEST_MS) : 0,
   }
 }
-
-/** Blocks that came by statesync were not committed one by one. */
-const followsSince = ({ statesync }: Condition, atMs: number, startedMs: number): number =>
-  statesync && statesync.fromMs >= startedMs ? Math.min(statesync.untilMs, atMs) : startedMs

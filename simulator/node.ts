@@ -1,10 +1,11 @@
 import type { Clock } from '../src/core/clock.ts'
 import { type Chain, FINAL_AFTER } from './chain.ts'
+import { usually } from './scenario/directives.ts'
 import { type Condition, createTimeline, type Timeline } from './scenario/timeline.ts'
 import type { Draft } from './journal/entry.ts'
 import { createJournal, serviceEntry, usualJournal } from './journal/journal.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { heightBefore, isSyncing } from './consensus/statesync.ts'
+import { heightBefore, isSyncing, type Statesync } from './consensus/statesync.ts'
 import { createConsensusEntries, createLedgerTail, usualConsensus } from './consensus/consensus-log.ts'
 import { createExecutionEntries, usualExecution } from './execution.ts'
 import { drift } from './format-drift.ts'
@@ -20,11 +21,13 @@ import { usualNative } from './native.ts'
 import { usualRpc } from './rpc/rpc.ts'
 import { usualStaking } from './rpc/staking.ts'
 import { usualStorage } from './storage.ts'
+import type { ToolState } from './tools/tools.ts'
 import { usualVersions } from './versions.ts'
 
-interface NodeOptions {
+export interface NodeOptions {
   readonly clock: Clock
   readonly chain: Chain
+  /** The name prefix of units and tools. */
   readonly prefix: string
   readonly scenario: Scenario
   /** Index of the node in the chain's validators. */
@@ -52,15 +55,10 @@ export const createNode = ({
   const subject = { name, prefix, own, chain, timeline, heights }
   return {
     ...subject,
-    journal: createJournal({
-      node: name,
+    journal: createJournal(subject, pace, {
       now: clock.now,
-      beginMs: beginMs - pace.pastMs,
       produce: createJournalContent(subject),
       produceOld: () => produceOldEntries(subject),
-      keep: pace.keptEntries,
-      spanMs: pace.spanMs,
-      state: () => timeline.conditionAt(clock.now()).journal,
     }),
     now: clock.now,
     condition: () => timeline.conditionAt(clock.now()),
@@ -87,7 +85,6 @@ const createHeights = (chain: Chain, timeline: Timeline): Heights => {
     (ms, { rpcFrozen }) => (rpcFrozen ? undefined : execution(ms)),
     () => execution(timeline.beginMs),
   )
-  /** The finalized height of the RPC. */
   const finalized: HeightAt = (ms) => rpc(timeline.conditionAt(ms).finalityStoppedMs ?? ms) - FINAL_AFTER
   return { consensus, execution, rpc, finalized }
 }
@@ -172,14 +169,17 @@ const produceOldEntries = (subject: NodeSubject): readonly Draft[] => {
 }
 
 /** The state of a healthy node. */
-export const healthyCondition = (beginMs: number): Condition => ({
+export const healthyCondition = (beginMs: number) => ({
   ...usualConsensus,
   ...usualRpc,
+  /** Whether users send more than the RPC can execute. */
   rpcOverloaded: false,
-  statesync: undefined,
+  /** The last statesync, also when it is over. */
+  statesync: usually<Statesync | undefined>(undefined),
   storage: usualStorage,
   staking: usualStaking,
-  epochEndsMs: undefined,
+  /** When the boundary block of an epoch is proposed; undefined where the scenario does not depend on it. */
+  epochEndsMs: usually<number | undefined>(undefined),
   native: usualNative,
   versions: usualVersions,
   log: usualLogVolume,
@@ -189,7 +189,13 @@ export const healthyCondition = (beginMs: number): Condition => ({
   execution: usualExecution,
   keys: usualKeys(beginMs),
   host: usualHost(beginMs),
-  tools: { mpt: 'answers', status: 'answers' },
+  /** What the node's own tools do when they are called. */
+  tools: usually<Readonly<Record<'mpt' | 'status', ToolState>>>({ mpt: 'answers', status: 'answers' }),
+  /** Whether every output uses unknown keywords. */
   formatsDrift: false,
   services: usualServices(beginMs),
 })
+
+declare module './scenario/timeline.ts' {
+  interface Condition extends Readonly<ReturnType<typeof healthyCondition>> {}
+}

@@ -5,7 +5,7 @@ import { createPackageTool, createVersionTool, writeForkFile } from './versions.
 import { fileSystemAt } from './host/devices.ts'
 import { createHostTree } from './host/host-tree.ts'
 import { createKeyFiles, keystoreTool } from './keystore/key-files.ts'
-import { createNode, healthyCondition } from './node.ts'
+import { createNode, healthyCondition, type NodeOptions } from './node.ts'
 import type { SimulatedNode } from './subject.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
@@ -24,23 +24,13 @@ export const chainFor = (scenario: Scenario, beginMs: number, seed = 1): Chain =
   return boundaryMs === undefined ? createChain(seed) : createChainWithBoundary(seed, boundaryMs)
 }
 
-interface HostOptions {
-  readonly clock: Clock
-  /** The name prefix of units and tools. */
-  readonly prefix: string
-  readonly scenario: Scenario
+export interface HostOptions extends NodeOptions {
   /** Directory for the node's files. */
   readonly directory: string
-  readonly chain: Chain
-  /** Index of the node in the chain's validators. */
-  readonly index?: number
   /** Reference time of the network's forks, in milliseconds; by default the start of the node. */
   readonly forksFromMs?: number
-  readonly pace?: Pace
   /** Resolves when all that reads the files of the host has read them; by default at once. */
   readonly readersSettled?: () => Promise<void>
-  /** How far into its scenario the node starts, in milliseconds. */
-  readonly elapsedMs?: number
 }
 
 export type SimulatedHost = Awaited<ReturnType<typeof createSimulatedHost>>

@@ -1,6 +1,5 @@
 import type { SimulatedNode } from './subject.ts'
 import {
-  type Course,
   courseTo,
   directiveTable,
   goalInTime,
@@ -11,29 +10,24 @@ import {
   settingOf,
   steady,
   taking,
+  usually,
 } from './scenario/directives.ts'
 import type { Effect } from './scenario/timeline.ts'
 import { digest } from './chain.ts'
 import { drift } from './format-drift.ts'
 import type { Frame, Tool } from './tools/tools.ts'
 
-declare module './scenario/timeline.ts' {
-  interface Condition {
-    readonly storage: Storage
-  }
-}
-
-/** The state of the node's database. */
-export interface Storage {
-  /** Before, during and after the migration to page encoding. */
-  readonly timelines: 'legacy' | 'dual' | 'promoted' | 'single'
-  readonly usedShare: Course
-}
-
 /** 1599 of 7424 chunks. */
 const USUAL_SHARE = 1599 / 7424
 
-export const usualStorage: Storage = { timelines: 'single', usedShare: steady(USUAL_SHARE) }
+/** The state of the node's database. */
+export const usualStorage = {
+  /** Before, during and after the migration to page encoding. */
+  timelines: usually<'legacy' | 'dual' | 'promoted' | 'single'>('single'),
+  usedShare: steady(USUAL_SHARE),
+}
+
+export type Storage = Readonly<typeof usualStorage>
 
 const fillTo = (usedPercent: number, overMs: number): Effect =>
   setIn('storage')(({ usedShare }, atMs) => ({

@@ -4,14 +4,8 @@ import type { Condition, Timeline } from './scenario/timeline.ts'
 
 export type HeightAt = (ms: number) => bigint
 
-/** The height of each part of a node at any time. No height ever decreases. */
-export interface Heights {
-  readonly consensus: HeightAt
-  readonly execution: HeightAt
-  readonly rpc: HeightAt
-  /** The finalized height of the RPC. */
-  readonly finalized: HeightAt
-}
+/** The height of each part of a node at any time; `finalized` is that of the RPC. No height ever decreases. */
+export type Heights = Readonly<Record<'consensus' | 'execution' | 'rpc' | 'finalized', HeightAt>>
 
 /** A node as its outputs depend on it. */
 export interface NodeSubject {

@@ -3,39 +3,28 @@ import { join } from 'node:path'
 import { digest } from './chain.ts'
 import type { SimulatedNode } from './subject.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
-import { type Argument, directiveTable, setIn, settingOf, taking } from './scenario/directives.ts'
+import { type Argument, directiveTable, setIn, settingOf, taking, usually } from './scenario/directives.ts'
 import { NODE_ROLES, restartAll } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
-
-declare module './scenario/timeline.ts' {
-  interface Condition {
-    readonly versions: Versions
-  }
-}
-
-/** The installed versions of the node, and whether the RPC reports its version. */
-export interface Versions {
-  /** Oldest first; the first has always been installed. */
-  readonly installs: readonly [Install, ...Install[]]
-  /** Whether the RPC hides its version. */
-  readonly hidden: boolean
-  /** The newest version in the package lists; null: the installed one. */
-  readonly offered: string | null
-  /** Whether the package is on hold. */
-  readonly held: boolean
-}
 
 interface Install {
   readonly fromMs: number
   readonly version: string
 }
 
-export const usualVersions: Versions = {
-  installs: [{ fromMs: -Infinity, version: '0.16.1' }],
+/** The installed versions of the node, and whether the RPC reports its version. */
+export const usualVersions = {
+  /** Oldest first; the first has always been installed. */
+  installs: usually<readonly [Install, ...Install[]]>([{ fromMs: -Infinity, version: '0.16.1' }]),
+  /** Whether the RPC hides its version. */
   hidden: false,
-  offered: null,
+  /** The newest version in the package lists; null: the installed one. */
+  offered: usually<string | null>(null),
+  /** Whether the package is on hold. */
   held: true,
 }
+
+type Versions = Readonly<typeof usualVersions>
 
 const latestInstall = ({ installs: [first, ...later] }: Versions): Install => later.at(-1) ?? first
 

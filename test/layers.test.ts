@@ -17,7 +17,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/core/files.ts': 'src/core node p-limit',
   'src/core/settings.ts': 'src/core zod',
   'src/domain': 'src/core node:crypto',
-  'src/parsers': `${BASE} @noble/hashes smol-toml zod`,
+  'src/parsers': `${BASE} node:crypto @noble/hashes smol-toml zod`,
   'src/sources': `${BASE} execa modern-tar p-limit systeminformation node`,
   'src/collectors': `${BASE} src/parsers type src/config type src/sources zod`,
   'src/collectors/index.ts': 'src/collectors src/outbound',
@@ -36,10 +36,10 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/commands': `${BASE} src/agent src/collectors src/config src/exporter src/health src/keys src/metrics.ts src/outbound src/parsers src/sources src/terminal simulator/scenario node commander pino yaml zod`,
   'query/client': `${BASE} query/log-fields.ts src/sources type node:http zod`,
   'query/tokens': `${BASE} query/client/errors.ts type query @noble/hashes`,
-  'query/store': `${BASE} query/log-fields.ts node @clickhouse/client @duckdb/node-api p-limit`,
+  'query/store': `${BASE} query/log-fields.ts src/sources/durable.ts node @clickhouse/client @duckdb/node-api p-limit`,
   'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/exporter/connections.ts src/sources node @noble/hashes apache-arrow express zod`,
   'query/commands': `${BASE} query src/collectors/shared/request.ts type src/config src/exporter src/parsers src/sources src/terminal node commander zod`,
-  simulator: `${BASE} node @noble/hashes`,
+  simulator: `${BASE} node @noble/hashes zod`,
   'simulator/commands': `${BASE} simulator src/agent src/commands/maintenance src/config src/exporter src/parsers src/sources src/terminal node node:child_process commander pino yaml zod`,
   'src/cli': `${BASE} src/collectors/index.ts src/commands query/commands simulator/commands simulator/scenario/scenario.ts src/config src/health/sections src/sources src/terminal node commander pino`,
   'src/main.ts': 'src/cli src/terminal src/core node',
@@ -135,7 +135,7 @@ const findCircle = (imports: ReadonlyMap<string, readonly Pick<Import, 'target'>
 const OPENERS =
   `src/core/files.ts src/core/package.ts src/sources/secret-files.ts src/sources/process.ts src/sources/durable.ts
 src/sources/archive.ts src/sources/runbooks.ts src/exporter/page/assets.ts src/commands/init/action.ts
-src/commands/shared/write-files.ts src/commands/run/systemd-notify.ts query/store/duckdb/database.ts`.split(/\s+/)
+src/commands/shared/write-files.ts src/commands/run/systemd-notify.ts`.split(/\s+/)
 
 test('files that other programs write are opened by core/files.ts', () => {
   const opens =

@@ -6,7 +6,7 @@ import { tryJson } from '../../src/core/json.ts'
 import { readWhole, removeFile, replaceFile } from '../../src/sources/durable.ts'
 import { withLock } from '../../src/sources/lock.ts'
 import { QueryError } from './errors.ts'
-import { type BlockHash, type Page, UNSETTLED_BLOCKS } from './types.ts'
+import { type Page, UNSETTLED_BLOCKS } from './types.ts'
 
 /** The options of a run, each as a fingerprint, because an address may contain a key. */
 type RunIdentity = Readonly<Record<string, string>>
@@ -14,50 +14,33 @@ type RunIdentity = Readonly<Record<string, string>>
 export const identityOf = (parts: Readonly<Record<string, unknown>>): RunIdentity =>
   Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]))
 
-/** Where a run resumes. */
-export interface ResumePoint {
-  /** The last block of the run, determined at its start. */
-  readonly target: number
-  /** The first block that has not been read. */
-  readonly next: number
-  /** The block before `next` and its hash, if known: the next page must be of the same chain. */
-  readonly last: BlockHash | null
-  /** The complete part of the output; null if the output is written at the end. */
-  readonly output: OutputPoint | null
-}
-
-interface OutputPoint {
-  readonly bytes: number
-  /** The fingerprint of these bytes. */
-  readonly fingerprint: string
-  readonly logs: number
-  /** The number of logs that were left out, because the query did not request them. */
-  readonly unrequested: number
-}
-
 const VERSION = 2
 const count = z.int().nonnegative()
+/** Where a run resumes. */
+const pointSchema = z
+  .object({
+    /** The last block of the run, determined at its start. */
+    target: count,
+    /** The first block that has not been read. */
+    next: count,
+    /** The block before `next` and its hash, if known: the next page must be of the same chain. */
+    last: z.object({ block: count, hash: z.string() }).nullable(),
+    /**
+     * The complete part of the output with the fingerprint of its bytes, and the number of logs that were left out,
+     * because the query did not request them; null if the output is written at the end.
+     */
+    output: z.object({ bytes: count, fingerprint: z.string(), logs: count, unrequested: count }).nullable(),
+  })
+  .refine(({ target, next, last }) => next <= target + 1 && (last === null || last.block === next - 1))
 const headSchema = z.object({
   version: z.literal(VERSION),
   identity: z.record(z.string(), z.string()),
-  mark: z
-    .object({
-      target: count,
-      next: count,
-      last: z.object({ block: count, hash: z.string() }).nullable(),
-      output: z.object({ bytes: count, fingerprint: z.string(), logs: count, unrequested: count }).nullable(),
-    })
-    .refine(({ target, next, last }) => next <= target + 1 && (last === null || last.block === next - 1)),
+  mark: pointSchema,
 })
-
 const versionSchema = z.object({ version: z.int() })
 
-export interface CheckpointFile {
-  /** Undefined if the file does not exist. Throws a SourceError if it is damaged or of another run. */
-  read(): Promise<{ readonly mark: ResumePoint; readonly payload: Uint8Array } | undefined>
-  write(mark: ResumePoint, payload?: Uint8Array): Promise<void>
-  remove(): Promise<void>
-}
+export type ResumePoint = z.output<typeof pointSchema>
+export type CheckpointFile = ReturnType<typeof openCheckpoint>
 
 const NO_PAYLOAD = new Uint8Array()
 const LINE_END = 0x0a
@@ -66,7 +49,8 @@ const LINE_END = 0x0a
  * The file is a line of JSON, a line with the fingerprint of everything else, and the state that the run needs. It
  * contains no key and no address.
  */
-export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointFile => ({
+export const openCheckpoint = (file: string, identity: RunIdentity) => ({
+  /** Undefined if the file does not exist. Throws a SourceError if it is damaged or of another run. */
   read: async () => {
     const bytes = await readWhole(file)
     if (!bytes) return undefined
@@ -89,7 +73,7 @@ export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointF
     }
     return { mark: checked.mark, payload }
   },
-  write: async (mark, payload = NO_PAYLOAD) => {
+  write: async (mark: ResumePoint, payload: Uint8Array = NO_PAYLOAD): Promise<void> => {
     const head = Buffer.from(`${JSON.stringify({ version: VERSION, identity, mark })}\n`)
     await replaceFile(file, [head, Buffer.from(`${fingerprint(head, payload)}\n`), payload])
   },
@@ -142,16 +126,6 @@ const INTERVAL_FACTOR = 20
 
 type PageEnd = Pick<Page, 'next' | 'last'>
 
-interface CheckpointSchedule {
-  /** Call before a page is applied: writes the last settled point if the page is not settled, while the state still matches it. */
-  beforePage(page: PageEnd): Promise<void>
-  afterPage(point: ResumePoint): Promise<void>
-  /** Writes the last settled point if it has not been written. */
-  flush(): Promise<void>
-  /** Discards the last settled point, after a reorg. */
-  discard(): void
-}
-
 interface ScheduleOptions {
   readonly clock: Clock
   /** The service's height when the run began. */
@@ -162,12 +136,13 @@ interface ScheduleOptions {
   readonly isEager: boolean
 }
 
-export const createCheckpointSchedule = ({ clock, height, write, isEager }: ScheduleOptions): CheckpointSchedule => {
+export const createCheckpointSchedule = ({ clock, height, write, isEager }: ScheduleOptions) => {
   let pending: ResumePoint | undefined
   let nextWriteAt = 0
   // Blocks that a reorg may replace are no resume point, unless a hash identifies them.
   const isSettled = ({ next, last }: PageEnd): boolean =>
     next <= height - UNSETTLED_BLOCKS + 1 || (last ?? null) !== null
+  /** Writes the last settled point if it has not been written. */
   const flush = async (): Promise<void> => {
     if (!pending) return
     const before = clock.elapsed()
@@ -177,16 +152,18 @@ export const createCheckpointSchedule = ({ clock, height, write, isEager }: Sche
     nextWriteAt = after + (after - before) * INTERVAL_FACTOR
   }
   return {
-    beforePage: async (page) => {
+    /** Call before a page is applied: writes the last settled point if the page is not settled, while the state still matches it. */
+    beforePage: async (page: PageEnd): Promise<void> => {
       if (!isSettled(page)) await flush()
     },
-    afterPage: async (point) => {
+    afterPage: async (point: ResumePoint): Promise<void> => {
       if (!isSettled(point)) return
       pending = point
       if (isEager || clock.elapsed() >= nextWriteAt) await flush()
     },
     flush,
-    discard: () => {
+    /** Discards the last settled point, after a reorg. */
+    discard: (): void => {
       pending = undefined
     },
   }

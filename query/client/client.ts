@@ -8,23 +8,14 @@ import { createEndpoint, createTransport } from './transport.ts'
 import { createErrorFactory, type ErrorFactory } from './errors.ts'
 import { createFetchPage } from './fetch-page.ts'
 import { createServiceTransport } from './query-logs.ts'
-import {
-  backoffMs,
-  type Counters,
-  createLimiter,
-  createSendRequest,
-  newCounters,
-  retryOnProtocolError,
-  type SendRequest,
-} from './request.ts'
+import { backoffMs, createLimiter, createSendRequest, retryOnProtocolError, type SendRequest } from './request.ts'
 import {
   type ClientOptions,
+  type Counters,
   DEFAULT_RETRIES,
   DEFAULT_TIMEOUT_MS,
-  type LogQuery,
-  type PageSink,
+  newCounters,
   type QueryClient,
-  type RunOptions,
   type RunResult,
   UNSETTLED_BLOCKS,
 } from './types.ts'
@@ -34,7 +25,7 @@ import { createRequestBody, isBlock, parseInteger } from './wire-format.ts'
 const HEIGHT_LIFETIME_MS = minute
 const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
-/** A client of one query service, or of an RPC with `eth_queryLogs`. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
+/** A client of one query service, or of an RPC with `eth_queryLogs`. Throws QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
   const { clock } = options
   const endpoint = createEndpoint(options)
@@ -71,16 +62,12 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
   return {
     redact: endpoint.redact,
     height: async (signal) => (await readHeight(signal, newCounters())).current,
-    run: (query, sink, runOptions) =>
-      runQuery(
-        {
-          sendRequest,
-          clock,
-          queryError: createErrorFactory('fetch logs from the query service', endpoint),
-          readHeight,
-        },
-        { query, sink, options: runOptions },
-      ),
+    run: createRun({
+      sendRequest,
+      clock,
+      queryError: createErrorFactory('fetch logs from the query service', endpoint),
+      readHeight,
+    }),
   }
 }
 
@@ -116,108 +103,101 @@ interface RunDependencies {
   readonly readHeight: (signal: AbortSignal, counters: Counters) => Promise<{ current: number; highest: number }>
 }
 
-interface QueryRun {
-  readonly query: LogQuery
-  readonly sink: PageSink
-  readonly options: RunOptions
-}
-
 /** Fetches all pages of a query. Throws a QueryError, unless the signal ended the run. */
-const runQuery = async (
-  { sendRequest, clock, queryError, readHeight }: RunDependencies,
-  { query, sink, options }: QueryRun,
-): Promise<RunResult> => {
-  const { signal } = options
-  const counters = newCounters()
-  const hashes = createBlockHashIndex()
-  if (options.after) hashes.add([options.after])
-  let from = options.from ?? query.fromBlock
-  let through = from - 1
-  let target = query.toBlock ?? through
-  /** The highest `archive_height` of a page, which may be above `/height`; -1 without any. */
-  let archiveHeight = -1
-  /** The last block that no reorg can replace. */
-  let settled = -1
+const createRun =
+  ({ sendRequest, clock, queryError, readHeight }: RunDependencies): QueryClient['run'] =>
+  async (query, sink, options) => {
+    const { signal } = options
+    const counters = newCounters()
+    const hashes = createBlockHashIndex()
+    if (options.after) hashes.add([options.after])
+    let from = options.from ?? query.fromBlock
+    let through = from - 1
+    let target = query.toBlock ?? through
+    /** The highest `archive_height` of a page, which may be above `/height`; -1 without any. */
+    let archiveHeight = -1
+    /** The last block that no reorg can replace. */
+    let settled = -1
 
-  const fetchPage = createFetchPage({
-    sendRequest,
-    clock,
-    queryError,
-    counters,
-    requestBody: createRequestBody(query),
-    target: () => target,
-    height: async (stop) => (await readHeight(stop, counters)).current,
-  })
-  const deliver = createDeliver({
-    sink,
-    hashes,
-    fetchPage,
-    counters,
-    needsGuard: (page) =>
-      (Boolean(options.after) && page.from === options.from) ||
-      (page.from > query.fromBlock && page.from - 1 > settled),
-    delivered: (page) => {
-      through = page.next - 1
-      archiveHeight = Math.max(archiveHeight, page.archiveHeight ?? -1)
-      const { logs, retries, waitedMs } = counters
-      options.onProgress?.({ from, through, target, logs, retries, waitedMs })
-    },
-  })
+    const fetchPage = createFetchPage({
+      sendRequest,
+      clock,
+      queryError,
+      counters,
+      requestBody: createRequestBody(query),
+      target: () => target,
+      height: async (stop) => (await readHeight(stop, counters)).current,
+    })
+    const deliver = createDeliver({
+      sink,
+      hashes,
+      fetchPage,
+      counters,
+      needsGuard: (page) =>
+        (Boolean(options.after) && page.from === options.from) ||
+        (page.from > query.fromBlock && page.from - 1 > settled),
+      delivered: (page) => {
+        through = page.next - 1
+        archiveHeight = Math.max(archiveHeight, page.archiveHeight ?? -1)
+        const { logs, retries, waitedMs } = counters
+        options.onProgress?.({ from, through, target, logs, retries, waitedMs })
+      },
+    })
 
-  const fetchToTarget = async (height: number): Promise<void> => {
-    settled = height - UNSETTLED_BLOCKS
-    const end = Math.min(target, settled)
-    const bulk = { from: through + 1, end, concurrency: CONCURRENCY, fetchPage, deliver, signal }
-    if (through < end) await fetchBulk(bulk)
-    const tip = { from: through + 1, end: target, fetchPage, deliver, counters }
-    await fetchTip({ ...tip, clock, queryError, signal })
-  }
+    const fetchToTarget = async (height: number): Promise<void> => {
+      settled = height - UNSETTLED_BLOCKS
+      const end = Math.min(target, settled)
+      const bulk = { from: through + 1, end, concurrency: CONCURRENCY, fetchPage, deliver, signal }
+      if (through < end) await fetchBulk(bulk)
+      const tip = { from: through + 1, end: target, fetchPage, deliver, counters }
+      await fetchTip({ ...tip, clock, queryError, signal })
+    }
 
-  const fetchWithRestarts = async (height: number): Promise<void> => {
-    for (let restarts = 0; ; restarts += 1) {
-      try {
-        await fetchToTarget(height)
-        return
-      } catch (error) {
-        if (!(error instanceof ReorgError)) throw error
+    const fetchWithRestarts = async (height: number): Promise<void> => {
+      for (let restarts = 0; ; restarts += 1) {
+        try {
+          await fetchToTarget(height)
+          return
+        } catch (error) {
+          if (!(error instanceof ReorgError)) throw error
+        }
+        counters.reorgs += 1
+        if (restarts === MAX_RESTARTS) throw queryError('no-progress', 'its old blocks are replaced again and again')
+        await sink.reset()
+        hashes.clear()
+        Object.assign(counters, { pages: 0, logs: 0, unguarded: 0 })
+        from = query.fromBlock
+        through = from - 1
       }
-      counters.reorgs += 1
-      if (restarts === MAX_RESTARTS) throw queryError('no-progress', 'its old blocks are replaced again and again')
-      await sink.reset()
-      hashes.clear()
-      Object.assign(counters, { pages: 0, logs: 0, unguarded: 0 })
-      from = query.fromBlock
-      through = from - 1
+    }
+
+    const fetchAll = async (): Promise<void> => {
+      const { highest: height } = await readHeight(signal, counters)
+      const last = query.toBlock ?? height
+      target = Math.min(last, height)
+      if (options.from === undefined && query.fromBlock > height) {
+        const evidence = `it has the blocks up to ${height}; the query begins at ${query.fromBlock}`
+        throw queryError('no-data', 'it does not have the first block yet', evidence)
+      }
+      await fetchWithRestarts(height)
+      if (archiveHeight <= target || target >= last) return
+      target = Math.min(last, archiveHeight)
+      await fetchWithRestarts(Math.max(height, archiveHeight))
+    }
+
+    const result = (complete: boolean): RunResult => ({
+      complete,
+      from,
+      through,
+      target,
+      toBlock: query.toBlock,
+      stats: { ...counters },
+    })
+    try {
+      await fetchAll()
+      return result(true)
+    } catch (error) {
+      if (signal.aborted) return result(false)
+      throw error
     }
   }
-
-  const fetchAll = async (): Promise<void> => {
-    const { highest: height } = await readHeight(signal, counters)
-    const last = query.toBlock ?? height
-    target = Math.min(last, height)
-    if (options.from === undefined && query.fromBlock > height) {
-      const evidence = `it has the blocks up to ${height}; the query begins at ${query.fromBlock}`
-      throw queryError('no-data', 'it does not have the first block yet', evidence)
-    }
-    await fetchWithRestarts(height)
-    if (archiveHeight <= target || target >= last) return
-    target = Math.min(last, archiveHeight)
-    await fetchWithRestarts(Math.max(height, archiveHeight))
-  }
-
-  const result = (complete: boolean): RunResult => ({
-    complete,
-    from,
-    through,
-    target,
-    toBlock: query.toBlock,
-    stats: { ...counters },
-  })
-  try {
-    await fetchAll()
-    return result(true)
-  } catch (error) {
-    if (signal.aborted) return result(false)
-    throw error
-  }
-}

@@ -3,8 +3,8 @@ import { asError } from '../../src/core/errors.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
 import type { FetchPage } from './fetch-page.ts'
 import type { CheckedPage } from './page.ts'
-import { backoffMs, type Counters } from './request.ts'
-import type { BlockHash, PageSink } from './types.ts'
+import { backoffMs } from './request.ts'
+import type { BlockHash, Counters, PageSink } from './types.ts'
 
 /** A page is of another chain than pages that have been delivered. */
 export class ReorgError extends Error {}
@@ -88,19 +88,17 @@ type BlockHashIndex = ReturnType<typeof createBlockHashIndex>
 /** The size of pages that are fetched but not delivered. Above it, only the next page in order is fetched. Only bytes count: most pages are not parsed before. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
-interface BulkOptions {
+interface Range {
   readonly from: number
   /** Inclusive. */
   readonly end: number
+}
+
+interface BulkOptions extends Range {
   readonly concurrency: number
   readonly fetchPage: FetchPage
   readonly deliver: Deliver
   readonly signal: AbortSignal
-}
-
-interface Range {
-  readonly from: number
-  readonly end: number
 }
 
 /**
@@ -207,16 +205,10 @@ const MAX_REORGS = 10
 /** Above this, the oldest held page is delivered: a deeper reorg restarts the query. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024
 
-interface TipOptions {
-  readonly from: number
-  /** Inclusive. */
-  readonly end: number
-  readonly fetchPage: FetchPage
-  readonly deliver: Deliver
+interface TipOptions extends Omit<BulkOptions, 'concurrency'> {
   readonly counters: Counters
   readonly clock: Clock
   readonly queryError: ErrorFactory
-  readonly signal: AbortSignal
   /** The size of the pages that are held back; default 64 MiB. */
   readonly maxHeldBytes?: number | undefined
 }

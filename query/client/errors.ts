@@ -1,4 +1,4 @@
-import { SourceError } from '../../src/core/errors.ts'
+import { type ErrorDetails, SourceError } from '../../src/core/errors.ts'
 import { TLS_ADVICE } from '../../src/sources/http-exchange.ts'
 
 /**
@@ -8,15 +8,13 @@ import { TLS_ADVICE } from '../../src/sources/http-exchange.ts'
  */
 export type QueryErrorKind = keyof typeof ADVICE
 
-type SourceErrorAccount = ConstructorParameters<typeof SourceError>[0]
-
 /** The query service returned no usable response. The text never contains the API key. */
 export class QueryError extends SourceError {
   override name = 'QueryError'
   readonly kind: QueryErrorKind
   /** What the service reported, without the API key; empty if it reported nothing. */
   readonly evidence: string
-  constructor(kind: QueryErrorKind, account: SourceErrorAccount) {
+  constructor(kind: QueryErrorKind, account: ErrorDetails) {
     super(account)
     this.kind = kind
     this.evidence = account.evidence ?? ''
@@ -40,15 +38,9 @@ const ADVICE = {
   unreachable: 'check that the service is running and that the address and the port are right, then retry',
 }
 
-interface ErrorService {
-  /** The address of the service, redacted. */
-  readonly shown: string
-  readonly redact: (text: string) => string
-}
-
-/** `doing` completes "Could not …", without the address. */
+/** `doing` completes "Could not …", without the address, of which `shown` is the redacted form. */
 export const createErrorFactory =
-  (doing: string, { shown, redact }: ErrorService): ErrorFactory =>
+  (doing: string, { shown, redact }: { readonly shown: string; redact(text: string): string }): ErrorFactory =>
   (kind, happened, evidence) =>
     new QueryError(kind, {
       doing: `${doing} at ${shown}`,

@@ -2,13 +2,8 @@ import { backoff, type Clock } from '../../src/core/clock.ts'
 import { second } from '../../src/core/units.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
 import { type CheckedPage, readPage } from './page.ts'
-import {
-  backoffMs,
-  type Counters,
-  retryOnProtocolError,
-  type SendRequest,
-  TIMEOUTS_BEFORE_SHRINKING,
-} from './request.ts'
+import { backoffMs, retryOnProtocolError, type SendRequest, TIMEOUTS_BEFORE_SHRINKING } from './request.ts'
+import type { Counters } from './types.ts'
 import { MAX_PAGE_LOGS } from './wire-format.ts'
 
 /** Returns one page that begins at `from` and covers at least that block and no block after `end`. Throws a QueryError. */

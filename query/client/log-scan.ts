@@ -1,15 +1,10 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
 import type { ScannedLogs } from './types.ts'
-import { logObjectsOf, PAGE_JSON, readEnvelope, type Envelope, type ShapeError } from './wire-format.ts'
+import { logObjectsOf, PAGE_JSON, readEnvelope, type ShapeError } from './wire-format.ts'
 
 const POSITIONS = 7
 const HEX_FIELDS = ['address', 'topic0', 'topic1', 'topic2', 'topic3', 'data']
 const DATA = HEX_FIELDS.indexOf('data')
-
-interface ScannedPage {
-  readonly envelope: Envelope
-  readonly logs: ScannedLogs
-}
 
 export const DIFFERENT_LOGS = 'a scan and a parse count different logs'
 const EMPTY_LIST = '"logs":[]'
@@ -24,7 +19,7 @@ const MAX_OUTSIDE_BYTES = 8 * 1024 * 1024
  * Finds the logs of a page in its bytes, in a tenth of the time of a parse. All logs must have the layout of the first one.
  * Returns undefined for any other page, which must then be parsed. What is outside the lists of logs is parsed as JSON.
  */
-export const scanPage = (body: Buffer, shapeError: ShapeError): ScannedPage | undefined => {
+export const scanPage = (body: Buffer, shapeError: ShapeError) => {
   const scanner = new LogScanner(body)
   const outside: string[] = []
   let size = 0

@@ -25,16 +25,7 @@ export interface CheckedPage extends Page {
   readonly isInferred: boolean
 }
 
-interface Coverage {
-  readonly envelope: Envelope
-  /** The number of logs. */
-  readonly logs: number
-  /** The lowest and the highest block of a log; Infinity and -1 without logs. */
-  readonly lowest: number
-  readonly highest: number
-  /** The number of logs after the end of the range: a service with an inclusive to_block returns one more block. */
-  readonly beyond: number
-}
+type Coverage = ReturnType<typeof coverageOf>
 
 interface BlockRange {
   readonly from: number
@@ -101,9 +92,11 @@ const blockOf = (log: LogObject): number => parseInteger(log['block_number']) ??
 const scannedWithin = (logs: ScannedLogs | undefined, beyond: number): ScannedLogs | undefined =>
   logs && (beyond === 0 ? logs : logs.isOrdered ? { ...logs, count: logs.count - beyond } : undefined)
 
-const coverageOf = (envelope: Envelope, blocks: Float64Array | readonly number[], end: number): Coverage => {
+const coverageOf = (envelope: Envelope, blocks: Float64Array | readonly number[], end: number) => {
+  /** The lowest and the highest block of a log; Infinity and -1 without logs. */
   let lowest = Number.POSITIVE_INFINITY
   let highest = -1
+  /** The number of logs after the end of the range: a service with an inclusive to_block returns one more block. */
   let beyond = 0
   for (const blockNumber of blocks) {
     lowest = Math.min(lowest, blockNumber)

@@ -60,10 +60,7 @@ const BODY = z.object({
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-interface Limits {
-  readonly logs: number
-  readonly blocks: number
-}
+type Limits = Readonly<Record<'logs' | 'blocks', number>>
 
 const createQueryLogsTransport = (http: Transport): Transport => {
   let limits: Limits = { logs: FIRST_LIMIT, blocks: Number.MAX_SAFE_INTEGER }
@@ -124,15 +121,10 @@ const lower = (limits: Limits, reported: unknown): Limits => {
 const lowest = (limit: number, reported: unknown): number =>
   Math.min(limit, Math.max(1, parseInteger(reported) ?? limit))
 
-/** Inclusive at both ends. */
-interface QueryRange extends Pick<z.infer<typeof BODY>['logs'][0], 'address' | 'topics'> {
-  readonly from: number
-  readonly end: number
-  readonly fields: readonly LogField[]
-}
+type QueryRange = ReturnType<typeof rangeOf>
 
-/** Block 0 has no logs, and no record at the node: a query from 0 begins at 1. */
-const rangeOf = (body: string): QueryRange => {
+/** Inclusive at both ends. Block 0 has no logs, and no record at the node: a query from 0 begins at 1. */
+const rangeOf = (body: string) => {
   const { from_block: from, to_block: to, logs, field_selection: selection } = BODY.parse(JSON.parse(body))
   return { ...logs[0], from: Math.max(1, from), end: from === 0 ? Math.max(1, to - 1) : to - 1, fields: selection.log }
 }
@@ -161,22 +153,20 @@ const paramsOf = ({ from, end, fields, address, topics }: QueryRange, { logs }: 
   },
 })
 
-interface BlockReference {
-  readonly number: number
-  readonly hash: string
-  readonly parentHash: string
-}
+const HASH = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/i)
+  .toLowerCase()
 
-const HASH = /^0x[0-9a-f]{64}$/i
+const REFERENCE = z.object({
+  number: z.unknown().transform(parseInteger).pipe(z.number()),
+  hash: HASH,
+  parentHash: HASH,
+})
 
-const referenceOf = (value: unknown): BlockReference | undefined => {
-  if (!isObject(value)) return undefined
-  const { hash, parentHash } = value
-  const number = parseInteger(value['number'])
-  if (number === undefined || typeof hash !== 'string' || typeof parentHash !== 'string') return undefined
-  if (!HASH.test(hash) || !HASH.test(parentHash)) return undefined
-  return { number, hash: hash.toLowerCase(), parentHash: parentHash.toLowerCase() }
-}
+type BlockReference = z.infer<typeof REFERENCE>
+
+const referenceOf = (value: unknown) => REFERENCE.safeParse(value).data
 
 /** The page as a query service returns it: the hashes of its first and last block link it to the pages next to it. */
 const pageOf = (

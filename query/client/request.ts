@@ -3,23 +3,9 @@ import { duration } from '../../src/core/format.ts'
 import { minute, second } from '../../src/core/units.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
 import type { Headers, Reply, Transport, TransportFailure } from './transport.ts'
-import type { QueryStats, Retry } from './types.ts'
+import type { Counters, Retry } from './types.ts'
 import { errorOf, reasonIn } from '../../src/core/error-body.ts'
 import { isObject, tryJson } from '../../src/core/json.ts'
-
-/** The statistics of a run, counted while it runs. */
-export type Counters = { -readonly [Name in keyof QueryStats]: number }
-
-export const newCounters = (): Counters => ({
-  pages: 0,
-  logs: 0,
-  bytes: 0,
-  requests: 0,
-  retries: 0,
-  waitedMs: 0,
-  reorgs: 0,
-  unguarded: 0,
-})
 
 interface ServiceRequest {
   readonly path: 'query' | 'height'
@@ -36,7 +22,7 @@ export type SendRequest = (request: ServiceRequest) => Promise<Buffer | 'too lar
 
 interface RequestOptions {
   readonly transport: Transport
-  readonly limiter: Limiter
+  readonly limiter: ReturnType<typeof createLimiter>
   readonly clock: Clock
   readonly retries: number
   readonly isLoopback: boolean
@@ -110,17 +96,10 @@ export const createSendRequest = ({
 
 const cancelled = (queryError: ErrorFactory): QueryError => queryError('unreachable', 'it was cancelled')
 
-interface RequestedWait {
-  readonly waits: number
-  readonly queryError: ErrorFactory
-  /** In milliseconds since the epoch. */
-  readonly now: number
-}
-
-/** How long to wait if the service requests a wait, in milliseconds. */
+/** How long to wait if the service requests a wait, in milliseconds; `now` is in milliseconds since the epoch. */
 const waitMsOf = (
   { happened, ms, evidence = '' }: Extract<NextStep, { kind: 'wait' }>,
-  { waits, queryError, now }: RequestedWait,
+  { waits, queryError, now }: { readonly waits: number; readonly queryError: ErrorFactory; readonly now: number },
 ): number => {
   if (waits > MAX_WAITS) throw queryError('limited', `${happened} again and again`, evidence)
   if (ms !== undefined && ms > MAX_WAIT_MS) {
@@ -158,23 +137,14 @@ export const retryOnProtocolError = async <T>(attempt: () => Promise<T>, wait: (
   }
 }
 
-/** The rate limit of one API key at one host. A process has one client. */
-interface Limiter {
-  /** Waits until a request may be sent. Returns how long that took, in milliseconds. */
-  acquire(signal: AbortSignal): Promise<number>
-  /** Call once after each `acquire`, with the headers of the response, or none without a response. */
-  release(headers: Headers): void
-  /** Delays all requests, in milliseconds. */
-  pause(ms: number): void
-}
-
 /** The client does not wait longer than this for one request; it reports an error instead. */
 const MAX_WAIT_MS = 15 * minute
 
 /** Spreads the requests that wait for the same reset. */
 const JITTER_MS = second / 4
 
-export const createLimiter = (clock: Clock): Limiter => {
+/** The rate limit of one API key at one host. A process has one client. */
+export const createLimiter = (clock: Clock) => {
   let pausedUntil = 0
   let inFlight = 0
   /** Undefined until the service reports a budget, and after its reset. */
@@ -186,7 +156,8 @@ export const createLimiter = (clock: Clock): Limiter => {
     return Math.max(pausedUntil, isSpent && budget !== undefined ? budget.until : 0) - now
   }
   return {
-    acquire: async (signal) => {
+    /** Waits until a request may be sent. Returns how long that took, in milliseconds. */
+    acquire: async (signal: AbortSignal): Promise<number> => {
       const startedAt = clock.elapsed()
       for (let ms = remainingWait(); ms > 0 && !signal.aborted; ms = remainingWait()) {
         // Bounded: a Node.js timer of more than 2^31 ms fires at once.
@@ -195,21 +166,17 @@ export const createLimiter = (clock: Clock): Limiter => {
       inFlight += 1
       return clock.elapsed() - startedAt
     },
-    release: (headers) => {
+    /** Call once after each `acquire`, with the headers of the response, or none without a response. */
+    release: (headers: Headers): void => {
       inFlight -= 1
       const reported = rateLimitOf(headers, clock.now())
       if (reported === undefined) return
       // If the wait were too long, the request is sent all the same, so that the service rejects it with its reason.
-      budget =
-        reported.resetMs > MAX_WAIT_MS
-          ? undefined
-          : {
-              left: reported.remaining,
-              cost: reported.cost,
-              until: clock.elapsed() + reported.resetMs,
-            }
+      const { remaining: left, cost, resetMs } = reported
+      budget = resetMs > MAX_WAIT_MS ? undefined : { left, cost, until: clock.elapsed() + resetMs }
     },
-    pause: (ms) => {
+    /** Delays all requests, in milliseconds. */
+    pause: (ms: number): void => {
       pausedUntil = Math.max(pausedUntil, clock.elapsed() + ms)
     },
   }
@@ -266,14 +233,8 @@ const QUOTED_ERROR = Buffer.from('"error')
 const ANSWER_KEYS = ['data', 'height'] as const
 const QUOTED_KEYS = ANSWER_KEYS.map((key) => Buffer.from(`"${key}"`))
 
-interface ReportedError {
-  readonly reason: string
-  /** NaN if it has none. */
-  readonly code: number
-}
-
-/** The error in a response with status 200: gateways and JSON-RPC servers report errors in this way. */
-const errorIn = (body: Buffer): ReportedError | undefined => {
+/** The error in a response with status 200: gateways and JSON-RPC servers report errors in this way. The code is NaN if it has none. */
+const errorIn = (body: Buffer) => {
   if (body.length > MAX_ERROR_BYTES) return undefined
   const hasAnswer = QUOTED_KEYS.some((key) => body.includes(key))
   if (hasAnswer && !body.includes(QUOTED_ERROR)) return undefined
@@ -287,7 +248,11 @@ const errorIn = (body: Buffer): ReportedError | undefined => {
 /** EIP-1474: "Request exceeds defined limit". */
 const LIMIT_EXCEEDED = -32_005
 
-const classifyError = ({ reason, code }: ReportedError, headers: Headers, now: number): NextStep => {
+const classifyError = (
+  { reason, code }: NonNullable<ReturnType<typeof errorIn>>,
+  headers: Headers,
+  now: number,
+): NextStep => {
   const happened = 'it answered with an error'
   const isLimit = code === LIMIT_EXCEEDED || code === 429
   const limit = code === 402 ? 'quota' : (limitIn(reason) ?? (isLimit ? 'rate' : undefined))

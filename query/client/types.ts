@@ -85,17 +85,20 @@ export interface Progress {
   readonly waitedMs: number
 }
 
-export interface QueryStats {
-  readonly pages: number
-  readonly logs: number
-  readonly bytes: number
-  readonly requests: number
-  readonly retries: number
-  readonly waitedMs: number
-  readonly reorgs: number
+/** The statistics of a run, counted while it runs. */
+export const newCounters = () => ({
+  pages: 0,
+  logs: 0,
+  bytes: 0,
+  requests: 0,
+  retries: 0,
+  waitedMs: 0,
+  reorgs: 0,
   /** Pages that follow blocks which may still be replaced, without a hash that proves that they are of the same chain. */
-  readonly unguarded: number
-}
+  unguarded: 0,
+})
+
+export type Counters = ReturnType<typeof newCounters>
 
 /**
  * Receives pages in block order. A sink that rejects a page with QueryError('protocol') must have applied nothing of
@@ -116,7 +119,7 @@ export interface RunResult {
   readonly target: number
   /** `toBlock` of the query. */
   readonly toBlock: number | null
-  readonly stats: QueryStats
+  readonly stats: Readonly<Counters>
 }
 
 export interface RunOptions {

@@ -36,14 +36,7 @@ export const MAX_PAGE_LOGS = 250_000
 export const PAGE_JSON: JsonLimits = { depth: LIMITS.json.depth, values: 16 * MAX_PAGE_LOGS }
 
 /** The fields of a response other than its logs. */
-export interface Envelope {
-  /** Null if the response has none. */
-  readonly next: number | null
-  /** -1 if it is null: the service has no block yet, unless next_block or a log proves the opposite. */
-  readonly archiveHeight: number | null
-  /** The block hashes in the response, for detecting a reorg. */
-  readonly blockHashes: readonly BlockHash[]
-}
+export type Envelope = ReturnType<typeof readEnvelope>
 
 /** Creates the error for a response of the wrong shape. */
 export type ShapeError = (happened: string, evidence: string) => Error
@@ -57,7 +50,7 @@ const jsonOf = (value: unknown): string => {
   }
 }
 
-export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeError: ShapeError): Envelope => {
+export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeError: ShapeError) => {
   // The page may lack logs, even if it has a next_block.
   const reported = errorOf(response, ['data'])
   if (reported !== undefined) throw shapeError('it answered with an error next to its data', reported)
@@ -69,8 +62,11 @@ export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeE
     return number
   }
   return {
+    /** Null if the response has none. */
     next: optional('next_block'),
+    /** -1 if it is null: the service has no block yet, unless next_block or a log proves the opposite. */
     archiveHeight: response['archive_height'] === null ? -1 : optional('archive_height'),
+    /** The block hashes in the response, for detecting a reorg. */
     blockHashes: blockHashesOf(response['rollback_guard']),
   }
 }

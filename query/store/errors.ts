@@ -1,4 +1,4 @@
-import { SourceError } from '../../src/core/errors.ts'
+import { type ErrorDetails, SourceError } from '../../src/core/errors.ts'
 
 /**
  * `pruned`: the blocks have been deleted; `empty`: no block has been stored yet; `conflict`: the blocks do
@@ -16,15 +16,13 @@ export type StoreErrorKind =
   | 'broken'
   | 'aborted'
 
-type Account = ConstructorParameters<typeof SourceError>[0]
-
 /** A store operation failed. The error never contains a password. */
 export class StoreError extends SourceError {
   override name = 'StoreError'
   readonly kind: StoreErrorKind
   /** With `pruned`: the first stored block. */
   readonly first: number | null
-  constructor(kind: StoreErrorKind, account: Account, first: number | null = null) {
+  constructor(kind: StoreErrorKind, account: ErrorDetails, first: number | null = null) {
     super(account)
     this.kind = kind
     this.first = first

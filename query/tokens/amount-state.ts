@@ -6,7 +6,7 @@ import { TransferReader } from './fast/transfer-reader.ts'
 import { IdCheck, LayoutCheck } from './id-check.ts'
 import type { EventName } from './signatures.ts'
 import type { ApplyLogs, SnapshotReader, SnapshotWriter, StateOptions, TokenState, Totals } from './state.ts'
-import type { BalanceRows, Interval, OutOfRange, StatCounter } from './types.ts'
+import type { Interval, OutOfRange, StatCounter } from './types.ts'
 
 interface DecodedLog {
   readonly block: number
@@ -105,7 +105,7 @@ export class AmountState implements TokenState {
     return this.#reader.read(page) ? () => this.#apply() : undefined
   }
 
-  rows(): BalanceRows {
+  rows(): PackedRows {
     return new PackedRows(this.#balances)
   }
 

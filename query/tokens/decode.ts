@@ -157,15 +157,13 @@ const decodeConsecutiveTransfer: OwnerDecoder = (log, stats) => {
   return [{ ...ownerTransferOf([...parties, first], stats), last }]
 }
 
-const decodeAssign: OwnerDecoder = (log, stats) =>
-  log.topics.length === 1 && sizeOf(log.data) === 32
-    ? [ownerTransferOf([ZERO_WORD, ...log.topics, log.data], stats)]
+/** Assign, which has no sender, and PunkTransfer: the id is in the data. */
+const decodePunkTransfer: OwnerDecoder = (log, stats) => {
+  const parties = log.event === 'Assign' ? [ZERO_WORD, ...log.topics] : log.topics
+  return parties.length === 2 && sizeOf(log.data) === 32
+    ? [ownerTransferOf([...parties, log.data], stats)]
     : malformed(log, stats)
-
-const decodePunkTransfer: OwnerDecoder = (log, stats) =>
-  log.topics.length === 2 && sizeOf(log.data) === 32
-    ? [ownerTransferOf([...log.topics, log.data], stats)]
-    : malformed(log, stats)
+}
 
 /**
  * If a bid was accepted, the contract clears the bid before it emits the event, so the buyer in it is the zero address.
@@ -196,7 +194,7 @@ const decodePunkBought = (
 const OWNER_DECODERS: Readonly<Partial<Record<EventName, OwnerDecoder>>> = {
   Transfer: decodeErc721Transfer,
   ConsecutiveTransfer: decodeConsecutiveTransfer,
-  Assign: decodeAssign,
+  Assign: decodePunkTransfer,
   PunkTransfer: decodePunkTransfer,
 }
 
@@ -248,7 +246,7 @@ interface Selection {
 
 /** The selected logs of a page by block and index. Counts the others. Throws QueryError('protocol'), also for two logs at one position. */
 export const tokenLogs = (page: Page, filter: Selection, stats: StatCounter): readonly TokenLog[] => {
-  const byPosition = new Map<number, Map<number, TokenLog>>()
+  const byPosition = new Map<string, TokenLog>()
   const logs: TokenLog[] = []
   let inOrder = true
   for (const raw of page.logs()) {
@@ -272,12 +270,12 @@ export const tokenLogs = (page: Page, filter: Selection, stats: StatCounter): re
       if (inOrder) logs.push(log)
       else if (raw.removed) {
         stats.add('removed')
-        byPosition.get(log.block)?.delete(log.index)
+        byPosition.delete(positionOf(log))
       } else addLog(byPosition, log)
     }
   }
   if (inOrder) return logs
-  return [...byPosition.values()].flatMap((block) => [...block.values()]).toSorted(comparePositions)
+  return [...byPosition.values()].toSorted(comparePositions)
 }
 
 const checkPosition = (page: Page, { blockNumber, logIndex }: RawLog): void => {
@@ -315,9 +313,9 @@ const comparePositions = (a: TokenLog, b: TokenLog): number => a.block - b.block
 
 const isBefore = (a: TokenLog, b: TokenLog): boolean => comparePositions(a, b) < 0
 
-const addLog = (byPosition: Map<number, Map<number, TokenLog>>, log: TokenLog): void => {
-  const block = byPosition.get(log.block) ?? new Map<number, TokenLog>()
-  byPosition.set(log.block, block)
-  if (block.has(log.index)) throw repeatedPosition(log.block, log.index)
-  block.set(log.index, log)
+const positionOf = ({ block, index }: TokenLog): string => `${block}/${index}`
+
+const addLog = (byPosition: Map<string, TokenLog>, log: TokenLog): void => {
+  if (byPosition.has(positionOf(log))) throw repeatedPosition(log.block, log.index)
+  byPosition.set(positionOf(log), log)
 }

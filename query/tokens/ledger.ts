@@ -1,20 +1,14 @@
 import { type Page } from '../client/types.ts'
 import { AmountState } from './amount-state.ts'
-import {
-  invalidPage,
-  type LedgerOptions,
-  type LedgerResult,
-  sizeOf,
-  StandardError,
-  StatCounter,
-  STATS,
-} from './types.ts'
+import { invalidPage, type LedgerOptions, sizeOf, StandardError, StatCounter, STATS } from './types.ts'
 import { OwnerState } from './owner-state.ts'
 import { type EventName, eventsOf } from './signatures.ts'
 import { SnapshotReader, SnapshotWriter, type TokenState } from './state.ts'
 import { tokenLogs } from './decode.ts'
 
 export const createLedger = (options: LedgerOptions): Ledger => new Ledger(options)
+
+export type LedgerResult = ReturnType<Ledger['result']>
 
 /** Computes the holders of the tokens of one contract from its events. */
 export class Ledger {
@@ -53,7 +47,7 @@ export class Ledger {
   }
 
   /** Throws StandardError if all logs are of another standard. */
-  result(): LedgerResult {
+  result() {
     const { standard, fullHistory } = this.#options
     const stats = new StatCounter()
     stats.addAll(this.#stats)
@@ -70,14 +64,23 @@ export class Ledger {
     if (standard !== 'erc721' || isKnown) checkTotal(total + sizeOf(intervals), supply)
     stats.add('overflow', overflow + (this.#hasPossibleSupply() ? 0 : 1))
     return {
+      /** ERC-20 by descending balance, then address; ERC-721 by id; ERC-1155 by id, descending balance, address. Includes negative balances. */
       rows,
+      /** Ranges of ERC-2309 without the ids that were transferred on their own later. */
       intervals,
+      /** The history is not complete: each balance is the change since the first block. */
       partial: !fullHistory,
+      /** The history is complete, and its events do not explain the balances. */
       nonConserving: fullHistory && !isExplained,
+      /** The first such balance; null for ERC-721, for a partial history, and if there was none. */
       outOfRange: fullHistory ? outOfRange : null,
+      /** The events that were read are of ERC-20 and of ERC-721; these are the balances of the requested standard. */
       hybrid: own > 0 && others > 0,
+      /** The logs may be of ERC-20 or of ERC-721: an id that is not indexed looks like an amount. */
       ambiguous: this.#isAmbiguous(others),
+      /** Each recipient is a small number and each amount has the size of an address: the event may index the id in the place of an address. */
       mayIndexId,
+      /** Minted less burned: amounts of ERC-20, tokens of ERC-721; null if unknown. */
       supply: isKnown && standard !== 'erc1155' ? supply : null,
       stats: stats.toRecord(),
     }
@@ -118,7 +121,7 @@ export class Ledger {
     const others = this.#stats.of('wrongStandard') - unindexedIds
     if (own > 0 || others === 0) return { own, others }
     const found = standard === 'erc20' ? 'erc721' : 'erc20'
-    throw new StandardError(standard, this.#state.mayIndexId ? null : found, others)
+    throw new StandardError(this.#state.mayIndexId ? null : found, others)
   }
 
   #isConsistent(): boolean {

@@ -14,7 +14,7 @@ import type {
   TokenState,
   Totals,
 } from './state.ts'
-import { type BalanceRows, type Interval, sizeOf, type StatCounter } from './types.ts'
+import { type Interval, sizeOf, type StatCounter } from './types.ts'
 
 /** The owners of ERC-721: the recipient of the last transfer. An id that was transferred on its own takes precedence over a range. */
 export class OwnerState implements TokenState {
@@ -84,7 +84,7 @@ export class OwnerState implements TokenState {
     }
   }
 
-  rows(): BalanceRows {
+  rows(): PackedRows {
     return new PackedRows(this.#owners)
   }
 

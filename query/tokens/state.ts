@@ -3,7 +3,8 @@ import type { Page } from '../client/types.ts'
 import type { TokenLog } from './decode.ts'
 import { addressAt, Limbs, putAddress } from './fast/packed-words.ts'
 import type { EventName } from './signatures.ts'
-import type { BalanceRows, Interval, OutOfRange, StatCounter } from './types.ts'
+import type { PackedRows } from './fast/packed-rows.ts'
+import type { Interval, OutOfRange, StatCounter } from './types.ts'
 
 /** Applies the logs of one page to the state and counts what only the state reveals, such as `inconsistent`. */
 export type ApplyLogs = (stats: StatCounter) => void
@@ -20,8 +21,7 @@ export interface TokenState {
   prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs
   /** The same from the bytes of a page, without parsing it; undefined unless the page is plain. */
   scan(page: Page): ApplyLogs | undefined
-  /** In the order of `LedgerResult.rows`. */
-  rows(): BalanceRows
+  rows(): PackedRows
   totals(): Totals
   intervals(): readonly Interval[]
   /** The first balance that no contract can have had at the end of a block; null for ERC-721, and if there was none. */

@@ -23,14 +23,6 @@ export interface RowText {
   readonly close: string
 }
 
-/** Rows that are created when they are read: ten million of them would take gigabytes. */
-export interface BalanceRows extends Iterable<BalanceRow> {
-  readonly length: number
-  row(index: number): BalanceRow
-  /** All rows as text, in chunks; numbers are decimal. */
-  text(around: RowText): Iterable<string>
-}
-
 /** A range of token ids that one owner received in one event; inclusive at both ends. */
 export interface Interval {
   readonly from: bigint
@@ -45,28 +37,6 @@ export const sizeOf = (intervals: readonly Interval[]): bigint =>
 /** A balance at the end of a block that no contract can have: below 0, or of more than 256 bits. */
 export interface OutOfRange extends BalanceRow {
   readonly block: number
-}
-
-export interface LedgerResult {
-  /** ERC-20 by descending balance, then address; ERC-721 by id; ERC-1155 by id, descending balance, address. Includes negative balances. */
-  readonly rows: BalanceRows
-  /** Ranges of ERC-2309 without the ids that were transferred on their own later. */
-  readonly intervals: readonly Interval[]
-  /** The history is not complete: each balance is the change since the first block. */
-  readonly partial: boolean
-  /** The history is complete, and its events do not explain the balances. */
-  readonly nonConserving: boolean
-  /** The first such balance; null for ERC-721, for a partial history, and if there was none. */
-  readonly outOfRange: OutOfRange | null
-  /** The events that were read are of ERC-20 and of ERC-721; these are the balances of the requested standard. */
-  readonly hybrid: boolean
-  /** The logs may be of ERC-20 or of ERC-721: an id that is not indexed looks like an amount. */
-  readonly ambiguous: boolean
-  /** Each recipient is a small number and each amount has the size of an address: the event may index the id in the place of an address. */
-  readonly mayIndexId: boolean
-  /** Minted less burned: amounts of ERC-20, tokens of ERC-721; null if unknown. */
-  readonly supply: bigint | null
-  readonly stats: Readonly<Record<Stat, number>>
 }
 
 export interface LedgerOptions {
@@ -132,16 +102,14 @@ export class StatCounter {
 /** All logs that were read are of another standard than the requested one. */
 export class StandardError extends Error {
   override name = 'StandardError'
-  readonly requested: Standard
   /** Null if it is none that can be read. */
   readonly found: Standard | null
-  constructor(requested: Standard, found: Standard | null, logs: number) {
+  constructor(found: Standard | null, logs: number) {
     const [what, advice] = found === null ? INDEXED_ID : OF_ANOTHER[found === 'erc20' ? 'erc20' : 'erc721']
     super(
       `Could not compute the balances: all Transfer events that were read (${logs}) are of ${what}\n` +
         `  what to do: ${advice}`,
     )
-    this.requested = requested
     this.found = found
   }
 }

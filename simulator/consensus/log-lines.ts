@@ -7,14 +7,9 @@ import {
   setIn,
   settingOf,
   taking,
+  usually,
 } from '../scenario/directives.ts'
 import type { Condition, Timeline } from '../scenario/timeline.ts'
-
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    readonly log: ConsensusLogVolume
-  }
-}
 
 /** A line of the consensus log before rendering: many are never written. */
 export interface LogLine {
@@ -136,20 +131,13 @@ const signaturesOf = (id: string): string =>
 const LOG_LEVELS = ['DEBUG', 'INFO'] as const
 
 /** How much the consensus log contains in addition to the lines about blocks and rounds. */
-export interface ConsensusLogVolume {
+export const usualLogVolume = {
   /** The lowest level that is written. */
-  readonly level: (typeof LOG_LEVELS)[number]
+  level: usually<(typeof LOG_LEVELS)[number]>('DEBUG'),
   /** Lines of DEBUG without meaning, with every block. */
-  readonly noise: number
-  readonly flood: Flood | undefined
+  noise: 3,
+  flood: usually<Steady | undefined>(undefined),
 }
-
-interface Flood {
-  readonly fromMs: number
-  readonly linesPerSecond: number
-}
-
-export const usualLogVolume: ConsensusLogVolume = { level: 'DEBUG', noise: 3, flood: undefined }
 
 const changeLog = setIn('log')
 
@@ -161,7 +149,7 @@ export const logVolumeDirectives = directiveTable({
   ],
   'log floods': [
     'consensus logs that number of such lines per second; above its rate limit journald drops the rest',
-    taking(linesPerSecond, (rate) => changeLog((_, atMs) => ({ flood: { fromMs: atMs, linesPerSecond: rate } }))),
+    taking(linesPerSecond, (perSecond) => changeLog((_, fromMs) => ({ flood: { fromMs, perSecond } }))),
   ],
   'log calms': ['the flood is over', changeLog({ flood: undefined })],
 })
@@ -217,11 +205,7 @@ export const noiseLine = (number: number, atMs: number): LogLine => {
 /** The lines of the floods of a scenario, evenly distributed. */
 export const createLogFlood = (timeline: Timeline) =>
   function* (fromMs: number, toMs: number): Generator<LogLine> {
-    const times = steadyTimes(
-      timeline,
-      ({ log: { flood } }) => flood && { fromMs: flood.fromMs, perSecond: flood.linesPerSecond },
-      { fromMs, toMs },
-    )
+    const times = steadyTimes(timeline, ({ log: { flood } }) => flood, { fromMs, toMs })
     for (const { atMs, number } of times) {
       if (timeline.conditionAt(atMs).services.bft.state === 'active') {
         yield noiseLine(number, atMs)

@@ -4,13 +4,6 @@ import type { Condition, Effect, Timeline } from '../scenario/timeline.ts'
 import { NODE_ROLES, restartAll } from '../services/service.ts'
 import { certificateOf, type LogLine, short } from './log-lines.ts'
 
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    /** The last statesync, also when it is over. */
-    readonly statesync: Statesync | undefined
-  }
-}
-
 /**
  * A period in which the node does not follow the chain, because it fetches its state, or because its start waits for
  * blocks that no peer serves.

@@ -14,18 +14,13 @@ export const driveFiles = (node: SimulatedNode): Readonly<Record<string, string>
   }
 }
 
-interface Drive {
-  readonly celsius: number
-  readonly criticalWarning: number
-  readonly mediaErrors: number
-  readonly usedPercent: number
-}
+type Drive = NonNullable<ReturnType<typeof driveAt>>
 
 /** A failing drive has one more media error in this interval. */
 const MEDIA_ERROR_MS = 5000
 
 /** Undefined if the drive is not on the bus. */
-const driveAt = ({ drive }: Host, nowMs: number): Drive | undefined => {
+const driveAt = ({ drive }: Host, nowMs: number) => {
   const variation = Math.floor(nowMs / 10_000) % 3
   const healthy = { celsius: 44 + variation, criticalWarning: 0, mediaErrors: 0, usedPercent: 7 }
   switch (drive.is) {
@@ -84,11 +79,7 @@ const PACKETS_PER_SECOND = 8500
 const UNWANTED_PER_SECOND = 1 / 30
 
 /** The default route, and the counters of its interface. */
-export const networkCardFiles = (
-  uptimeSeconds: number,
-  { cardDrops }: Host,
-  nowMs: number,
-): Readonly<Record<string, string>> => {
+export const networkCardFiles = (uptimeSeconds: number, { cardDrops }: Host, nowMs: number) => {
   const counters = {
     rx_packets: Math.round(uptimeSeconds * PACKETS_PER_SECOND),
     rx_missed_errors: dropsAt(cardDrops, nowMs),
@@ -138,11 +129,6 @@ export const renderSockets6 = (): string =>
     '',
   ].join('\n')
 
-interface FileSystem {
-  readonly sizeBytes: bigint
-  readonly availableBytes: bigint
-}
-
 const MEBIBYTE = 1024 * 1024
 const SIZE_BYTES = 100 * 1024 * MEBIBYTE
 /** System and packages. */
@@ -153,7 +139,7 @@ const LEDGER_FILE_BYTES = 560 * 1024
 /** The file system of a directory: ledger and write-ahead log share one, other paths are on that of the system. Null if the directory does not exist. */
 export const fileSystemAt =
   (node: SimulatedNode, directories: { readonly ledger: string; readonly wal: string }) =>
-  (path: string): FileSystem | null => {
+  (path: string): { readonly sizeBytes: bigint; readonly availableBytes: bigint } | null => {
     const { hasWal, ledgerFiles, walMegabytes } = node.condition().host
     if (path === directories.wal && !hasWal) return null
     const ofNode = Object.values(directories).includes(path)

@@ -21,15 +21,6 @@ import { pidOf, ROLES } from '../services/service.ts'
 import { digest, type Validator } from '../chain.ts'
 import { numberAt } from '../scenario/directives.ts'
 
-/** Paths of the simulated host. */
-export interface HostPlaces {
-  readonly procfs: string
-  readonly sysfs: string
-  readonly bootDirectory: string
-  readonly smartDirectory: string
-  readonly directories: { readonly ledger: string; readonly wal: string }
-}
-
 interface HostTreeOptions {
   readonly clock: Clock
   /** The directory of the simulator. */
@@ -50,7 +41,7 @@ export const createHostTree = (
   { clock, directory, nodeDirectory, pace = LIVELY, readersSettled }: HostTreeOptions,
 ) => {
   const root = join(directory, 'host')
-  const places: HostPlaces = {
+  const places = {
     procfs: join(root, 'proc'),
     sysfs: join(root, 'sys'),
     bootDirectory: join(root, 'boot'),
@@ -81,7 +72,6 @@ export const createHostTree = (
   }
 
   rmSync(root, { recursive: true, force: true })
-  nodeFiles.clear()
   nodeFiles.begin()
   settle()
   return {
@@ -197,17 +187,10 @@ const openFilesOf = (node: SimulatedNode): ReadonlyMap<number, number> => {
   )
 }
 
-/** Hundredths of a second, the unit of CPU time in the kernel. */
-interface Ticks {
-  readonly busy: number
-  readonly idle: number
-  /** With all CPUs busy. */
-  readonly overloaded: number
-  /** With hardly any memory available. */
-  readonly starved: number
-}
+/** Hundredths of a second, the unit of CPU time in the kernel. `overloaded`: with all CPUs busy; `starved`: with hardly any memory available. */
+const NO_TICKS = { busy: 0, idle: 0, overloaded: 0, starved: 0 }
 
-const NO_TICKS: Ticks = { busy: 0, idle: 0, overloaded: 0, starved: 0 }
+type Ticks = Readonly<typeof NO_TICKS>
 
 const CPUS = 8
 
@@ -293,16 +276,18 @@ const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
 const createNodeFiles = (node: SimulatedNode, directory: string) => {
   const at = (...names: readonly string[]): string => join(directory, ...names)
   const { beginMs } = node.timeline
-  const sets = createSetFiles(node, (path, text) => {
+  const keepSets = createSetFiles(node, (path, text) => {
     writeAtomically(directory, path, text)
   })
 
   const begin = (): void => {
+    // The next simulation in the same directory starts without an unmounted log.
+    rmSync(at('wal.unmounted'), { recursive: true, force: true })
     for (const name of ['config/forkpoint', 'config/validators', 'ledger', 'wal']) {
       mkdirSync(at(name), { recursive: true })
     }
     writeFileSync(at('config/node.toml'), `node_name = "${node.prefix}-simulated"\nstatesync_threshold = 600\n`)
-    sets.keep()
+    keepSets()
     writeFileSync(at('wal', 'wal.0'), '')
     date('config/node.toml', beginMs - 20 * DAY_MS)
     date('config/validators/validators.toml', beginMs - DAY_MS / 12)
@@ -327,7 +312,7 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
     const { hasWal, walMegabytes } = node.condition().host
     const [shown, hidden] = [at('wal'), at('wal.unmounted')]
     const isShown = existsSync(shown)
-    if (isShown !== hasWal) renameSync(...(isShown ? move(shown, hidden) : move(hidden, shown)))
+    if (isShown !== hasWal) renameSync(isShown ? shown : hidden, isShown ? hidden : shown)
     if (!hasWal) return
     const file = at('wal', 'wal.0')
     const wanted = Math.round(numberAt(walMegabytes, node.now()) * 4) * (MEGABYTE / 4)
@@ -341,23 +326,14 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
   const keep = (): void => {
     const { forkpointMs } = node.condition().host
     const renewedMs = Math.floor(node.now() / RENEWED_EVERY_MS) * RENEWED_EVERY_MS
-    sets.keep()
+    keepSets()
     date('config/forkpoint/forkpoint.toml', forkpointMs ?? renewedMs)
     keepLedger()
     keepWal()
   }
 
-  return {
-    begin,
-    keep,
-    /** The next simulation in the same directory starts without an unmounted log. */
-    clear: (): void => {
-      rmSync(at('wal.unmounted'), { recursive: true, force: true })
-    },
-  }
+  return { begin, keep }
 }
-
-const move = (from: string, to: string): readonly [string, string] => [from, to]
 
 /** Atomic: a reader never sees a part of the file. */
 const writeAtomically = (root: string, path: string, text: string): void => {
@@ -368,22 +344,17 @@ const writeAtomically = (root: string, path: string, text: string): void => {
 }
 
 /** The files with the sets of validators: written again when the set of the next epoch is known, and when it takes over. */
-const createSetFiles = (
-  { chain, now, condition }: Pick<SimulatedNode, 'chain' | 'condition' | 'now'>,
-  write: (path: string, text: string) => void,
-) => {
+const createSetFiles = ({ chain, now, condition }: SimulatedNode, write: (path: string, text: string) => void) => {
   /** The epochs of the sets. */
   let written = ''
-  return {
-    keep: (): void => {
-      const epochs = chain.epochsAt(chain.headAt(now()))
-      const sets = epochs.map(({ epoch }) => epoch - condition().host.setsAge)
-      if (sets.join() === written) return
-      written = sets.join()
-      const text = sets.map((epoch) => renderSet(epoch, chain.validators)).join('\n')
-      write('config/validators/validators.toml', text)
-      write('config/forkpoint/forkpoint.toml', epochs.map(renderStart).join('\n'))
-    },
+  return (): void => {
+    const epochs = chain.epochsAt(chain.headAt(now()))
+    const sets = epochs.map(({ epoch }) => epoch - condition().host.setsAge)
+    if (sets.join() === written) return
+    written = sets.join()
+    const text = sets.map((epoch) => renderSet(epoch, chain.validators)).join('\n')
+    write('config/validators/validators.toml', text)
+    write('config/forkpoint/forkpoint.toml', epochs.map(renderStart).join('\n'))
   }
 }
 

@@ -1,7 +1,6 @@
 import type { SimulatedNode } from '../subject.ts'
 import {
   type Argument,
-  type Course,
   courseTo,
   directiveTable,
   duration,
@@ -12,64 +11,18 @@ import {
   settingOf,
   steady,
   taking,
+  usually,
   wholeNumber,
 } from '../scenario/directives.ts'
 import type { Effect } from '../scenario/timeline.ts'
 import { restartAll, ROLES } from '../services/service.ts'
 import type { Tool } from '../tools/tools.ts'
 
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    readonly host: Host
-  }
-}
-
 export const GOVERNORS = ['performance', 'powersave', 'schedutil'] as const
 export const DRIVES = ['healthy', 'hot', 'failing', 'gone'] as const
 
 /** The state of the host of a node. */
-export interface Host {
-  readonly bootedMs: number
-  readonly kernel: string
-  /** The newest installed kernel. */
-  readonly pendingKernel: string
-  /** How far the clock is ahead; undefined while it is not synchronized. */
-  readonly clockAheadMs: number | undefined
-  readonly multithreading: boolean
-  readonly governor: (typeof GOVERNORS)[number]
-  /** Since when the CPUs are throttled for heat. */
-  readonly throttledFromMs: number | undefined
-  /** Share of CPU time, in percent. */
-  readonly busyPercent: number
-  /** Share of the memory that programs can still get, in percent. */
-  readonly availableMemoryPercent: number
-  /** Number of processes that the kernel has killed for lack of memory. */
-  readonly oomKills: number
-  /** Number of free huge pages of 2 MiB. */
-  readonly hugePagesFree: number
-  readonly maxOpenFiles: number
-  /** Number of files that consensus has open. */
-  readonly openFiles: number
-  /** Ports with a listener on every interface. */
-  readonly exposedPorts: readonly number[]
-  /** UDP packets that the host drops for lack of a buffer, of any process. */
-  readonly udpDrops: Drops
-  /** Packets that the network card loses, because it has no free buffer. */
-  readonly cardDrops: Drops
-  /** Milliseconds in which all programs waited for the disk, in addition to the usual ones. */
-  readonly diskStalls: Drops
-  /** The number of files of the ledger. */
-  readonly ledgerFiles: Course
-  readonly drive: { readonly is: (typeof DRIVES)[number]; readonly fromMs: number }
-  /** When the forkpoint was last written; undefined while it is updated continuously. */
-  readonly forkpointMs: number | undefined
-  /** The number of epochs by which the file with the sets of validators is too old. */
-  readonly setsAge: bigint
-  /** Whether the directory of the write-ahead log exists. */
-  readonly hasWal: boolean
-  /** The size of the write-ahead log. */
-  readonly walMegabytes: Course
-}
+export type Host = Readonly<ReturnType<typeof usualHost>>
 
 interface Drops {
   readonly perSecond: number
@@ -82,31 +35,51 @@ const HOUR_MS = 3_600_000
 /** Longer than that of any service. */
 const UPTIME_MS = 312.4 * HOUR_MS
 
-export const usualHost = (beginMs: number): Host => ({
-  bootedMs: beginMs - UPTIME_MS,
-  kernel: '6.8.0-87-generic',
-  pendingKernel: '6.8.0-88-generic',
-  clockAheadMs: 0.2,
-  multithreading: false,
-  governor: 'performance',
-  throttledFromMs: undefined,
-  busyPercent: 22,
-  availableMemoryPercent: 75,
-  oomKills: 0,
-  hugePagesFree: 512,
-  maxOpenFiles: 524_288,
-  openFiles: 143,
-  exposedPorts: [],
-  udpDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
-  cardDrops: { perSecond: 0, fromMs: beginMs, before: 0 },
-  diskStalls: { perSecond: 0, fromMs: beginMs, before: 0 },
-  ledgerFiles: steady(24),
-  drive: { is: 'healthy', fromMs: beginMs },
-  forkpointMs: undefined,
-  setsAge: 0n,
-  hasWal: true,
-  walMegabytes: steady(2),
-})
+export const usualHost = (beginMs: number) => {
+  const noDrops: Drops = { perSecond: 0, fromMs: beginMs, before: 0 }
+  return {
+    bootedMs: beginMs - UPTIME_MS,
+    kernel: '6.8.0-87-generic',
+    /** The newest installed kernel. */
+    pendingKernel: '6.8.0-88-generic',
+    /** How far the clock is ahead; undefined while it is not synchronized. */
+    clockAheadMs: usually<number | undefined>(0.2),
+    multithreading: false,
+    governor: usually<(typeof GOVERNORS)[number]>('performance'),
+    /** Since when the CPUs are throttled for heat. */
+    throttledFromMs: usually<number | undefined>(undefined),
+    /** Share of CPU time, in percent. */
+    busyPercent: 22,
+    /** Share of the memory that programs can still get, in percent. */
+    availableMemoryPercent: 75,
+    /** Number of processes that the kernel has killed for lack of memory. */
+    oomKills: 0,
+    /** Number of free huge pages of 2 MiB. */
+    hugePagesFree: 512,
+    maxOpenFiles: 524_288,
+    /** Number of files that consensus has open. */
+    openFiles: 143,
+    /** Ports with a listener on every interface. */
+    exposedPorts: usually<readonly number[]>([]),
+    /** UDP packets that the host drops for lack of a buffer, of any process. */
+    udpDrops: noDrops,
+    /** Packets that the network card loses, because it has no free buffer. */
+    cardDrops: noDrops,
+    /** Milliseconds in which all programs waited for the disk, in addition to the usual ones. */
+    diskStalls: noDrops,
+    /** The number of files of the ledger. */
+    ledgerFiles: steady(24),
+    drive: { is: usually<(typeof DRIVES)[number]>('healthy'), fromMs: beginMs },
+    /** When the forkpoint was last written; undefined while it is updated continuously. */
+    forkpointMs: usually<number | undefined>(undefined),
+    /** The number of epochs by which the file with the sets of validators is too old. */
+    setsAge: 0n,
+    /** Whether the directory of the write-ahead log exists. */
+    hasWal: true,
+    /** The size of the write-ahead log. */
+    walMegabytes: steady(2),
+  }
+}
 
 export const dropsAt = ({ perSecond, fromMs, before }: Drops, ms: number): number =>
   before + Math.floor((Math.max(0, ms - fromMs) / 1000) * perSecond)

@@ -1,10 +1,5 @@
-/** Whether and how far back the journal can be read. */
-export interface JournalState {
-  /** `frozen`: readers wait. `forbidden`: journalctl fails as for a user outside of its group. */
-  readonly access: 'open' | 'frozen' | 'forbidden'
-  /** How much of the past is kept, in milliseconds; undefined for as much as there is room for. */
-  readonly keptMs: number | undefined
-}
+/** `frozen`: readers wait. `forbidden`: journalctl fails as for a user outside of its group. */
+export type JournalAccess = 'open' | 'frozen' | 'forbidden'
 
 /** An entry before it is written to the journal. */
 export interface Draft {
@@ -23,8 +18,8 @@ export interface Entry {
 /** A journal that produces its entries when it is read, up to the current time. */
 export interface Journal {
   readonly bootId: string
-  /** Whether it can be read now: readers wait while `frozen` and fail while `forbidden`. */
-  access(): JournalState['access']
+  /** Whether it can be read now. */
+  access(): JournalAccess
   /** The current entries with a number of at least `from`, oldest first. */
   read(from: number): readonly Entry[]
   /** Some entries of each unit from days before; the time in between is not kept. */

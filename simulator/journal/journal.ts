@@ -1,16 +1,16 @@
 import { digest } from '../chain.ts'
-import type { Draft, Entry, Journal, JournalState } from './entry.ts'
+import type { Draft, Entry, Journal, JournalAccess } from './entry.ts'
+import type { Pace } from '../pace.ts'
 import type { NodeSubject } from '../subject.ts'
-import { directiveTable, duration, setIn, settingOf } from '../scenario/directives.ts'
+import { directiveTable, duration, setIn, settingOf, usually } from '../scenario/directives.ts'
 import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
 
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    readonly journal: JournalState
-  }
+/** Whether and how far back the journal can be read. */
+export const usualJournal = {
+  access: usually<JournalAccess>('open'),
+  /** How much of the past is kept, in milliseconds; undefined for as much as there is room for. */
+  keptMs: usually<number | undefined>(undefined),
 }
-
-export const usualJournal: JournalState = { access: 'open', keptMs: undefined }
 
 const changeJournal = setIn('journal')
 
@@ -25,26 +25,23 @@ export const journalDirectives = directiveTable({
   'journal keeps': ['entries older than that are removed', settingOf('journal', 'keptMs', duration)],
 })
 
-interface JournalOptions {
-  readonly node: string
+interface JournalContent {
   readonly now: () => number
-  /** Time of the first entry. */
-  readonly beginMs: number
   /** The entries after `fromMs` and up to `toMs`, in order. */
   readonly produce: (fromMs: number, toMs: number) => Iterable<Draft>
   /** A few entries from days before, in order: they show how far back the journal reaches. */
   readonly produceOld: () => readonly Draft[]
-  /** How many entries are kept, in addition to those from days before. */
-  readonly keep: number
-  /** How much of the past a read produces at most, in milliseconds. */
-  readonly spanMs: number
-  readonly state: () => JournalState
 }
 
-export const createJournal = (options: JournalOptions): Journal => {
-  const { node, now, beginMs, produce, produceOld, keep, spanMs, state } = options
-  const bootId = digest(node, 'boot').slice(0, 32)
-  const sequence = digest(node, 'journal', beginMs).slice(0, 32)
+export const createJournal = (
+  { name, timeline }: Pick<NodeSubject, 'name' | 'timeline'>,
+  { keptEntries, pastMs, spanMs }: Pace,
+  { now, produce, produceOld }: JournalContent,
+): Journal => {
+  const beginMs = timeline.beginMs - pastMs
+  const state = () => timeline.conditionAt(now()).journal
+  const bootId = digest(name, 'boot').slice(0, 32)
+  const sequence = digest(name, 'journal', beginMs).slice(0, 32)
   const bootMs = beginMs - UPTIME_MS
   let entries: Entry[] = []
   let oldEntries: readonly Entry[] | undefined
@@ -74,7 +71,7 @@ export const createJournal = (options: JournalOptions): Journal => {
       const batchEndMs = Math.min(writtenMs + BATCH_MS, toMs)
       for (const draft of produce(writtenMs, batchEndMs)) append(draft)
       writtenMs = batchEndMs
-      if (entries.length > keep) entries = entries.slice(-keep)
+      if (entries.length > keptEntries) entries = entries.slice(-keptEntries)
     }
     const { keptMs } = state()
     if (keptMs === undefined) return

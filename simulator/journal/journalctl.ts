@@ -41,19 +41,7 @@ export const createJournalctl = (journal: Journal, clock: Clock, { journalMs }: 
     yield { exit: 0 }
   }
 
-interface Request {
-  /** The number of the first entry to read. */
-  readonly from: number
-  /** Whether all entries are requested: the newest few never reach back over the days that are not kept. */
-  readonly reachesBack: boolean
-  /** Selects the existing entries to print. */
-  readonly first: (entries: readonly Entry[]) => readonly Entry[]
-  readonly follow: boolean
-  readonly show: (entry: Entry) => boolean
-  readonly render: (entry: Entry) => string
-}
-
-const readRequest = (journal: Journal, argv: readonly string[], nowMs: number): Request | string => {
+const readRequest = (journal: Journal, argv: readonly string[], nowMs: number) => {
   const read = parseArguments(GRAMMAR, argv)
   if (typeof read === 'string') return `journalctl: ${read}`
   const { options, operands } = read
@@ -82,9 +70,12 @@ const readRequest = (journal: Journal, argv: readonly string[], nowMs: number): 
   const newest = (entries: readonly Entry[], number: number): readonly Entry[] =>
     entries.slice(entries.length - Math.min(number, entries.length))
   return {
+    /** The number of the first entry to read. */
     from,
+    /** Whether all entries are requested: the newest few never reach back over the days that are not kept. */
     reachesBack: cursor === undefined && count === 'all',
-    first: (entries) => {
+    /** Selects the existing entries to print. */
+    first: (entries: readonly Entry[]): readonly Entry[] => {
       if (count === 'all') return inOrder(entries.filter(match).filter(grep))
       const existing = entries.filter(selected)
       if (cursor !== undefined) return existing.filter(match).filter(grep).slice(0, count)
@@ -99,7 +90,7 @@ const readRequest = (journal: Journal, argv: readonly string[], nowMs: number): 
       return newest(existing, count).filter(match)
     },
     follow,
-    show: (entry) => match(entry) && grep(entry),
+    show: (entry: Entry): boolean => match(entry) && grep(entry),
     render,
   }
 }

@@ -1,6 +1,6 @@
 import { chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../src/core/clock.ts'
+import type { Context } from '../../src/core/clock.ts'
 import type { Validator } from '../chain.ts'
 import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
@@ -11,12 +11,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { asError } from '../../src/core/errors.ts'
 import type { Frame, Tool } from '../tools/tools.ts'
-
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    readonly keys: Keys
-  }
-}
 
 /** The secrets of the node: two keystores, the environment file with their password, and a backup of each. */
 const KEY_FILES = ['secp', 'bls', 'password', 'secp-backup', 'bls-backup', 'password-backup'] as const
@@ -144,21 +138,10 @@ const TRUNCATED: Contents = {
 
 const CONTENTS = { complete: COMPLETE, truncated: TRUNCATED } as const
 
-/** Where the simulated host has the files of its node. */
-export interface NodePlaces {
-  readonly nodeDirectory: string
-  readonly backupDirectory: string
-  readonly environmentFile: string
-}
-
-interface KeyFileKeeper {
-  readonly places: NodePlaces
-  /** Updates the files as the scenario requires, until the signal aborts. */
-  keep(run: { readonly clock: Clock; readonly signal: AbortSignal; readonly pace?: Pace }): Promise<void>
-}
+export type NodePlaces = ReturnType<typeof placesIn>
 
 /** Writes the key files of the node under `directory`; all of them exist when the promise resolves. */
-export const createKeyFiles = async (node: SimulatedNode, directory: string): Promise<KeyFileKeeper> => {
+export const createKeyFiles = async (node: SimulatedNode, directory: string) => {
   const places = placesIn(directory, node.prefix)
   const paths = pathsIn(places)
   for (const folder of [join(places.nodeDirectory, 'config'), places.backupDirectory]) {
@@ -187,7 +170,8 @@ export const createKeyFiles = async (node: SimulatedNode, directory: string): Pr
   await settle()
   return {
     places,
-    keep: async ({ clock, signal, pace = LIVELY }) => {
+    /** Updates the files as the scenario requires, until the signal aborts. */
+    keep: async ({ clock, signal, pace = LIVELY }: Context & { readonly pace?: Pace }): Promise<void> => {
       while (!signal.aborted) {
         await clock.sleep(pace.keyFilesMs, signal)
         // The directory may have been removed; the node continues without it.
@@ -208,7 +192,8 @@ const renderNote = (keys: NodeSecrets, atMs: number): string => {
   return `${JSON.stringify({ version: 1, copies }, undefined, 2)}\n`
 }
 
-const placesIn = (directory: string, prefix: string): NodePlaces => ({
+/** Where the simulated host has the files of its node. */
+const placesIn = (directory: string, prefix: string) => ({
   nodeDirectory: join(directory, 'home', prefix, `${prefix}-bft`),
   environmentFile: join(directory, 'home', prefix, '.env'),
   backupDirectory: join(directory, 'backup'),
@@ -273,20 +258,13 @@ export const keystoreTool: Tool = function* (argv) {
   else yield* importKey(call)
 }
 
-interface KeystoreCall {
-  readonly mode: 'recover' | 'import'
-  readonly path: string
-  readonly password: string
-  readonly type: KeyType
-  /** Hex digits; only for `import`. */
-  readonly secret: string
-}
+type KeystoreCall = Exclude<ReturnType<typeof readCall>, string>
 
 const STRING = { type: 'string' } as const
 const OPTIONS = { password: STRING, 'keystore-path': STRING, 'key-type': STRING, ikm: STRING } as const
 
-/** Parses the arguments, or returns what is wrong with them. */
-const readCall = (argv: readonly string[]): KeystoreCall | string => {
+/** Parses the arguments, or returns what is wrong with them. The secret, hex digits, is only for `import`. */
+const readCall = (argv: readonly string[]) => {
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true })
     const { password, 'keystore-path': path, 'key-type': type, ikm: secret = '' } = values
@@ -295,7 +273,7 @@ const readCall = (argv: readonly string[]): KeystoreCall | string => {
     if (type !== 'secp' && type !== 'bls') return "'--key-type <KEY_TYPE>' is secp or bls"
     if (password === undefined || path === undefined)
       return '--password <PASSWORD> and --keystore-path <KEYSTORE_PATH> are required'
-    return { mode, path, password, type, secret }
+    return { mode, path, password, type, secret } as const
   } catch (error) {
     return asError(error).message
   }

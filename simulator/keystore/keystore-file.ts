@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createECDH, createHash, randomBytes, scryptSync } from 'node:crypto'
-import { isObject, tryJson } from '../../src/core/json.ts'
+import { z } from 'zod'
+import { tryJson } from '../../src/core/json.ts'
 
 /** Why a keystore could not be opened or written, with the tool's error names. */
 export class KeystoreError extends Error {
@@ -10,17 +11,12 @@ export class KeystoreError extends Error {
 
 export type KeyType = 'secp' | 'bls'
 
-interface KeyPair {
-  readonly privateKey: string
-  readonly publicKey: string
-}
-
 /**
  * The key pair of a secret, which depends on the version of the keystore. Throws a KeystoreError. Derived by simple
  * hashes, where the real tool follows standards; a secp public key is a point of the curve, a BLS public key only has
  * the right form.
  */
-export const keyPairOf = ({ secret, version }: Sealed, type: KeyType): KeyPair => {
+export const keyPairOf = ({ secret, version }: Sealed, type: KeyType) => {
   if (secret.length < 32 || (version === 1 && secret.length > 32)) throw invalid()
   const key = version === 1 ? secret : createHash('sha256').update(`simulated ${type}/`).update(secret).digest()
   return {
@@ -74,40 +70,37 @@ export const sealKeystore = (seal: Seal): string => {
   })
 }
 
+const hex = z
+  .string()
+  .regex(/^(?:[\da-f]{2})*$/i)
+  .transform((text): Buffer => Buffer.from(text, 'hex'))
+const scrypt = z.object({ salt: hex, key_len: z.number(), n: z.number(), r: z.number(), p: z.number() })
+
+const keystore = z.object({
+  version: z.literal([1, 2]).default(1),
+  ciphertext: hex,
+  checksum: hex,
+  cipher: z.object({ params: z.object({ iv: hex.refine(({ length }) => length === 16) }) }),
+  kdf: z.object({ params: scrypt }),
+  hash: z.literal('SHA256'),
+})
+
 /** Throws a KeystoreError. */
 export const openKeystore = (text: string, password: string): Sealed => {
-  const found = tryJson(text)
-  const params = ['kdf', 'params']
-  const key = deriveKey(password, {
-    salt: hexAt(found, [...params, 'salt']),
-    key_len: numberAt(found, [...params, 'key_len']),
-    n: numberAt(found, [...params, 'n']),
-    r: numberAt(found, [...params, 'r']),
-    p: numberAt(found, [...params, 'p']),
-  })
-  const ciphertext = hexAt(found, ['ciphertext'])
-  const iv = hexAt(found, ['cipher', 'params', 'iv'])
-  const version = valueAt(found, ['version']) ?? 1
-  const isKnown = version === 1 || version === 2
-  if (!isKnown || iv.length !== 16 || valueAt(found, ['hash']) !== 'SHA256') throw invalid()
-  if (checksumOf(key, ciphertext) !== hexAt(found, ['checksum']).toString('hex')) {
+  const { data } = keystore.safeParse(tryJson(text))
+  if (!data) throw invalid()
+  const { version, ciphertext, checksum, cipher, kdf } = data
+  const key = deriveKey(password, kdf.params)
+  if (checksumOf(key, ciphertext) !== checksum.toString('hex')) {
     throw new KeystoreError('ChecksumError', 'FailedChecksumVerification')
   }
-  const cipher = createDecipheriv('aes-128-ctr', key.subarray(0, 16), iv)
-  return { secret: Buffer.concat([cipher.update(ciphertext), cipher.final()]), version }
-}
-
-interface Scrypt {
-  readonly salt: Buffer
-  readonly key_len: number
-  readonly n: number
-  readonly r: number
-  readonly p: number
+  const decipher = createDecipheriv('aes-128-ctr', key.subarray(0, 16), cipher.params.iv)
+  return { secret: Buffer.concat([decipher.update(ciphertext), decipher.final()]), version }
 }
 
 const MAX_MEMORY = 1024 ** 3
 
-const deriveKey = (password: string, { salt, key_len, n, r, p }: Scrypt): Buffer => {
+const deriveKey = (password: string, { salt, key_len, n, r, p }: z.output<typeof scrypt>): Buffer => {
   // Normalized as in EIP-2335.
   const plain = password.normalize('NFKD').replaceAll(/\p{Cc}/gu, '')
   // Node.js would use its defaults for a 0.
@@ -122,20 +115,3 @@ const deriveKey = (password: string, { salt, key_len, n, r, p }: Scrypt): Buffer
 
 const checksumOf = (key: Buffer, ciphertext: Buffer): string =>
   createHash('sha256').update(key.subarray(16)).update(ciphertext).digest('hex')
-
-const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => {
-  if (key === undefined) return value
-  return isObject(value) ? valueAt(value[key], rest) : undefined
-}
-
-const numberAt = (value: unknown, path: readonly string[]): number => {
-  const found = valueAt(value, path)
-  if (typeof found !== 'number') throw invalid()
-  return found
-}
-
-const hexAt = (value: unknown, path: readonly string[]): Buffer => {
-  const found = valueAt(value, path)
-  if (typeof found !== 'string' || !/^(?:[\da-f]{2})*$/i.test(found)) throw invalid()
-  return Buffer.from(found, 'hex')
-}

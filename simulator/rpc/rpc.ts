@@ -1,7 +1,7 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import { type Precompile, STAKING } from './staking.ts'
-import { directiveTable, set } from '../scenario/directives.ts'
+import { directiveTable, set, usually } from '../scenario/directives.ts'
 import {
   blockOfHash,
   hex,
@@ -15,20 +15,16 @@ import {
   TRANSFER,
 } from './blocks.ts'
 
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    /** Since when execution computes another state than the network; undefined while it computes the same. */
-    readonly divergedMs: number | undefined
-    /** Whether the references, the other views of the chain, respond. */
-    readonly referenceAnswers: boolean
-    /** Whether the RPC responds, provided that its service is active. */
-    readonly rpcAnswers: boolean
-    /** Whether the RPC keeps reporting the height it had, whatever the node does. */
-    readonly rpcFrozen: boolean
-  }
+export const usualRpc = {
+  /** Since when execution computes another state than the network; undefined while it computes the same. */
+  divergedMs: usually<number | undefined>(undefined),
+  /** Whether the references, the other views of the chain, respond. */
+  referenceAnswers: true,
+  /** Whether the RPC responds, provided that its service is active. */
+  rpcAnswers: true,
+  /** Whether the RPC keeps reporting the height it had, whatever the node does. */
+  rpcFrozen: false,
 }
-
-export const usualRpc = { divergedMs: undefined, referenceAnswers: true, rpcAnswers: true, rpcFrozen: false } as const
 
 /** Directives for the RPC of the node and for the references: other views of the chain. */
 export const rpcDirectives = directiveTable({
@@ -73,49 +69,32 @@ export const createRpcAnswer =
     if (servesHeight && method === 'GET' && path === '/height')
       return json(200, JSON.stringify({ height: Number(finalizedOf(view)) }))
     if (tokenSince !== undefined && method === 'POST' && path === '/query') {
-      const known = { height: finalizedOf(view), since: tokenSince }
-      const text = answerQuery(body, known)
+      const text = answerQuery(body, finalizedOf(view), tokenSince)
       return text === undefined ? json(400, '{"error":"bad query"}') : json(200, text)
     }
-    if (method === 'POST' && path === '/') {
-      return json(
-        200,
-        respond(body, (rpcMethod, params) => answerRpc(view, rpcMethod, params)),
-      )
-    }
+    if (method === 'POST' && path === '/') return json(200, respond(body, view))
     return json(path === '/' ? 405 : 404, '')
   }
 
 const json = (status: number, text: string): HttpResponse => ({ status, type: 'application/json', text })
 
-type AnswerMethod = (method: string, params: readonly unknown[]) => Reply
-
 /** The response body for a request body: one call or a batch, always JSON-RPC 2.0. */
-const respond = (body: string, answerMethod: AnswerMethod): string => {
+const respond = (body: string, view: View): string => {
   const calls = tryJson(body)
   return JSON.stringify(
-    Array.isArray(calls)
-      ? calls.map((call: unknown) => respondToCall(call, answerMethod))
-      : respondToCall(calls, answerMethod),
+    Array.isArray(calls) ? calls.map((call: unknown) => respondToCall(call, view)) : respondToCall(calls, view),
   )
 }
 
-const respondToCall = (call: unknown, answerMethod: AnswerMethod): unknown => {
-  if (typeof call !== 'object' || call === null) return PARSE_ERROR
-  const { id, method, params }: RpcCall = call
+const respondToCall = (call: unknown, view: View): unknown => {
   // The node reports a parse error for a call without an id.
-  if (!isId(id)) return PARSE_ERROR
+  if (!isObject(call) || !isId(call['id'])) return PARSE_ERROR
+  const { id, method, params } = call
   const reply =
     typeof method === 'string'
-      ? answerMethod(method, Array.isArray(params) ? params : [])
+      ? answerRpc(view, method, Array.isArray(params) ? params : [])
       : { error: { code: -32601, message: 'Invalid request' } }
   return { jsonrpc: '2.0', ...reply, id }
-}
-
-interface RpcCall {
-  readonly id?: unknown
-  readonly method?: unknown
-  readonly params?: unknown
 }
 
 const isId = (id: unknown): boolean =>
@@ -173,7 +152,7 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
       const isStaking = view.staking && address === STAKING && typeof slot === 'string'
       return { result: `0x${isStaking ? view.staking.storageAt(slot, block) : '0'.repeat(64)}` }
     }),
-  eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view)),
+  eth_getLogs: (view, [filter]) => (isObject(filter) ? getLogs(view, filter) : INVALID_PARAMS),
   // In no release of the node yet.
   eth_queryBlocks: (view, [request]) => (isObject(request) ? queryBlocks(view, request) : INVALID_PARAMS),
   eth_queryLogs: (view, [request]) => (isObject(request) ? queryLogs(view, request) : INVALID_PARAMS),
@@ -182,8 +161,7 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
 /** An address without code returns no bytes. */
 const callContract = (view: View, call: unknown, tag: unknown): Reply =>
   withState(view, tag, (block) => {
-    const { to, data }: { readonly to?: unknown; readonly data?: unknown } =
-      typeof call === 'object' && call !== null ? call : {}
+    const { to, data } = isObject(call) ? call : {}
     if (!view.staking || to !== STAKING || typeof data !== 'string') return { result: '0x' }
     const result = view.staking.call(data, block)
     return 'bytes' in result
@@ -217,36 +195,20 @@ const numberOf = (tag: unknown, view: Pick<View, 'latest' | 'finalized'>): bigin
 /** The node's default: `toBlock` may be at most this many blocks after `fromBlock`. */
 const MAX_RANGE = 1000n
 
-interface LogFilter {
-  readonly blockHash?: unknown
-  readonly fromBlock?: unknown
-  readonly toBlock?: unknown
-  readonly address?: unknown
-  readonly topics?: unknown
-}
+type JsonObject = Readonly<Record<string, unknown>>
 
-/** The answer to `eth_getLogs`. `resolveBlock` resolves a tag or a hex quantity. */
-const getLogs = (
-  { chain, latest }: View,
-  given: unknown,
-  resolveBlock: (tag: unknown) => bigint | undefined,
-): Reply => {
-  if (typeof given !== 'object' || given === null) return INVALID_PARAMS
-  const filter: LogFilter = given
-  const { address } = filter
+const getLogs = (view: View, filter: JsonObject): Reply => {
+  const { chain } = view
   const matches = readMatch(filter)
-  if (!matches) return INVALID_PARAMS
-  const { seed } = chain
-  const range = readRange(filter, { seed, resolveBlock })
-  if (!range) return INVALID_PARAMS
-  const [from, to] = range
+  const [from, to] = readRange(view, filter)
+  if (!matches || from === undefined || to === undefined) return INVALID_PARAMS
   if (from > to) return rpcError('invalid block range')
   if (to - from > MAX_RANGE) return rpcError('block range too large')
-  const head = latest()
+  const head = view.latest()
   const logs: unknown[] = []
   for (let block = from; block <= (to < head ? to : head); block += 1n) {
     // Only for a filter of its address: the receipts of a block are those of token events.
-    const rendered = address === STAKING ? renderReward(chain, block) : renderLogs(seed, block)
+    const rendered = filter['address'] === STAKING ? renderReward(chain, block) : renderLogs(chain.seed, block)
     logs.push(...rendered.filter(matches))
   }
   return { result: logs }
@@ -255,22 +217,16 @@ const getLogs = (
 const rpcError = (message: string): Reply => ({ error: { code: -32602, message } })
 const INVALID_PARAMS = rpcError('Invalid params')
 
-const readRange = (
-  { blockHash, fromBlock = 'latest', toBlock = 'latest' }: LogFilter,
-  { seed, resolveBlock }: { readonly seed: number; readonly resolveBlock: (tag: unknown) => bigint | undefined },
-): readonly [bigint, bigint] | undefined => {
-  if (blockHash !== undefined) {
-    const block = typeof blockHash === 'string' ? blockOfHash(seed, blockHash) : undefined
-    return block === undefined ? undefined : [block, block]
-  }
-  const [from, to] = [resolveBlock(fromBlock), resolveBlock(toBlock)]
-  return from === undefined || to === undefined ? undefined : [from, to]
+const readRange = (view: View, { blockHash, fromBlock = 'latest', toBlock = 'latest' }: JsonObject) => {
+  if (blockHash === undefined) return [numberOf(fromBlock, view), numberOf(toBlock, view)]
+  const block = typeof blockHash === 'string' ? blockOfHash(view.chain.seed, blockHash) : undefined
+  return [block, block]
 }
 
 type Matches = (log: Pick<RenderedLog, 'address' | 'topics'>) => boolean
 
 /** Undefined if the filter is invalid. */
-const readMatch = ({ address, topics = [] }: LogFilter): Matches | undefined => {
+const readMatch = ({ address, topics = [] }: JsonObject): Matches | undefined => {
   const addresses = readValues(address)
   if (!addresses || !Array.isArray(topics) || topics.length > 4) return undefined
   const positions = topics.map(readValues)
@@ -293,33 +249,27 @@ const readValues = (given: unknown): readonly string[] | undefined => {
 /** The node's defaults of `max_limit` and `max_block_range`. */
 const QUERY_LIMITS = { maxLimit: 1000n, maxBlockRange: 10_000n }
 
-interface LogsRequest extends Pick<LogFilter, 'fromBlock' | 'toBlock'> {
-  readonly filter?: LogFilter
-  readonly fields?: { readonly logs?: unknown }
-  readonly order?: unknown
-  readonly limit?: unknown
-}
-
 const referenceOf = ({ chain, divergedFrom }: View, block: bigint) => {
   const found = chain.block(block)
   return found && pick(renderBlock(chain, found, divergedFrom?.()), ['number', 'hash', 'parentHash'])
 }
 
 /** The fields with these names; all fields unless it is a list. */
-const pick = (object: Readonly<Record<string, unknown>>, names: unknown) =>
+const pick = (object: JsonObject, names: unknown) =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !Array.isArray(names) || names.includes(name)))
 
 /** Only the request for the newest block, which is the height. */
-const queryBlocks = (view: View, { order, limit, fromBlock, toBlock }: LogsRequest): Reply => {
+const queryBlocks = (view: View, { order, limit, fromBlock, toBlock }: JsonObject): Reply => {
   if (order !== 'desc' || limit !== '0x1' || fromBlock !== undefined || toBlock !== undefined) return INVALID_PARAMS
   const newest = referenceOf(view, finalizedOf(view))
   return { result: { data: { blocks: [newest] }, fromBlock: newest, toBlock: newest, cursorBlock: newest } }
 }
 
 /** Whole blocks in ascending order, until the limit is reached. Branch `monad-query` of monad-bft, `ResolvedBlockWindow`. */
-const queryLogs = (view: View, { filter = {}, fields, order = 'asc', ...range }: LogsRequest): Reply => {
-  const [from, to, limit] = [range.fromBlock, range.toBlock, range.limit].map((value) => numberOf(value, view))
-  const matches = readMatch(filter)
+const queryLogs = (view: View, { filter = {}, fields, order = 'asc', ...range }: JsonObject): Reply => {
+  const [from, to, limit] = ['fromBlock', 'toBlock', 'limit'].map((name) => numberOf(range[name], view))
+  const matches = isObject(filter) ? readMatch(filter) : undefined
+  const names = isObject(fields) ? fields['logs'] : undefined
   if (from === undefined || to === undefined || !limit || !matches || order !== 'asc') return INVALID_PARAMS
   const head = finalizedOf(view)
   if (from > head) return rpcError('block range starts above the published head')
@@ -336,18 +286,14 @@ const queryLogs = (view: View, { filter = {}, fields, order = 'asc', ...range }:
     if (cursor >= last || logs.length >= limit) break
   }
   const [fromBlock, toBlock, cursorBlock] = [from, last, cursor].map((block) => referenceOf(view, block))
-  return { result: { data: { logs: logs.map((log) => pick(log, fields?.logs)) }, fromBlock, toBlock, cursorBlock } }
+  return { result: { data: { logs: logs.map((log) => pick(log, names)) }, fromBlock, toBlock, cursorBlock } }
 }
 
-interface ServiceRange {
-  /** The newest block that the service has. */
-  readonly height: bigint
-  /** The first block that the service has logs of. */
-  readonly since: bigint
-}
-
-/** The ERC-20 logs that a query service returns for POST /query: one page, so without `next_block`. Undefined if the query is invalid. */
-const answerQuery = (body: string, { height, since }: ServiceRange): string | undefined => {
+/**
+ * The ERC-20 logs, from block `since` on, that a query service returns for POST /query: one page, so without
+ * `next_block`. Undefined if the query is invalid.
+ */
+const answerQuery = (body: string, height: bigint, since: bigint): string | undefined => {
   const query = readBody(body)
   if (!query) return undefined
   const first = query.from > since ? query.from : since
@@ -375,16 +321,10 @@ const logsOf = (block: bigint) =>
       : [],
   )
 
-interface Body {
-  readonly from_block?: unknown
-  readonly to_block?: unknown
-  readonly logs?: unknown
-}
-
 const readBody = (text: string) => {
   const body = tryJson(text)
-  if (typeof body !== 'object' || body === null) return undefined
-  const { from_block: from, to_block: to, logs }: Body = body
+  if (!isObject(body)) return undefined
+  const { from_block: from, to_block: to, logs } = body
   if (!isBlock(from) || !(to === undefined || to === null || isBlock(to)) || !Array.isArray(logs)) {
     return undefined
   }

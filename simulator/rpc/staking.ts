@@ -1,30 +1,29 @@
 import { ECDH } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
-import { type Argument, directiveTable, percent, set, setIn, settingOf, taking } from '../scenario/directives.ts'
-import type { Timeline } from '../scenario/timeline.ts'
-
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    readonly staking: Staking
-    /** When the boundary block of an epoch is proposed; undefined where the scenario does not depend on it. */
-    readonly epochEndsMs: number | undefined
-  }
-}
+import {
+  type Argument,
+  directiveTable,
+  percent,
+  set,
+  setIn,
+  settingOf,
+  taking,
+  usually,
+} from '../scenario/directives.ts'
+import type { NodeSubject } from '../subject.ts'
 
 /** What the staking precompile reports about the validator of the node. */
-export interface Staking {
+export const usualStaking = {
   /** The stake of all of its delegators, in tokens. */
-  readonly tokens: bigint
+  tokens: 11_100_000n,
   /** The native balance of its authority, in tokens. */
-  readonly balance: bigint
+  balance: 25n,
   /** In percent. */
-  readonly commission: number
+  commission: 10,
   /** The withdrawal request of its authority. */
-  readonly withdrawal: { readonly tokens: bigint; readonly requestedMs: number } | undefined
+  withdrawal: usually<Readonly<{ tokens: bigint; requestedMs: number }> | undefined>(undefined),
 }
-
-export const usualStaking: Staking = { tokens: 11_100_000n, balance: 25n, commission: 10, withdrawal: undefined }
 
 const tokens: Argument<bigint> = {
   expected: 'a number of tokens, such as 9500000',
@@ -81,24 +80,12 @@ interface Member extends Readonly<Record<'execution' | 'consensus' | 'snapshot',
 /** Returns the hex digits of a return value, or the message of a revert. */
 type Result = { readonly bytes: string } | { readonly revert: string }
 
-/** The staking precompile at a block: a function of the block and of the scenario of the node. */
-export interface Precompile {
-  call(data: string, block: bigint): Result
-  /** The native balance of an address in wei; only the authority of the node has one. */
-  balanceOf(address: string, block: bigint): bigint
-  /** The hex digits of a storage slot. */
-  storageAt(slot: string, block: bigint): string
-}
+export type Precompile = ReturnType<typeof createPrecompile>
 
 export const STAKING = '0x0000000000000000000000000000000000001000'
 
-interface PrecompileOptions {
-  readonly chain: Chain
-  readonly timeline: Timeline
-  readonly own: Validator
-}
-
-export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): Precompile => {
+/** The staking precompile at a block: a function of the block and of the scenario of the node. */
+export const createPrecompile = ({ chain, timeline, own }: Pick<NodeSubject, 'chain' | 'timeline' | 'own'>) => {
   const conditionAt = (block: bigint) => timeline.conditionAt(chain.block(block)?.timeMs ?? -Infinity)
 
   const selfStakeAt = (block: bigint): bigint => SELF - (conditionAt(block).staking.withdrawal?.tokens ?? 0n)
@@ -187,22 +174,19 @@ export const createPrecompile = ({ chain, timeline, own }: PrecompileOptions): P
   }
 
   return {
-    call: (data, block) => {
+    call: (data: string, block: bigint): Result => {
       const answer = functions[data.slice(2, 10)]
       if (!answer) return { revert: 'method not supported' }
-      const args = data.slice(10).match(/.{64}/g) ?? []
-      return {
-        bytes: answer(
-          args.map((text) => BigInt(`0x${text}`)),
-          block,
-        ),
-      }
+      const args = (data.slice(10).match(/.{64}/g) ?? []).map((text) => BigInt(`0x${text}`))
+      return { bytes: answer(args, block) }
     },
-    balanceOf: (address, block) => {
+    /** The native balance of an address in wei; only the authority of the node has one. */
+    balanceOf: (address: string, block: bigint): bigint => {
       const member = members(block).find(({ validator }) => validator === own)
       return member?.auth === address ? conditionAt(block).staking.balance * WEI : 0n
     },
-    storageAt: (slot, block) => {
+    /** The hex digits of a storage slot. */
+    storageAt: (slot: string, block: bigint): string => {
       const member = members(block).find((one) => slot === `0x06${addressOf(one.validator).slice(2)}${'00'.repeat(11)}`)
       return word(member?.id ?? 0n)
         .slice(-16)

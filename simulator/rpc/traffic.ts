@@ -2,13 +2,6 @@ import { directiveTable, set } from '../scenario/directives.ts'
 import { intervals } from '../scenario/timeline.ts'
 import type { SimulatedNode } from '../subject.ts'
 
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    /** Whether users send more than the RPC can execute. */
-    readonly rpcOverloaded: boolean
-  }
-}
-
 /** Directives for the users of the RPC. */
 export const trafficDirectives = directiveTable({
   'users rush': ['users send ten times as many requests, and calls wait for seconds', set({ rpcOverloaded: true })],

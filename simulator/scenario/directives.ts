@@ -2,22 +2,15 @@ import { constants } from 'node:os'
 import { parseDuration } from '../../src/core/units.ts'
 import type { Condition, Effect } from './timeline.ts'
 
+/** A usual value of which a scenario may set another one of this type. */
+export const usually = <T>(value: T): T => value
+
 /** Sets values of the condition. */
 export const set =
   (change: Partial<Condition>): Effect =>
   (condition) => ({ ...condition, ...change })
 
-type Part =
-  | 'cleanup'
-  | 'execution'
-  | 'host'
-  | 'injectedLines'
-  | 'journal'
-  | 'log'
-  | 'native'
-  | 'staking'
-  | 'storage'
-  | 'versions'
+type Part = { [Name in keyof Condition]: Condition[Name] extends object ? Name : never }[keyof Condition]
 
 /** Sets values of one part of the condition, which may depend on its values before and on the time. */
 export const setIn =
@@ -141,12 +134,7 @@ export const goalInTime = (expected: string, unit: string, most: number): Argume
   },
 })
 
-interface Signal {
-  readonly number: number
-  readonly dumpsCore: boolean
-}
-
-export const signal: Argument<Signal> = {
+export const signal: Argument<{ readonly number: number; readonly dumpsCore: boolean }> = {
   expected: 'a signal, such as SIGABRT',
   read: (text) => {
     const known = Object.entries(constants.signals).find(([name]) => name === text)

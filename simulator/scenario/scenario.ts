@@ -49,35 +49,14 @@ export const directives: readonly Directive[] = [
   ...statesyncDirectives,
 ]
 
-export interface Scenario {
-  readonly name: string
-  /** The first comment of the file. */
-  readonly description: string
-  /** The failures of scenarios/failures.md that it simulates: `# Failure: F1, F10`. */
-  readonly failures: readonly string[]
-  /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
-  readonly signal: string | undefined
-  /**
-   * The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: epoch, network unknown`;
-   * `fault` where a fault prevents the evaluation.
-   */
-  readonly restart: readonly string[]
-  /** The alerts of which one is the first cause of the diagnosis once the failure is detected: `# Cause: …`. */
-  readonly causes: readonly string[]
-  readonly steps: readonly Step[]
-}
+export type Scenario = Readonly<ReturnType<typeof parseScenario>>
 
 /**
  * Parses a scenario: comments after `#`, and lines `time subject verb [argument]` in order of time. Throws a
  * ConfigError, and nothing else, if the text is invalid.
  */
-export const parseScenario = (name: string, text: string): Scenario => {
+export const parseScenario = (name: string, text: string) => {
   const lines = text.split('\n').map((line) => line.trim())
-  const description = lines.find((line) => line.startsWith('#'))?.replace(/^#\s*/, '') ?? ''
-  const failures = heading(lines, 'Failure')?.split(/[,\s]+/) ?? []
-  const signal = heading(lines, 'Signal')
-  const restart = heading(lines, 'Restart')?.split(/,\s*/) ?? []
-  const causes = heading(lines, 'Cause')?.split(/,\s*/) ?? []
   const steps: Step[] = []
   for (const [index, line] of lines.entries()) {
     if (line === '' || line.startsWith('#')) continue
@@ -89,7 +68,23 @@ export const parseScenario = (name: string, text: string): Scenario => {
     }
     steps.push(step)
   }
-  return { name, description, failures, signal, restart, causes, steps }
+  return {
+    name,
+    /** The first comment of the file. */
+    description: lines.find((line) => line.startsWith('#'))?.replace(/^#\s*/, '') ?? '',
+    /** The failures of scenarios/failures.md that it simulates: `# Failure: F1, F10`. */
+    failures: heading(lines, 'Failure')?.split(/[,\s]+/) ?? [],
+    /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
+    signal: heading(lines, 'Signal'),
+    /**
+     * The conditions of `restart-window` that prevent a restart in its 60th second: `# Restart: epoch, network unknown`;
+     * `fault` where a fault prevents the evaluation.
+     */
+    restart: heading(lines, 'Restart')?.split(/,\s*/) ?? [],
+    /** The alerts of which one is the first cause of the diagnosis once the failure is detected: `# Cause: …`. */
+    causes: heading(lines, 'Cause')?.split(/,\s*/) ?? [],
+    steps,
+  }
 }
 
 const heading = (lines: readonly string[], word: string): string | undefined =>
@@ -97,18 +92,16 @@ const heading = (lines: readonly string[], word: string): string | undefined =>
 
 const LATEST_MS = 7 * 24 * 3_600_000
 
-interface Complaint {
-  readonly what: string
-  readonly came: string
-  readonly expected: string
-  readonly meant?: string | undefined
-}
-
-type Complain = (complaint: Complaint) => ConfigError
+type Complain = ReturnType<typeof complaintAt>
 
 const complaintAt =
-  (place: string): Complain =>
-  ({ what, came, expected, meant }) =>
+  (place: string) =>
+  ({
+    what,
+    came,
+    expected,
+    meant,
+  }: Readonly<Record<'what' | 'came' | 'expected', string> & { meant?: string | undefined }>) =>
     new ConfigError(
       `${place}: ${what}: "${excerpt(came)}"\n  expected: ${expected}` +
         (meant === undefined ? '' : `\n  did you mean "${meant}"?`),

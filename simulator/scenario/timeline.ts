@@ -1,4 +1,4 @@
-/** The state of a node between two lines of its scenario. Each part of the node declares its members, next to its directives. */
+/** The state of a node between two lines of its scenario; node.ts adds the members, which each part of the node defines next to its directives. */
 export interface Condition {}
 
 /** How a line of a scenario changes the node, at its time. */

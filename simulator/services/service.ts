@@ -6,12 +6,6 @@ import type { Draft } from '../journal/entry.ts'
 import { type Directive, directiveTable, exitCode, signal, taking } from '../scenario/directives.ts'
 import type { Change, Effect } from '../scenario/timeline.ts'
 
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    readonly services: Readonly<Record<Role, Service>>
-  }
-}
-
 /** The services of a node that a scenario can change. */
 export const ROLES = ['bft', 'execution', 'rpc', 'ledger-tail', 'otelcol'] as const
 

@@ -2,7 +2,7 @@ import { digest, pick } from '../chain.ts'
 import type { NodeSubject, SimulatedNode } from '../subject.ts'
 import type { Draft } from '../journal/entry.ts'
 import { runEntry } from '../journal/journal.ts'
-import { directiveTable, setIn } from '../scenario/directives.ts'
+import { directiveTable, setIn, usually } from '../scenario/directives.ts'
 import {
   descriptionOf,
   invocationOf,
@@ -16,21 +16,13 @@ import {
 } from './service.ts'
 import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
 
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    readonly cleanup: Cleanup
-  }
-}
-
 /** The clean-up of old files, which a timer runs each hour. */
-export interface Cleanup {
+export const usualCleanup = {
   /** Whether it finds no new file, whatever the node does. */
-  readonly skips: boolean
+  skips: false,
   /** When an operator last started it by hand. */
-  readonly ranMs: number | undefined
+  ranMs: usually<number | undefined>(undefined),
 }
-
-export const usualCleanup: Cleanup = { skips: false, ranMs: undefined }
 
 const changeCleanup = setIn('cleanup')
 

@@ -44,12 +44,5 @@ socket.on('connect', () => {
   })
 })
 
-interface Frame {
-  readonly stdout?: unknown
-  readonly stderr?: unknown
-  readonly ignores?: unknown
-  readonly exit?: unknown
-  readonly signal?: unknown
-}
-
-const isFrame = (value: unknown): value is Frame => typeof value === 'object' && value !== null
+const isFrame = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { z } from 'zod'
 import { asError } from '../../src/core/errors.ts'
 import { shellQuote } from '../../src/core/format.ts'
 import { packageFile } from '../../src/core/package.ts'
@@ -10,13 +11,6 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { SimulatedNode } from '../subject.ts'
 import { directiveTable } from '../scenario/directives.ts'
 import type { Effect } from '../scenario/timeline.ts'
-
-declare module '../scenario/timeline.ts' {
-  interface Condition {
-    /** What the node's own tools do when they are called. */
-    readonly tools: Readonly<Record<'mpt' | 'status', ToolState>>
-  }
-}
 
 /** A part of the behaviour of a tool. The last one is its exit status. */
 export type Frame =
@@ -34,14 +28,8 @@ interface ToolServerOptions {
   readonly tools: Readonly<Record<string, Tool>>
 }
 
-interface ToolServer {
-  /** To be added to PATH. */
-  readonly binDirectory: string
-  close(): Promise<void>
-}
-
 /** Writes the commands to `directory/bin`; each call is handled here, over a socket. */
-export const serveTools = async ({ directory, tools }: ToolServerOptions): Promise<ToolServer> => {
+export const serveTools = async ({ directory, tools }: ToolServerOptions) => {
   const binDirectory = join(directory, 'bin')
   const path = join(directory, 'tools.sock')
   await mkdir(binDirectory, { recursive: true })
@@ -62,8 +50,9 @@ export const serveTools = async ({ directory, tools }: ToolServerOptions): Promi
   server.listen(path)
   await once(server, 'listening')
   return {
+    /** To be added to PATH. */
     binDirectory,
-    close: async () => {
+    close: async (): Promise<void> => {
       const closed = once(server, 'close')
       server.close()
       for (const socket of callers) socket.destroy()
@@ -83,7 +72,7 @@ const converse = async (socket: Socket, tools: ToolServerOptions['tools']): Prom
   // readline emits the socket's error again and throws it without a listener, as when the caller is killed.
   lines.on('error', () => socket.destroy())
   for await (const line of lines) {
-    const { name, argv } = readCall(line)
+    const { name, argv } = CALL.parse(JSON.parse(line))
     try {
       for await (const frame of tools[name]?.(argv, gone.signal) ?? [{ exit: 127 }]) await send(frame)
     } catch (error) {
@@ -95,25 +84,7 @@ const converse = async (socket: Socket, tools: ToolServerOptions['tools']): Prom
   socket.end()
 }
 
-interface Call {
-  readonly name: string
-  readonly argv: readonly string[]
-}
-
-const readCall = (line: string): Call => {
-  const call: unknown = JSON.parse(line)
-  if (!isCall(call)) throw new TypeError('expected {name, argv}')
-  return call
-}
-
-const isCall = (value: unknown): value is Call =>
-  typeof value === 'object' &&
-  value !== null &&
-  'name' in value &&
-  typeof value.name === 'string' &&
-  'argv' in value &&
-  Array.isArray(value.argv) &&
-  value.argv.every((word) => typeof word === 'string')
+const CALL = z.object({ name: z.string(), argv: z.array(z.string()) })
 
 /** What one of the node's own tools does when it is called. */
 export type ToolState = 'answers' | 'hangs' | 'aborts'

@@ -49,16 +49,12 @@ export interface CollectorStatus {
   readonly reading: unknown
 }
 
-/** The error of a collector, for the API and for commands. */
-export interface CollectorError {
-  readonly message: string
-  /** The code of a SourceError; null for other errors. */
-  readonly code: string | null
-  readonly advice: string | null
-}
+export type CollectorError = ReturnType<typeof collectorError>
 
-/** The parts of an error, redacted. */
-export const collectorError = (error: Error): CollectorError => {
+/** The parts of an error of a collector, redacted, for the API and for commands; the code is that of a SourceError. */
+export const collectorError = (
+  error: Error,
+): Readonly<Record<'message', string> & Record<'code' | 'advice', string | null>> => {
   const { code = null, advice } = error instanceof SourceError ? error : {}
   return { message: redact(error.message), code, advice: advice === undefined ? null : redact(advice) }
 }

@@ -2,7 +2,7 @@ import { redactLog } from './redaction/redact-log.ts'
 import { redact } from './redaction/redact.ts'
 
 /** The parts of an error message, in the order in which an operator needs them. */
-interface ErrorDetails {
+export interface ErrorDetails {
   /** What failed: "request http://localhost:8080". */
   readonly doing: string
   /** What happened, without numbers that change between attempts. */

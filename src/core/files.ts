@@ -20,12 +20,6 @@ import { renderDuration, second } from './units.ts'
 /** Runs an operation on the file system. Throws its error, or a FileError if it is late. */
 type FileGate = <T>(path: string, work: () => Promise<T>) => Promise<T>
 
-interface FileGateOptions {
-  readonly clock?: Clock
-  /** The file system of a path. */
-  readonly fileSystemOf?: (path: string) => string
-}
-
 /** The operations of one file system. */
 interface Lane {
   readonly inTurn: LimitFunction
@@ -51,10 +45,7 @@ const MAX_LATE = 2
  * takes `lateMs` fails, and with it those that wait. Until it ends, others of this file system fail at once, and while two
  * are late, all do.
  */
-export const createFileGate = (
-  lateMs: number,
-  { clock = systemClock, fileSystemOf = mountPointOf }: FileGateOptions = {},
-): FileGate => {
+export const createFileGate = (lateMs: number, clock: Clock = systemClock, fileSystemOf = mountPointOf): FileGate => {
   const lanes = new Map<string, Lane>()
   const lateError = (path: string): FileError =>
     new FileError('ETIMEDOUT', path, `the file system has not answered within ${renderDuration(lateMs)}`)
@@ -95,17 +86,12 @@ export const createFileGate = (
   }
 }
 
-interface Mount {
-  readonly point: string
-  readonly type: string
-}
-
 /** The mounts are read again after this time. */
 const MOUNTS_MS = 10 * second
-let mounts: { readonly all: readonly Mount[]; readonly readAt: number } | undefined
+let mounts: { readonly all: ReturnType<typeof readMounts>; readonly readAt: number } | undefined
 
 /** The mount of a path, by its name: symbolic links are not followed, which would be an operation on the file system. */
-const mountOf = (path: string): Mount | undefined => {
+const mountOf = (path: string) => {
   const now = systemClock.elapsed()
   if (mounts === undefined || now - mounts.readAt > MOUNTS_MS) mounts = { all: readMounts(), readAt: now }
   return mounts.all.find(({ point }) => path === point || point === '/' || path.startsWith(`${point}/`))
@@ -120,7 +106,7 @@ export const isOnFileSystem = (path: string, type: string): boolean => mountOf(p
  * Longest first, and of several on one mount point the last one, which hides the others. Of mountinfo (proc(5)) the fifth
  * field, in which spaces are written in octal, and the first one after the separator.
  */
-const readMounts = (): readonly Mount[] => {
+const readMounts = () => {
   try {
     return readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')

@@ -109,11 +109,7 @@ export const exceededLimit = (bytes: Uint8Array, limits: JsonLimits): keyof Json
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength)
 
-interface Span {
-  readonly from: number
-  readonly until: number
-  readonly level: number
-}
+type Span = Readonly<Record<'from' | 'until' | 'level', number>>
 
 /** Finds the ends of values before they are parsed, and counts them. The methods throw at the first value or level too many. */
 class JsonScanner {

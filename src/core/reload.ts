@@ -24,17 +24,7 @@ interface ReloaderOptions {
   readonly program: string
 }
 
-export interface Reloader {
-  /**
-   * Runs the reload after the one in progress, logs its result and never rejects. `file` is what it loads: the
-   * configuration counts as loaded while the last attempt for each file succeeded. Requests during a reload, or in the
-   * second after it, lead to one more at the end of that second.
-   */
-  run(reload: () => Promise<Reloaded>, file?: string): Promise<void>
-  /** Waiting reloads do not start any more. Resolves when the one in progress has ended. */
-  stop(): Promise<void>
-  samples(): readonly Sample[]
-}
+export type Reloader = ReturnType<typeof createReloader>
 
 /**
  * Milliseconds between the end of a reload and the next one of the same file. Each reads files and creates collectors on
@@ -43,7 +33,7 @@ export interface Reloader {
 const PAUSE_MS = second
 
 /** Runs reloads one at a time and records the result of the last. Starting is the first success. */
-export const createReloader = ({ clock, log, program }: ReloaderOptions): Reloader => {
+export const createReloader = ({ clock, log, program }: ReloaderOptions) => {
   const failing = new Set<string>()
   let succeededAt = clock.now()
   let last = Promise.resolve()
@@ -66,7 +56,12 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
   }
 
   return {
-    run: (reload, file = '') => {
+    /**
+     * Runs the reload after the one in progress, logs its result and never rejects. `file` is what it loads: the
+     * configuration counts as loaded while the last attempt for each file succeeded. Requests during a reload, or in the
+     * second after it, lead to one more at the end of that second.
+     */
+    run: (reload: () => Promise<Reloaded>, file = ''): Promise<void> => {
       // The waiting reload reads everything that was written before it starts.
       if (waiting.has(file)) return last
       waiting.add(file)
@@ -80,11 +75,12 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
       })
       return last
     },
-    stop: () => {
+    /** Waiting reloads do not start any more. Resolves when the one in progress has ended. */
+    stop: (): Promise<void> => {
       stopping.abort()
       return last
     },
-    samples: () => [
+    samples: (): readonly Sample[] => [
       sample('chain_agent_config_last_reload_successful', failing.size === 0),
       sample('chain_agent_config_last_reload_success_timestamp_seconds', succeededAt / 1000),
     ],

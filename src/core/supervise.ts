@@ -16,16 +16,7 @@ interface Running {
   readonly ended: Promise<void>
 }
 
-export interface Supervisor {
-  /**
-   * Runs this selection: collectors that already run with the same settings continue; all others are stopped and, if
-   * enabled, started. Returns the names of those that were started or stopped.
-   */
-  run(selection: readonly Selected[]): Promise<readonly string[]>
-  stop(): Promise<void>
-}
-
-export const createSupervisor = (board: Board, clock: Clock): Supervisor => {
+export const createSupervisor = (board: Board, clock: Clock) => {
   const running = new Map<string, Running>()
   let isStopped = false
 
@@ -53,8 +44,13 @@ export const createSupervisor = (board: Board, clock: Clock): Supervisor => {
   }
 
   return {
-    run: async (selection) => (await Promise.all(selection.map(apply))).flat(),
-    stop: async () => {
+    /**
+     * Runs this selection: collectors that already run with the same settings continue; all others are stopped and, if
+     * enabled, started. Returns the names of those that were started or stopped.
+     */
+    run: async (selection: readonly Selected[]): Promise<readonly string[]> =>
+      (await Promise.all(selection.map(apply))).flat(),
+    stop: async (): Promise<void> => {
       isStopped = true
       await Promise.all([...running.values()].map(stop))
     },

@@ -1,4 +1,4 @@
-import { type Clock, LONGEST_SLEEP_MS, nextTurn } from './clock.ts'
+import { LONGEST_SLEEP_MS, nextTurn } from './clock.ts'
 
 /** Throws a RangeError for a time that no timer of Node.js waits. */
 export const checkSleep = (ms: number): void => {
@@ -40,25 +40,15 @@ export const createSleepers = (elapsed: () => number) => {
   }
 }
 
-/** A clock that is moved by its owner: a replay follows the entries of a recording, a test has no need to wait. */
-export interface VirtualClock extends Clock {
-  /** Moves the time forward without waking sleepers: to the start and so many milliseconds. */
-  set(now: number): void
-  /** Sets what the clock shows in addition to the start and the elapsed time, as after the clock of a host was set. */
-  setOffset(ms: number): void
-  /** Wakes the sleepers that are due, and waits until their work has completed. */
-  wake(): Promise<void>
-  /** Moves the time, and wakes the sleepers that are due. */
-  advance(ms: number): Promise<void>
-  /** Milliseconds until the first sleeper is due; undefined if nothing sleeps. */
-  untilNext(): number | undefined
-}
+export type VirtualClock = ReturnType<typeof createVirtualClock>
 
-export const createVirtualClock = (start: number): VirtualClock => {
+/** A clock that is moved by its owner: a replay follows the entries of a recording, a test has no need to wait. */
+export const createVirtualClock = (start: number) => {
   let now = start
   let offset = 0
   const elapsed = (): number => now - start
   const { sleep, wake, untilNext } = createSleepers(elapsed)
+  /** Wakes the sleepers that are due, and waits until their work has completed. */
   const wakeAndSettle = async (): Promise<void> => {
     wake()
     await settle()
@@ -67,14 +57,17 @@ export const createVirtualClock = (start: number): VirtualClock => {
     now: () => now + offset,
     elapsed,
     sleep,
-    set: (next) => {
+    /** Moves the time forward without waking sleepers. */
+    set: (next: number): void => {
       now = Math.max(now, next)
     },
-    setOffset: (ms) => {
+    /** Sets what the clock shows in addition to the start and the elapsed time, as after the clock of a host was set. */
+    setOffset: (ms: number): void => {
       offset = ms
     },
     wake: wakeAndSettle,
-    advance: async (ms) => {
+    /** Moves the time, and wakes the sleepers that are due. */
+    advance: async (ms: number): Promise<void> => {
       now += ms
       await wakeAndSettle()
     },

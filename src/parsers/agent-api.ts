@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TONES } from '../domain/health.ts'
 import { ROUND_STATES } from '../domain/round.ts'
-import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from './agent-status.ts'
+import * as status from './agent-status.ts'
 import { eventResponse, eventsResponse } from './event.ts'
 
 /**
@@ -9,32 +9,24 @@ import { eventResponse, eventsResponse } from './event.ts'
  * schemas. Commands load only those with which they read: agent-status.ts and event.ts.
  */
 
-const time = z.iso.datetime()
-const text = z.string()
-const textOrNull = text.nullable()
-const texts = z.array(text).readonly()
+const { text, textOrNull, texts, time } = status
 const tone = z.enum(TONES).nullable()
 
-const findingResponse = z
-  .object({
+const consequence = z.object({
+  name: text.describe('The name of the alert.'),
+  severity: status.causeSeverity.describe('How severe it is.'),
+  summary: text.describe('One sentence without its full stop.'),
+})
+
+const findingResponse = consequence
+  .extend({
     name: text.describe('The name of the alert; without one, words that begin with a small letter.'),
-    severity: z.enum(['critical', 'unknown', 'warning', 'info']).describe('How severe it is.'),
-    summary: text.describe('One sentence without its full stop.'),
     timing: textOrNull.describe(
       'How long it has lasted and, if its alert does not fire yet, when it will; null if neither is known.',
     ),
     evidence: texts.describe('The evidence, one fact each.'),
     advice: texts.describe('What to do, one step each; commands are between backticks.'),
-    consequences: z
-      .array(
-        z.object({
-          name: text.describe('The name of the alert.'),
-          severity: z.enum(['critical', 'unknown', 'warning', 'info']).describe('How severe it is.'),
-          summary: text.describe('One sentence without its full stop.'),
-        }),
-      )
-      .readonly()
-      .describe('What follows from it, and ends with it.'),
+    consequences: z.array(consequence).readonly().describe('What follows from it, and ends with it.'),
     runbook: textOrNull.describe('The path of the runbook; null if there is none.'),
   })
   .describe('A problem or notable state of the node or its host: all subjects of one alert.')
@@ -197,10 +189,10 @@ export const API_SCHEMAS = {
   KeyFigure: figureResponse,
   Section: sectionResponse,
   Fact: factResponse,
-  Status: statusResponse,
-  Collector: collectorResponse,
-  Health: healthResponse,
-  RuleFinding: ruleFindingResponse,
+  Status: status.statusResponse,
+  Collector: status.collectorResponse,
+  Health: status.healthResponse,
+  RuleFinding: status.ruleFindingResponse,
   Events: eventsResponse,
   Event: eventResponse,
   StreamChange: streamChangeMessage,

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { FINDING_SEVERITIES, HEALTH_STATES } from '../domain/health.ts'
 
-const time = z.iso.datetime()
-const text = z.string()
-const textOrNull = text.nullable()
-const texts = z.array(text).readonly()
+export const time = z.iso.datetime()
+export const text = z.string()
+export const textOrNull = text.nullable()
+export const texts = z.array(text).readonly()
 const severity = z.enum(FINDING_SEVERITIES)
+/** Of a cause, which may be what is unknown. */
+export const causeSeverity = z.enum(['critical', 'unknown', 'warning', 'info'])
 
 export const collectorResponse = z
   .object({

@@ -160,176 +160,170 @@ const proposal = ({ author, proposal: text }: Fields): ConsensusEventBody | null
   }
 }
 
-/** A known message. */
-interface Message {
-  /** The pattern of its log target, without the name prefix. */
-  readonly target: RegExp
-  /** Null if the fields do not match the message. */
-  readonly read: (fields: Fields) => ConsensusEventBody | null
-  readonly sources: readonly NodeSource[]
-}
+/** Null if the fields do not match the message. */
+type ReadFields = (fields: Fields) => ConsensusEventBody | null
 
-const statesyncAt = (step: StatesyncStep, target: bigint | null = null) =>
-  ({ event: 'statesync', step, target }) as const
+const start = (step: StartStep): ConsensusEventBody => ({ event: 'start', step })
+const statesync = (step: StatesyncStep, target: bigint | null = null): ConsensusEventBody => ({
+  event: 'statesync',
+  step,
+  target,
+})
 /** Consensus has asked for a state only while its database status is `Started`. */
 const stillSyncing = ({ db_status: status, root_seq_num: root }: Fields): ConsensusEventBody =>
-  status === 'Started' ? statesyncAt('running', readU64(root)) : { event: 'start', step: 'waiting' }
+  status === 'Started' ? statesync('running', readU64(root)) : start('waiting')
 const newTarget = ({ new_root: root }: Fields): ConsensusEventBody =>
-  statesyncAt('new_target', readNamed(root, 'seq_num'))
+  statesync('new_target', readNamed(root, 'seq_num'))
+const networkError =
+  (kind: NetworkErrorKind) =>
+  (fields: Fields): ConsensusEventBody => ({ event: 'network_error', kind, peer: readPeer(fields) })
+const ofRound =
+  (event: 'vote_created' | 'execution_lagging' | 'parent_missing') =>
+  ({ round }: Fields): ConsensusEventBody => ({ event, round: readU64(round) })
 
 const LEDGER = /(?:^|[_:])ledger$/
 const CONSENSUS = /(?:^|[_:])consensus/
 const STATESYNC = /(?:^|[_:])(?:state|statesync)(?:$|_|:)/
+const NEW_TARGET = /(?:^|[_:])(?:state|statesync|consensus)/
 const BLOCKSYNC = /(?:^|[_:])(?:blocksync|consensus|state)/
+const PEERS = /statesync/
 const ANY = /^/
-
-type Sources = readonly NodeSource[]
-const always = (body: ConsensusEventBody) => (): ConsensusEventBody => body
-const reading = (target: RegExp, read: Message['read'], sources: Sources): Message => ({ target, read, sources })
-const statesync = (step: StatesyncStep, sources: Sources, target = STATESYNC): Message =>
-  reading(target, () => statesyncAt(step), sources)
-const start = (step: StartStep, sources: Sources): Message =>
-  reading(STATESYNC, always({ event: 'start', step }), sources)
-const networkError = (kind: NetworkErrorKind, sources: Sources): Message =>
-  reading(ANY, (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }), sources)
-const other = (body: ConsensusEventBody, sources: Sources, target = ANY): Message =>
-  reading(target, always(body), sources)
 
 const MAIN = 'monad-bft/monad-node/src/main.rs'
 const STATE = 'monad-bft/monad-consensus-state/src/lib.rs'
 const LIVE = 'monad-bft/monad-state/src/lib.rs'
-const BLOCKSYNC_FILE = 'monad-bft/monad-blocksync/src/blocksync.rs'
+const PACEMAKER = 'monad-bft/monad-consensus/src/pacemaker.rs'
 const STATESYNC_FILES = 'monad-bft/monad-statesync-executor/src'
 const CLIENT = `${STATESYNC_FILES}/client/mod.rs`
+const REQUESTS = `${STATESYNC_FILES}/client/outbound_requests.rs`
 const IPC = `${STATESYNC_FILES}/ipc.rs`
 const EXECUTOR = `${STATESYNC_FILES}/lib.rs`
+const whenReady = own(LIVE, 'maybe_start_consensus')
+const whenProposing = own(STATE, 'try_propose')
 
-const blocksyncOf = (sources: Sources, step: BlocksyncStep = 'own'): Message =>
-  other({ event: 'blocksync', step }, sources, BLOCKSYNC)
-const blocksync =
-  (step: BlocksyncStep, sources = own) =>
-  ([text, name]: readonly [text: string, name: string]): [string, Message] => [
-    text,
-    blocksyncOf(sources(BLOCKSYNC_FILE, name), step),
-  ]
+/** A known message: its text, the pattern of its log target without the name prefix, what it reports, and its sources. */
+type Row = readonly [string, target: RegExp, reports: ConsensusEventBody | ReadFields, readonly NodeSource[]]
 
-const ofOwnRound = ([text, event]: readonly [string, 'execution_lagging' | 'parent_missing']): [string, Message] => {
-  const read: Message['read'] = ({ round }) => ({ event, round: readU64(round) })
-  return [text, { target: CONSENSUS, read, sources: own(STATE, 'try_propose') }]
-}
+/** Messages about blocksync, each with the function that logs it. */
+const blocksync = (step: BlocksyncStep, functions: Readonly<Record<string, string>>, sources = own): readonly Row[] =>
+  Object.entries(functions).map(([text, name]) => [
+    `blocksync: ${text}`,
+    BLOCKSYNC,
+    { event: 'blocksync', step },
+    sources('monad-bft/monad-blocksync/src/blocksync.rs', name),
+  ])
+const OWN_BLOCKSYNC: ConsensusEventBody = { event: 'blocksync', step: 'own' }
 
-/** Messages with a fixed text, in every version since v0.11. */
-export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
-  ['committed block', reading(LEDGER, committedBlock, own('monad-bft/monad-ledger/src/lib.rs', 'exec'))],
-  [
-    'advancing round',
-    reading(CONSENSUS, roundClosed, own('monad-bft/monad-consensus/src/pacemaker.rs', 'process_certificate')),
-  ],
-  ['Created new QC', reading(CONSENSUS, createdQc, own('monad-bft/monad-consensus/src/vote_state.rs', 'process_vote'))],
-  ['local timeout', reading(CONSENSUS, localTimeout, own(STATE, 'handle_timeout_expiry'))],
-  ['remote timeout message', reading(CONSENSUS, remoteTimeout, received(STATE, 'handle_timeout_message'))],
-  ['proposal message', reading(CONSENSUS, proposal, received(STATE, 'handle_proposal_message'))],
-  [
-    'sending vote',
-    reading(
-      CONSENSUS,
-      ({ round }) => ({ event: 'vote_created', round: readU64(round) }),
-      own(STATE, 'send_vote_and_reset_timer'),
-    ),
-  ],
-  ['vote successful', other({ event: 'vote_succeeded' }, own(STATE, 'try_vote'), CONSENSUS)],
+const ROWS: readonly Row[] = [
+  ['committed block', LEDGER, committedBlock, own('monad-bft/monad-ledger/src/lib.rs', 'exec')],
+  ['advancing round', CONSENSUS, roundClosed, own(PACEMAKER, 'process_certificate')],
+  ['Created new QC', CONSENSUS, createdQc, own('monad-bft/monad-consensus/src/vote_state.rs', 'process_vote')],
+  ['local timeout', CONSENSUS, localTimeout, own(STATE, 'handle_timeout_expiry')],
+  ['remote timeout message', CONSENSUS, remoteTimeout, received(STATE, 'handle_timeout_message')],
+  ['proposal message', CONSENSUS, proposal, received(STATE, 'handle_proposal_message')],
+  ['sending vote', CONSENSUS, ofRound('vote_created'), own(STATE, 'send_vote_and_reset_timer')],
+  ['vote successful', CONSENSUS, { event: 'vote_succeeded' }, own(STATE, 'try_vote')],
 
-  ['starting up, syncing', start('begun', own(LIVE, 'build'))],
-  ['still syncing...', reading(STATESYNC, stillSyncing, own(LIVE, 'maybe_start_consensus'))],
-  ['done db statesync', start('database_done', own(LIVE, 'update'))],
-  ['done syncing, initializing consensus', start('live', own(LIVE, 'maybe_start_consensus'))],
-  [
-    'setting new statesync target',
-    reading(
-      /(?:^|[_:])(?:state|statesync|consensus)/,
-      newTarget,
-      own('monad-bft/monad-state/src/consensus.rs', 'update'),
-    ),
-  ],
+  ['starting up, syncing', STATESYNC, start('begun'), own(LIVE, 'build')],
+  ['still syncing...', STATESYNC, stillSyncing, whenReady],
+  ['done db statesync', STATESYNC, start('database_done'), own(LIVE, 'update')],
+  ['done syncing, initializing consensus', STATESYNC, start('live'), whenReady],
+  ['setting new statesync target', NEW_TARGET, newTarget, own('monad-bft/monad-state/src/consensus.rs', 'update')],
   [
     'starting from empty state, consider fetching a snapshot first',
-    statesync('snapshot_advised', own(LIVE, 'maybe_start_consensus')),
+    STATESYNC,
+    statesync('snapshot_advised'),
+    whenReady,
   ],
-  ['updating statesync target', statesync('running', own(CLIENT, 'start'))],
-  [
-    'applying statesync response',
-    statesync('running', own(`${STATESYNC_FILES}/client/outbound_requests.rs`, 'apply_response')),
-  ],
-  ['statesync client thread applied response', statesync('running', own(CLIENT, 'start'))],
-  ['done statesync', statesync('reached', own(CLIENT, 'start'))],
-  ['sending request', statesync('running', own(EXECUTOR, 'poll_next'), /statesync/)],
-  ['sending response', statesync('serving', received(EXECUTOR, 'poll_next'), /statesync/)],
-  ['received SyncDone', statesync('serving', received(IPC, 'handle_execution_message'), /statesync/)],
+  ['updating statesync target', STATESYNC, statesync('running'), own(CLIENT, 'start')],
+  ['applying statesync response', STATESYNC, statesync('running'), own(REQUESTS, 'apply_response')],
+  ['statesync client thread applied response', STATESYNC, statesync('running'), own(CLIENT, 'start')],
+  ['done statesync', STATESYNC, statesync('reached'), own(CLIENT, 'start')],
+  ['sending request', PEERS, statesync('running'), own(EXECUTOR, 'poll_next')],
+  ['sending response', PEERS, statesync('serving'), received(EXECUTOR, 'poll_next')],
+  ['received SyncDone', PEERS, statesync('serving'), received(IPC, 'handle_execution_message')],
 
-  ...(
-    [
-      ['blocksync: self request', 'handle_self_request'],
-      ['blocksync: self initiating payload request', 'try_initiate_payload_requests_for_self'],
-      ['blocksync: header not found locally, sending request', 'handle_headers_response_for_self'],
-      ['blocksync: payload not found locally, sending request', 'handle_payload_response_for_self'],
-      ['blocksync: header request timed out, sending new request', 'handle_timeout'],
-      ['blocksync: payload request timed out, sending new request', 'handle_timeout'],
-      ['blocksync: headers response verification passed', 'handle_headers_response_for_self'],
-      ['blocksync: headers response verification failed', 'handle_headers_response_for_self'],
-      ['blocksync: headers response not available', 'handle_headers_response_for_self'],
-      ['blocksync: received payload response', 'handle_payload_response_for_self'],
-      ['blocksync: self response from ledger', 'handle_ledger_response'],
-      ['blocksync: self request timeout', 'handle_timeout'],
-      ['blocksync: self cancel request', 'handle_self_cancel_request'],
-      ['blocksync: received invalid self request', 'handle_self_request'],
-    ] as const
-  ).map(blocksync('own')),
-  ...(
-    [
-      ['blocksync: header not found locally, but no peers - retrying later', 'handle_headers_response_for_self'],
-      ['blocksync: header request timed out, but no peers - retrying later', 'handle_timeout'],
-      ['blocksync: payload not found locally, but no peers - retrying later', 'handle_payload_response_for_self'],
-      ['blocksync: payload request timed out, but no peers - retrying later', 'handle_timeout'],
-    ] as const
-  ).map(blocksync('no_peers')),
-  ...(
-    [
-      ['blocksync: peer headers request', 'handle_peer_request'],
-      ['blocksync: peer payload request', 'handle_peer_request'],
-    ] as const
-  ).map(blocksync('serving', received)),
-  ['consensus blocksyncing blocks up to root', blocksyncOf(own(STATE, 'request_blocks_if_missing_ancestor'))],
-  ['consensus blocksyncing tip', blocksyncOf(own(STATE, 'request_tip_if_missing'))],
-  ['statesync blocksyncing blocks', blocksyncOf(own('monad-bft/monad-state/src/statesync.rs', 'needs_blocksync'))],
+  ...blocksync('own', {
+    'self request': 'handle_self_request',
+    'self initiating payload request': 'try_initiate_payload_requests_for_self',
+    'header not found locally, sending request': 'handle_headers_response_for_self',
+    'payload not found locally, sending request': 'handle_payload_response_for_self',
+    'header request timed out, sending new request': 'handle_timeout',
+    'payload request timed out, sending new request': 'handle_timeout',
+    'headers response verification passed': 'handle_headers_response_for_self',
+    'headers response verification failed': 'handle_headers_response_for_self',
+    'headers response not available': 'handle_headers_response_for_self',
+    'received payload response': 'handle_payload_response_for_self',
+    'self response from ledger': 'handle_ledger_response',
+    'self request timeout': 'handle_timeout',
+    'self cancel request': 'handle_self_cancel_request',
+    'received invalid self request': 'handle_self_request',
+  }),
+  ...blocksync('no_peers', {
+    'header not found locally, but no peers - retrying later': 'handle_headers_response_for_self',
+    'header request timed out, but no peers - retrying later': 'handle_timeout',
+    'payload not found locally, but no peers - retrying later': 'handle_payload_response_for_self',
+    'payload request timed out, but no peers - retrying later': 'handle_timeout',
+  }),
+  ...blocksync(
+    'serving',
+    { 'peer headers request': 'handle_peer_request', 'peer payload request': 'handle_peer_request' },
+    received,
+  ),
+  [
+    'consensus blocksyncing blocks up to root',
+    BLOCKSYNC,
+    OWN_BLOCKSYNC,
+    own(STATE, 'request_blocks_if_missing_ancestor'),
+  ],
+  ['consensus blocksyncing tip', BLOCKSYNC, OWN_BLOCKSYNC, own(STATE, 'request_tip_if_missing')],
+  [
+    'statesync blocksyncing blocks',
+    BLOCKSYNC,
+    OWN_BLOCKSYNC,
+    own('monad-bft/monad-state/src/statesync.rs', 'needs_blocksync'),
+  ],
 
   // Both at DEBUG: any foreign packet causes the first, and any peer that restarts the second.
   [
     'failed to decrypt message',
-    networkError('decrypt', received('monad-bft/monad-raptorcast/src/auth/socket.rs', 'recv')),
+    ANY,
+    networkError('decrypt'),
+    received('monad-bft/monad-raptorcast/src/auth/socket.rs', 'recv'),
   ],
   [
     'session timeout expired',
-    networkError('session_timeout', received('monad-bft/monad-wireauth/src/session/transport.rs', 'tick')),
+    ANY,
+    networkError('session_timeout'),
+    received('monad-bft/monad-wireauth/src/session/transport.rs', 'tick'),
   ],
-  ['Timestamp validation failed', networkError('timestamp', received(STATE, 'try_vote'))],
-  ...(
-    [
-      ["no eth_header found, can't propose", 'execution_lagging'],
-      ['qc.block_id not coherent, not proposing', 'parent_missing'],
-      ['tip.block_id not coherent, not reproposing', 'parent_missing'],
-    ] as const
-  ).map(ofOwnRound),
+  ['Timestamp validation failed', ANY, networkError('timestamp'), received(STATE, 'try_vote')],
+  ["no eth_header found, can't propose", CONSENSUS, ofRound('execution_lagging'), whenProposing],
+  ['qc.block_id not coherent, not proposing', CONSENSUS, ofRound('parent_missing'), whenProposing],
+  ['tip.block_id not coherent, not reproposing', CONSENSUS, ofRound('parent_missing'), whenProposing],
   [
     'network has different vote/proposal pacing than us',
-    other({ event: 'pacing_differs' }, received(STATE, 'try_vote'), CONSENSUS),
+    CONSENSUS,
+    { event: 'pacing_differs' },
+    received(STATE, 'try_vote'),
   ],
   [
     'replaced local configs with remote configs',
-    other({ event: 'configs_replaced' }, own('monad-bft/monad-node/src/state.rs', 'get_latest_configs')),
+    ANY,
+    { event: 'configs_replaced' },
+    own('monad-bft/monad-node/src/state.rs', 'get_latest_configs'),
   ],
-  ['received SIGTERM, exiting...', other({ event: 'stopping' }, own(MAIN, 'run'))],
-  ['parent executor returned none!', other({ event: 'crash', reason: 'parent executor' }, own(MAIN, 'run'))],
-])
+  ['received SIGTERM, exiting...', ANY, { event: 'stopping' }, own(MAIN, 'run')],
+  ['parent executor returned none!', ANY, { event: 'crash', reason: 'parent executor' }, own(MAIN, 'run')],
+]
+
+/** Messages with a fixed text, in every version since v0.11. */
+export const MESSAGES = new Map(
+  ROWS.map(([text, target, reports, sources]) => [
+    text,
+    { target, read: typeof reports === 'function' ? reports : () => reports, sources },
+  ]),
+)
 
 /** From the text that each group of the pattern matched; empty for a group that matched none. */
 type ReadGroups = (...groups: string[]) => ConsensusEventBody
@@ -337,22 +331,19 @@ type ReadGroups = (...groups: string[]) => ConsensusEventBody
 const ofRequest: ReadGroups = (pending, inProgress) => {
   const [waiting, answered] = [readU64(pending), readU64(inProgress)]
   const isKnown = waiting !== null && answered !== null
-  return { ...statesyncAt('serving'), ...(isKnown && { requests: { pending: waiting, inProgress: answered } }) }
+  const requests = isKnown && { requests: { pending: waiting, inProgress: answered } }
+  return { event: 'statesync', step: 'serving', target: null, ...requests }
 }
 
 const REQUEST = /^received statesync request(?:, num pending (\d{1,20}), in progress (\d{1,20})$)?/
 
 /** Messages with variable parts. */
-export const VARIABLE_MESSAGES: readonly (readonly [pattern: RegExp, read: ReadGroups, sources: Sources])[] = [
-  [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' }), own(MAIN, 'run')],
-  [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' }), own(MAIN, 'run')],
+export const VARIABLE_MESSAGES: readonly (readonly [RegExp, ReadGroups, readonly NodeSource[]])[] = [
+  [/^waltrace thread stopped/, () => ({ event: 'wal', trouble: 'thread_stopped' }), own(MAIN, 'run')],
+  [/^failed to push to wal/, () => ({ event: 'wal', trouble: 'push_failed' }), own(MAIN, 'run')],
   [REQUEST, ofRequest, received(IPC, 'handle_request')],
-  [
-    /^local tip over \d+ blocks older than root/,
-    () => statesyncAt('snapshot_advised'),
-    own(LIVE, 'maybe_start_consensus'),
-  ],
-  [/^statesync reached target/, () => statesyncAt('running'), own(CLIENT, 'start')],
+  [/^local tip over \d+ blocks older than root/, () => statesync('snapshot_advised'), whenReady],
+  [/^statesync reached target/, () => statesync('running'), own(CLIENT, 'start')],
   [/^starting \S+-bft with version (\S+)/, (version = '') => ({ event: 'starting', version }), own(MAIN, 'main')],
-  [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' }), own(MAIN, 'main')],
+  [/(?:^|\s)consensus node crashed/, () => ({ event: 'crash', reason: 'consensus' }), own(MAIN, 'main')],
 ]

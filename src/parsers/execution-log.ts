@@ -4,27 +4,7 @@ import { withinBounds } from '../core/bounds.ts'
 import { parseU64 } from '../core/units.ts'
 
 /** One execution of a block. */
-export interface ExecutedBlock {
-  readonly event: 'executed'
-  readonly number: bigint
-  /** 0x and 64 hex digits, lower case; null if the node runs without consensus. */
-  readonly id: string | null
-  /**
-   * The host's clock when execution of the block started, in milliseconds since the epoch. It is not the block's own
-   * time: of an old block that a node executes while it catches up, it is the present.
-   */
-  readonly startedAt: number
-  readonly transactions: bigint
-  /** Transactions that were executed again because they conflicted with others in the block. */
-  readonly retried: bigint
-  readonly gas: bigint
-  readonly microseconds: {
-    readonly senderRecovery: number
-    readonly execution: number
-    readonly commit: number
-    readonly total: number
-  }
-}
+export type ExecutedBlock = Exclude<ReturnType<typeof readExecutedBlock>, string>
 
 const BLOCK_ID = /^0x[0-9a-fA-F]{64}$/
 /** The unit µs (U+00B5, two bytes), and what a terminal, an editor or a wrong decoder turns it into. */
@@ -35,7 +15,7 @@ const MICROSECONDS = /^(\d{1,15}) ?(?:\u00B5|\u03BC|\u00C2\u00B5|\uFFFD{1,2}|u)s
  * v0.14.4, and builds with statistics append more. The rates are of this block only. Returns a text with what was
  * expected if the line cannot be parsed.
  */
-const readExecutedBlock = (message: string): ExecutedBlock | string => {
+const readExecutedBlock = (message: string) => {
   const fields = fieldsOf(message)
   const u64 = (name: string): bigint | undefined => parseU64(fields[name] ?? '')
   const microseconds = (name: string): number | undefined => {
@@ -54,13 +34,19 @@ const readExecutedBlock = (message: string): ExecutedBlock | string => {
   return {
     event: 'executed',
     number: bl,
+    /** 0x and 64 hex digits, lower case; null if the node runs without consensus. */
     id,
+    /**
+     * The host's clock when execution of the block started, in milliseconds since the epoch. It is not the block's own
+     * time: of an old block that a node executes while it catches up, it is the present.
+     */
     startedAt: ts,
     transactions: tx,
+    /** Transactions that were executed again because they conflicted with others in the block. */
     retried: rt,
     gas,
     microseconds: { senderRecovery: sr, execution: txe, commit: cmt, total: tot },
-  }
+  } as const
 }
 
 const idOf = (text: string | undefined): string | null | undefined => {
@@ -98,7 +84,17 @@ const fieldsOf = (message: string): Readonly<Record<string, string>> =>
   )
 
 /** A parsed line of the execution log, for all known versions. */
-export type ExecutionEvent = ExecutedBlock | Upsert | DatabaseUsage | BlockRun | Start | Finalization | StateRoots
+export type ExecutionEvent =
+  | ExecutedBlock
+  | Upsert
+  /** The second half of the line of an upsert, which a line that was split begins with. */
+  | (Usage & { readonly event: 'usage' })
+  /** The summary after each block, or, without consensus, after a number of blocks. */
+  | { readonly event: 'run'; readonly number: bigint; readonly residentBytes: number }
+  /** The first line of a process. */
+  | { readonly event: 'started'; readonly commit: string }
+  | { readonly event: 'finalized'; readonly number: bigint; readonly id: string }
+  | StateRoots
 
 interface Usage {
   /** Used share of the database, from 0 to 1. */
@@ -117,40 +113,7 @@ export interface Upsert extends Usage {
   readonly microseconds: number
 }
 
-/** The second half of the line of an upsert, which a line that was split begins with. */
-interface DatabaseUsage extends Usage {
-  readonly event: 'usage'
-}
-
-/** The first line of a process. */
-interface Start {
-  readonly event: 'started'
-  readonly commit: string
-}
-
-/** The summary after each block, or, without consensus, after a number of blocks. */
-export interface BlockRun {
-  readonly event: 'run'
-  readonly number: bigint
-  readonly residentBytes: number
-}
-
-export interface Finalization {
-  readonly event: 'finalized'
-  readonly number: bigint
-  readonly id: string
-}
-
-/** The state roots after a block, since v0.15.2. Two nodes with other primary roots at one block have diverged. */
-export interface StateRoots {
-  readonly event: 'state_root'
-  readonly number: bigint
-  readonly id: string
-  /** 0x and 64 hex digits. */
-  readonly primary: string
-  /** Null if the database has one timeline. */
-  readonly secondary: string | null
-}
+type StateRoots = Exclude<ReturnType<typeof readStateRoots>, string>
 
 type Reader = (message: string) => ExecutionEvent | string
 
@@ -191,7 +154,7 @@ const readUpsert: Reader = (message) => {
 
 const USAGE = /^Disk usage: +([01](?:\.\d+)?)\. Chunks: +(\d+) fast, +(\d+) slow, +(\d+) free/
 
-const readUsage = (message: string): DatabaseUsage | string => {
+const readUsage = (message: string): (Usage & { readonly event: 'usage' }) | string => {
   const [, used, ...lists] = USAGE.exec(message) ?? []
   if (used === undefined || withinBounds('ratio', Number(used)) === null) return 'use and chunks'
   const [fast, slow, free] = lists.map(parseU64)
@@ -223,7 +186,11 @@ const readFinalization: Reader = (message) => {
   return { event: 'finalized', number, id: id.toLowerCase() }
 }
 
-const readStateRoots = (message: string): StateRoots | string => {
+/**
+ * The state roots after a block, since v0.15.2: 0x and 64 hex digits; the secondary one is null if the database has one
+ * timeline. Two nodes with other primary roots at one block have diverged.
+ */
+const readStateRoots = (message: string) => {
   const [, block = '', id = '', primary = '', secondary = null] =
     /^block=(\d+), block_id=(\S+) state_root primary=(\S+)(?: secondary=(\S+))?\s*$/.exec(message) ?? []
   const number = parseU64(block)
@@ -231,7 +198,7 @@ const readStateRoots = (message: string): StateRoots | string => {
   if (number === undefined || !roots.every((root) => BLOCK_ID.test(root))) {
     return 'a block, a block_id and roots of 64 hex digits'
   }
-  return { event: 'state_root', number, id, primary, secondary }
+  return { event: 'state_root', number, id, primary, secondary } as const
 }
 
 /** Lines from which the agent exports nothing. */

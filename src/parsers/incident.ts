@@ -1,11 +1,7 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
-
-const time = z.iso.datetime()
-const text = z.string()
-const texts = z.array(text).readonly()
-const severity = z.enum(['critical', 'unknown', 'warning', 'info'])
+import { causeSeverity as severity, text, texts, time } from './agent-status.ts'
 
 const alert = z.object({
   alert: text,
@@ -18,20 +14,19 @@ const alert = z.object({
   endedAt: time.nullable(),
 })
 
+const finding = z.object({ name: text, severity, summary: text })
+
 const diagnosis = z.object({
   word: z.enum(['OK', 'WARNING', 'CRITICAL', 'UNKNOWN', 'MAINTENANCE']),
   sentence: text,
   recovery: z.object({ path: text, summary: text, left: text.nullable() }),
   causes: z
     .array(
-      z.object({
-        name: text,
-        severity,
-        summary: text,
+      finding.extend({
         timing: text.nullable(),
         evidence: texts,
         advice: texts,
-        consequences: z.array(z.object({ name: text, severity, summary: text })).readonly(),
+        consequences: z.array(finding).readonly(),
       }),
     )
     .readonly(),

@@ -1,18 +1,12 @@
 import { isObject, tryJson } from '../core/json.ts'
 
-/**
+/*
  * Checks secret files without showing them: a result contains only fixed texts. This file uses no regular expressions,
  * because the engine keeps the last text that one was matched against (`RegExp.input`).
  */
-interface KeyFileCheck {
-  readonly kind: 'keystore' | 'backup'
-  readonly valid: boolean
-  /** What is wrong; contains no text of the file. */
-  readonly problem: string | null
-}
 
 /** Checks a keystore (JSON); any other text is taken for the output of the keystore tool. */
-export const checkKeyFile = (text: string): KeyFileCheck => {
+export const checkKeyFile = (text: string) => {
   const kind = text.trimStart().startsWith('{') ? 'keystore' : 'backup'
   const problem = kind === 'keystore' ? findKeystoreProblem(text) : findBackupProblem(text)
   return { kind, valid: problem === null, problem }
@@ -86,40 +80,26 @@ const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => 
 
 const isEmptyValue = (value: unknown): boolean => value === undefined || value === null || value === ''
 
-/** A key as the keystore tool prints it, or as its backup contains it. */
-interface KeyMaterial {
-  /** The secret from which the key is derived: 64 hex digits. Anyone who has it controls the node. */
-  readonly secret: string
-  /** 66 hex digits for a secp key, 96 for a BLS key; null if the text has none. */
-  readonly publicKey: string | null
-  /**
-   * Whether the key comes from a version 1 keystore, where the secret is the private key itself. `import` writes
-   * version 2 keystores only, which derive the key from the secret: the result would be a different key.
-   */
-  readonly isLegacy: boolean
-}
-
-type KeyMaterialResult =
-  | { readonly material: KeyMaterial; readonly problem: null }
-  /** Contains no text of the file. */
-  | { readonly material: null; readonly problem: string }
-
 /** `Keystore version: v1 (Legacy)`. */
 const VERSION = 'Keystore version:'
 const PUBLIC = 'public key:'
 const PRIVATE = 'private key:'
 
 /**
- * The secret is the last word of the line that begins with the label, as in the node's own instructions. No regular
- * expressions: see the top of this file.
+ * A key as the keystore tool prints it, or as its backup contains it; or why there is none, without a text of the file. The
+ * secret from which the key is derived, 64 hex digits, is the last word of the line that begins with the label, as in the
+ * node's own instructions. Anyone who has it controls the node. No regular expressions: see the top of this file.
  */
-export const readKeyMaterial = (text: string): KeyMaterialResult => {
+export const readKeyMaterial = (text: string) => {
   const lines = text.split('\n').map((line) => line.trim())
   const words = lines.filter((line) => LABELS.some((label) => line.startsWith(label))).map((line) => lastWord(line))
   const [secret, ...others] = [...new Set(words.map((word) => word.toLowerCase()))]
-  if (secret === undefined) return { material: null, problem: missingSecretReason(lines) }
-  if (others.length > 0) return { material: null, problem: 'it contains several different secrets' }
-  if (secret.startsWith('"') || !isSecret(secret)) return { material: null, problem: 'the secret is not 64 hex digits' }
+  const failed = (problem: string) => ({ material: null, problem })
+  if (secret === undefined) return failed(missingSecretReason(lines))
+  if (others.length > 0) return failed('it contains several different secrets')
+  if (secret.startsWith('"') || !isSecret(secret)) return failed('the secret is not 64 hex digits')
+  // In a keystore of version 1 the secret is the private key itself. `import` writes version 2 keystores only, which
+  // derive the key from the secret: the result would be a different key.
   const isLegacy = lines.some((line) => line.startsWith(VERSION) && line.includes('v1'))
   return { material: { secret, publicKey: publicKeyIn(lines), isLegacy }, problem: null }
 }
@@ -133,6 +113,7 @@ const missingSecretReason = (lines: readonly string[]): string => {
   return 'it has no line with the secret'
 }
 
+/** 66 hex digits for a secp key, 96 for a BLS key; null if the text has none. */
 const publicKeyIn = (lines: readonly string[]): string | null => {
   const word = lines.flatMap((line) => textAfter(line, PUBLIC)).at(0)
   return word === undefined || !isPublicKey(word) ? null : word.toLowerCase()

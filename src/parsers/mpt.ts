@@ -1,5 +1,6 @@
 import { withinBounds } from '../core/bounds.ts'
 import { excerpt, ParseError } from '../core/errors.ts'
+import { initially } from '../core/initially.ts'
 import { parseU64 } from '../core/units.ts'
 
 /**
@@ -13,28 +14,13 @@ const LAYOUTS = [
   ['B', 'layout B'],
 ] as const
 
+type Layout = (typeof LAYOUTS)[number][0] | 'A'
+
 /**
  * The storage tool's report on the database, in every layout so far. Null is a value that the report omits or marks as
  * unknown.
  */
-export interface StorageReport {
-  /** The oldest layout that has everything found in the report. */
-  readonly layout: (typeof LAYOUTS)[number][0] | 'A'
-  readonly devices: readonly StorageDevice[]
-  /** Null if the list was not printed. */
-  readonly lists: Readonly<Record<ListName, ChunkList | null>>
-  /** Before layout D there is only one timeline, reported as the primary. */
-  readonly timelines: Readonly<Record<TimelineName, Timeline | null>>
-  /** The limit on the history in blocks, which changes with the disk usage. Not a height. */
-  readonly historyMaxBlocks: bigint | null
-  readonly latestBlock: Readonly<
-    Record<'proposed' | 'voted', IdentifiedBlock | null> & Record<'finalized' | 'verified', bigint | null>
-  >
-  /** False for a truncated report, and for reports of 2024, which end in the same way. */
-  readonly complete: boolean
-  /** Lines that could not be parsed, or only in part. */
-  readonly unknownLines: number
-}
+export type StorageReport = ReturnType<typeof readReport>
 
 /**
  * Parses the output of `chain-mpt --storage …`. Truncated or unknown parts are left out. Throws a ParseError if it has
@@ -53,29 +39,26 @@ export const parseStorageReport = (text: string): StorageReport => {
 /** Until v0.14.3 the tool writes log lines to standard output as well. */
 const LOG_LINE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ .*\bLOG_[A-Z]+/
 
-const readReport = (text: string, lines: readonly string[]): StorageReport => {
+const readReport = (text: string, lines: readonly string[]) => {
   const draft = emptyDraft()
   const result = lines.filter((line) => line !== '' && !LOG_LINE.test(line)).map((line) => readSentence(draft, line))
   if (!draft.seen.has('device') && !draft.seen.has('history')) {
     throw new ParseError('the report on the storage', 'a row of a device, or the history', text)
   }
-  const layout = layoutOf(draft)
+  const { seen, timeline: _, ...values } = draft
+  const layout: Layout = LAYOUTS.find(([, sentence]) => seen.has(sentence))?.[0] ?? 'A'
   return {
+    /** The oldest layout that has everything found in the report. */
     layout,
-    devices: draft.devices,
-    lists: draft.lists,
-    timelines: draft.timelines,
-    historyMaxBlocks: draft.historyMaxBlocks,
-    latestBlock: draft.latest,
+    ...values,
+    /** False for a truncated report, and for reports of 2024, which end in the same way. */
     complete: !result.includes('part') && hasAll(draft, layout),
+    /** Lines that could not be parsed, or only in part. */
     unknownLines: result.filter((how) => how !== 'whole').length,
   }
 }
 
-const layoutOf = ({ seen }: Draft): StorageReport['layout'] =>
-  LAYOUTS.find(([, sentence]) => seen.has(sentence))?.[0] ?? 'A'
-
-const hasAll = ({ seen, timelines }: Draft, layout: StorageReport['layout']): boolean => {
+const hasAll = ({ seen, timelines }: Draft, layout: Layout): boolean => {
   const names: readonly TimelineName[] = timelines.secondary ? ['primary', 'secondary'] : ['primary']
   const ofTimelines = ['historyBlocks', 'autoExpireBlock', ...(layout >= 'E' ? ['kind'] : [])]
   const sentences = ['device', 'fast', 'slow', 'free', 'retention', 'finalized']
@@ -117,15 +100,11 @@ const CRASH = /: (Assertion '.*' failed\.|[A-Z]+_ABORT called\.)$/
 const FATAL = /^FATAL: (.+)$/
 const LABEL = /^(?:assertion failure|abort) message: /
 
-export interface StorageFailure {
-  /** The tool's error message, on one line. */
-  readonly message: string
-  /** What to do; undefined for an unknown message. */
-  readonly advice: string | undefined
-}
-
-/** Why the storage tool failed, from its standard error; null if standard error has no reason. */
-export const readStorageFailure = (stderr: string): StorageFailure | null => {
+/**
+ * Why the storage tool failed, from its standard error: its message on one line, and what to do, undefined for an unknown
+ * message. Null if standard error has no reason.
+ */
+export const readStorageFailure = (stderr: string) => {
   const message = messageOf(plainLines(stderr))
   if (message === null) return null
   const [, advice] = KNOWN_FAILURES.find(([pattern]) => pattern.test(message)) ?? []
@@ -187,27 +166,24 @@ interface IdentifiedBlock {
 type TimelineName = 'primary' | 'secondary'
 
 /** The values parsed so far. */
-interface Draft {
-  readonly devices: StorageDevice[]
-  readonly lists: Record<ListName, ChunkList | null>
-  readonly timelines: Record<TimelineName, Timeline | null>
-  readonly latest: Record<'proposed' | 'voted', IdentifiedBlock | null> &
-    Record<'finalized' | 'verified', bigint | null>
-  historyMaxBlocks: bigint | null
-  /** The timeline of the current section (layout E). */
-  timeline: TimelineName | null
-  /** Which sentences were found: the value of a sentence may be unknown although the sentence is there. */
-  readonly seen: Set<string>
-}
+type Draft = ReturnType<typeof emptyDraft>
 
-const emptyDraft = (): Draft => ({
-  devices: [],
-  lists: { fast: null, slow: null, free: null },
-  timelines: { primary: null, secondary: null },
-  latest: { proposed: null, voted: null, finalized: null, verified: null },
-  historyMaxBlocks: null,
-  timeline: null,
-  seen: new Set(),
+const emptyDraft = () => ({
+  devices: new Array<StorageDevice>(),
+  /** Null if the list was not printed. */
+  lists: initially<Record<ListName, ChunkList | null>>({ fast: null, slow: null, free: null }),
+  /** Before layout D there is only one timeline, reported as the primary. */
+  timelines: initially<Record<TimelineName, Timeline | null>>({ primary: null, secondary: null }),
+  /** The limit on the history in blocks, which changes with the disk usage. Not a height. */
+  historyMaxBlocks: initially<bigint | null>(null),
+  latestBlock: {
+    ...initially<Record<'proposed' | 'voted', IdentifiedBlock | null>>({ proposed: null, voted: null }),
+    ...initially<Record<'finalized' | 'verified', bigint | null>>({ finalized: null, verified: null }),
+  },
+  /** The timeline of the current section (layout E). */
+  timeline: initially<TimelineName | null>(null),
+  /** Which sentences were found: the value of a sentence may be unknown although the sentence is there. */
+  seen: new Set<string>(),
 })
 
 /** Adds values to a timeline. A sentence counts as found even if its value is unknown. */
@@ -255,9 +231,7 @@ const readSentence = (draft: Draft, line: string): 'whole' | 'part' | 'unknown' 
 
 const u64 = (digits: string | undefined): bigint | null => parseU64(digits ?? '') ?? null
 
-const i64 = (digits: string | undefined): bigint | null => {
-  return digits === undefined ? null : withinBounds('i64', BigInt(digits))
-}
+const i64 = (digits: string | undefined): bigint | null => (digits ? withinBounds('i64', BigInt(digits)) : null)
 
 const timelineOf = (word: string | undefined): TimelineName => (word === 'Secondary' ? 'secondary' : 'primary')
 
@@ -268,14 +242,19 @@ const takeHistory = (draft: Draft, name: TimelineName, groups: Groups): boolean 
     addToTimeline(draft, name, { historyBlocks: 0n })
     return empty.endsWith(')')
   }
-  const earliestBlock = u64(earliest)
-  const latestBlock = u64(latest)
+  const [earliestBlock, latestBlock] = [u64(earliest), u64(latest)]
   // A database that was never written to prints "1" block, from sentinel to sentinel.
   const isKnown = earliestBlock !== null && latestBlock !== null
   const historyBlocks = isKnown ? u64(blocks) : null
   addToTimeline(draft, name, { historyBlocks, earliestBlock, latestBlock })
   return latest !== undefined
 }
+
+/** The history of a timeline, in the words of the layouts before E. */
+const historyAfter = (beginning: string): RegExp =>
+  new RegExp(
+    String.raw`^${beginning} (?:(empty\b.*)|(\d{1,20}) history,)(?: earliest is (\d{1,20}),?(?= )(?: latest is (\d{1,20})\.)?)?`,
+  )
 
 const RULES: readonly Rule[] = [
   {
@@ -324,13 +303,11 @@ const RULES: readonly Rule[] = [
     },
   },
   {
-    pattern:
-      /^MPT database has (?:(empty\b.*)|(\d{1,20}) history,)(?: earliest is (\d{1,20}),?(?= )(?: latest is (\d{1,20})\.)?)?/,
+    pattern: historyAfter('MPT database has'),
     take: (draft, groups) => takeHistory(draft, 'primary', groups),
   },
   {
-    pattern:
-      /^Secondary timeline is active: (?:(empty\b.*)|(\d{1,20}) history,)(?: earliest is (\d{1,20}),?(?= )(?: latest is (\d{1,20})\.)?)?/,
+    pattern: historyAfter('Secondary timeline is active:'),
     take: (draft, groups) => {
       draft.seen.add('layout D')
       return takeHistory(draft, 'secondary', groups)
@@ -342,14 +319,14 @@ const RULES: readonly Rule[] = [
   },
   {
     pattern: /^Latest (proposed|voted) is \((\d{1,20}),(?: ([0-9a-f]{64}|\d{1,20})\)\.)?/,
-    take: ({ latest, seen }, [, word, digits, detail]) => {
+    take: ({ latestBlock, seen }, [, word, digits, detail]) => {
       const name = word === 'proposed' ? 'proposed' : 'voted'
       const number = u64(digits)
       const id = detail?.length === 64 ? detail : null
       const round = id === null ? u64(detail) : null
       seen.add(name)
       if (id !== null) seen.add('layout B')
-      latest[name] = number === null ? null : { number, id, round }
+      latestBlock[name] = number === null ? null : { number, id, round }
       return detail !== undefined
     },
   },
@@ -357,8 +334,8 @@ const RULES: readonly Rule[] = [
     pattern:
       /^Latest finalized is (\d{1,20}),(?: latest verified is (\d{1,20})(?=,|$)(?:, auto expire version is (-?\d{1,20})(?=$| )(?: \(primary\), (-?\d{1,20}) \(secondary\))?)?)?/,
     take: (draft, [, finalized, verified, expire, secondary]) => {
-      draft.latest.finalized = u64(finalized)
-      draft.latest.verified = u64(verified)
+      draft.latestBlock.finalized = u64(finalized)
+      draft.latestBlock.verified = u64(verified)
       if (verified !== undefined) draft.seen.add('finalized')
       if (expire !== undefined) addToTimeline(draft, 'primary', { autoExpireBlock: i64(expire) })
       if (secondary !== undefined) {

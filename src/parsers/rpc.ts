@@ -81,17 +81,13 @@ export const parseRpcBytes = resultParser(
   'bytes as hex digits',
 )
 
-export interface Block {
-  readonly number: bigint
-  /** The block's timestamp in seconds since the epoch; null if it is impossible. */
-  readonly timestamp: bigint | null
-  /** In wei. Missing on a chain without EIP-1559. */
-  readonly baseFeePerGas?: bigint | null | undefined
-}
+export type Block = Readonly<z.output<typeof block>>
 
 const block = z.object({
   number: quantity,
+  /** The block's timestamp in seconds since the epoch; null if it is impossible. */
   timestamp: word.transform((value) => withinBounds('unixSeconds', value)),
+  /** In wei. Missing on a chain without EIP-1559. */
   baseFeePerGas: word.transform((value) => withinBounds('u64', value)).nullish(),
 })
 

@@ -1,3 +1,4 @@
+import { ECDH } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Quantity, withinBounds } from '../core/bounds.ts'
 import { ParseError } from '../core/errors.ts'
@@ -55,32 +56,8 @@ export const proposedBlocksFilter = (id: bigint) => ({
   topics: [VALIDATOR_REWARDED, `0x${argument(id)}`, `0x${addressArgument(SYSTEM_SENDER)}`],
 })
 
-export interface StakingEpoch {
-  readonly epoch: bigint
-  /** Whether the boundary block of this epoch has passed: the set of the next epoch is fixed. */
-  readonly isInDelay: boolean
-}
-
-/** Stake in wei; commission in parts of FULL_COMMISSION. */
-export interface StakeView {
-  readonly stake: bigint
-  readonly commission: bigint
-}
-
-export interface StakingValidator extends Readonly<Record<SetView, StakeView>> {
-  /** 0x and 40 hex digits. */
-  readonly authAddress: string
-  /** 0: may be in the set. */
-  readonly flags: bigint
-  readonly accumulatedReward: bigint
-  /** In wei. */
-  readonly unclaimedRewards: bigint
-  /** The compressed public key: 66 hex digits. */
-  readonly secpKey: string
-  /** 96 hex digits. */
-  readonly blsKey: string
-}
-
+export type StakingEpoch = ReturnType<typeof parseStakingEpoch>
+export type StakingValidator = ReturnType<typeof parseStakingValidator>
 export type StakingDelegator = ReturnType<typeof parseStakingDelegator>
 
 const WORD = 64
@@ -137,18 +114,25 @@ const createWords = (what: string, bytes: string) => {
 }
 
 /** Each parser reads the hex digits of a return value, without 0x, and throws a ParseError. */
-export const parseStakingEpoch = (bytes: string): StakingEpoch => {
+export const parseStakingEpoch = (bytes: string) => {
   const words = createWords('the return value of getEpoch', bytes)
   words.count(2)
-  return { epoch: words.u64(0), isInDelay: words.flag(1) }
+  return {
+    epoch: words.u64(0),
+    /** Whether the boundary block of this epoch has passed: the set of the next epoch is fixed. */
+    isInDelay: words.flag(1),
+  }
 }
 
 const HEAD = 12
 const SECP_BYTES = 33
 const BLS_BYTES = 48
 
-/** A validator; one that does not exist has the address 0 and keys of zeros. */
-export const parseStakingValidator = (bytes: string): StakingValidator => {
+/**
+ * A validator; one that does not exist has the address 0 and keys of zeros. Amounts are in wei, commissions in parts of
+ * FULL_COMMISSION.
+ */
+export const parseStakingValidator = (bytes: string) => {
   const words = createWords('the return value of getValidator', bytes)
   words.count(18)
   words.exactly(HEAD * 32, 10)
@@ -156,14 +140,18 @@ export const parseStakingValidator = (bytes: string): StakingValidator => {
   words.exactly(SECP_BYTES, HEAD)
   words.exactly(BLS_BYTES, HEAD + 3)
   return {
+    /** 0x and 40 hex digits. */
     authAddress: words.address(0),
+    /** 0: may be in the set. */
     flags: words.u64(1),
     execution: { stake: words.wei(2), commission: words.commission(4) },
     accumulatedReward: words.word(3),
     unclaimedRewards: words.wei(5),
     consensus: { stake: words.wei(6), commission: words.commission(7) },
     snapshot: { stake: words.wei(8), commission: words.commission(9) },
+    /** The compressed public key: 66 hex digits. */
     secpKey: words.bytes(HEAD + 1, SECP_BYTES),
+    /** 96 hex digits. */
     blsKey: words.bytes(HEAD + 4, BLS_BYTES),
   }
 }
@@ -204,27 +192,20 @@ export const parseSetPage = (bytes: string) => {
   return { isLast: words.flag(0), nextIndex: words.u32(1), ids }
 }
 
-/** The prime of secp256k1. */
-const P = 2n ** 256n - 2n ** 32n - 977n
-
-const power = (base: bigint, exponent: bigint): bigint => {
-  let result = 1n
-  for (let square = base % P, rest = exponent; rest > 0n; rest >>= 1n, square = (square * square) % P) {
-    if (rest & 1n) result = (result * square) % P
-  }
-  return result
-}
-
 /** The address of a compressed secp256k1 key of 66 hex digits. Throws a ParseError if it is not a point of the curve. */
 export const addressOfKey = (key: string): string => {
-  const x = /^0[23][0-9a-f]{64}$/.test(key) ? BigInt(`0x${key.slice(2)}`) : P
-  const square = (x ** 3n + 7n) % P
-  const root = power(square, (P + 1n) / 4n)
-  if (x >= P || (root * root) % P !== square) throw new ParseError('a public key', 'a compressed secp256k1 key', key)
-  const y = (root & 1n) === (key[1] === '3' ? 1n : 0n) ? root : P - root
-  const point = Buffer.from(`${argument(x)}${argument(y)}`, 'hex')
-  return `0x${Buffer.from(keccak_256(point)).toString('hex').slice(-40)}`
+  if (!/^0[23][0-9a-f]{64}$/.test(key)) throw noKey(key)
+  try {
+    const point = String(ECDH.convertKey(key, 'secp256k1', 'hex', 'hex', 'uncompressed')).slice(2)
+    return `0x${Buffer.from(keccak_256(Buffer.from(point, 'hex')))
+      .toString('hex')
+      .slice(-40)}`
+  } catch {
+    throw noKey(key)
+  }
 }
+
+const noKey = (key: string): ParseError => new ParseError('a public key', 'a compressed secp256k1 key', key)
 
 /** The storage slot with the id of the validator that has this key. Internal to the node: prove the id by getValidator. */
 export const validatorIdSlot = (key: string): string => `0x06${addressOfKey(key).slice(2)}${'00'.repeat(11)}`

@@ -131,18 +131,10 @@ export const parseSystemdTime = (text: string): number | null => {
 export const UNIT_FILE_PROPERTIES = ['Id', 'LoadState', 'FragmentPath', 'DropInPaths', 'NeedDaemonReload'] as const
 
 /** The files from which systemd loaded a unit. */
-export interface UnitFiles {
-  readonly unit: string
-  readonly isLoaded: boolean
-  /** Null if systemd reports none. */
-  readonly fragment: string | null
-  readonly dropIns: readonly string[]
-  /** Whether a file has changed since systemd loaded it; null if systemd does not report it. */
-  readonly isOutdated: boolean | null
-}
+export type UnitFiles = ReturnType<typeof parseUnitFiles>[number]
 
 /** Parses the blocks of `systemctl show`. Blocks without an Id are skipped. */
-export const parseUnitFiles = (text: string): readonly UnitFiles[] =>
+export const parseUnitFiles = (text: string) =>
   text.split(/\n{2,}/).flatMap((block) => {
     const properties = new Map(
       block.split('\n').flatMap((line): readonly (readonly [string, string])[] => {
@@ -157,8 +149,10 @@ export const parseUnitFiles = (text: string): readonly UnitFiles[] =>
       {
         unit,
         isLoaded: properties.get('LoadState') === 'loaded',
+        /** Null if systemd reports none. */
         fragment: properties.get('FragmentPath') || null,
         dropIns: (properties.get('DropInPaths') ?? '').split(' ').filter((path) => path !== ''),
+        /** Whether a file has changed since systemd loaded it; null if systemd does not report it. */
         isOutdated: outdated === 'yes' ? true : outdated === 'no' ? false : null,
       },
     ]

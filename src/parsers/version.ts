@@ -7,16 +7,7 @@ import { compareDebianVersions } from './apt.ts'
 /** The order of one version relative to another. */
 type Order = 'same' | 'older' | 'newer' | 'unknown'
 
-/** The parts of a version as a tool, a package or an endpoint prints it. */
-interface VersionNumber {
-  readonly numbers: readonly number[]
-  /** Below 0 before the release (`-rc`), 0 for the release, above 0 after it; null for an unknown suffix. */
-  readonly stage: number | null
-  readonly suffix: string
-  readonly word: string
-  /** The number of the release candidate, hotfix or rebuild. */
-  readonly count: number
-}
+type VersionNumber = NonNullable<ReturnType<typeof readVersion>>
 
 /**
  * Compares `v0.12.2-rc` of a tag, `0.12.1~rc` of a package, `Name/0.14.2` of an endpoint. A release is older than its
@@ -54,7 +45,8 @@ export const versionIn = (text: string | null): string | null =>
 const VERSION =
   /^(?:[\w.-]{1,60}\/)?(?:\d{1,5}:)?v?(?<version>(?<numbers>\d{1,9}(?:\.\d{1,9}){1,4})(?<suffix>[-~+][\w.+~-]{0,60})?)$/i
 
-const readVersion = (text: string | null): VersionNumber | null => {
+/** The parts of a version as a tool, a package or an endpoint prints it; `count` is that of the candidate, hotfix or rebuild. */
+const readVersion = (text: string | null) => {
   const { numbers, suffix = '' } = VERSION.exec(text?.trim() ?? '')?.groups ?? {}
   if (numbers === undefined) return null
   const [, word = '', count = ''] = WORD.exec(suffix.toLowerCase()) ?? []
@@ -74,6 +66,7 @@ const LATER = ['hotfix', 'fix', 'patch', REBUILD]
 /** Suffixes that distributions add. */
 const PACKAGING = ['', 'deb', 'ubuntu', 'bpo']
 
+/** Below 0 before the release (`-rc`), 0 for the release, above 0 after it; null for an unknown suffix. */
 const stageOf = (word: string): number | null => {
   if (PACKAGING.includes(word)) return 0
   if (LATER.includes(word)) return 1
@@ -112,13 +105,6 @@ export const compareReleases = (a: string, b: string): number => compareDebianVe
 
 const withTilde = (release: string): string => release.replaceAll(/[-.]?rc(?=\d)/g, '~')
 
-export interface PackageVersion {
-  /** Null if only the version was queried. */
-  readonly package: string | null
-  /** The Debian version, like `0.12.1~rc`, which sorts before `0.12.1`. */
-  readonly version: string
-}
-
 /**
  * Columns: desired state, actual state, error; name; version; architecture. If the second letter is not `i`, the
  * package is not installed.
@@ -131,7 +117,7 @@ const PACKAGE_VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
  * Parses a row of `dpkg -l`, or the output of `dpkg-query` for `${Package} ${Version}` or `${Version}`; of several
  * packages, the first. Throws a ParseError, also for a package that is not installed.
  */
-export const parsePackageVersion = (text: string): PackageVersion => {
+export const parsePackageVersion = (text: string) => {
   for (const line of text.split('\n')) {
     const found = packageVersionIn(line.trim())
     if (found) return found
@@ -139,19 +125,18 @@ export const parsePackageVersion = (text: string): PackageVersion => {
   throw new ParseError('the version of the package', 'an installed package with its version', text)
 }
 
-/** The same for one line; null for any other text. */
-export const packageVersionIn = (line: string): PackageVersion | null => {
+/**
+ * The same for one line; null for any other text. The package is null if only the version was queried, which is that of
+ * Debian: `0.12.1~rc` sorts before `0.12.1`.
+ */
+export const packageVersionIn = (
+  line: string,
+): { readonly package: string | null; readonly version: string } | null => {
   const [, name = null, version = ''] = ROW.exec(line) ?? PAIR.exec(line) ?? []
   return PACKAGE_VERSION.test(version) ? { package: name, version } : null
 }
 
-/** The installed package; `installedAt` in milliseconds, null if dpkg did not return it (before 1.19.3). */
-export interface InstalledPackage extends PackageVersion {
-  readonly architecture: string
-  readonly installedAt: number | null
-  /** `apt-mark hold`: apt does not upgrade it by itself. */
-  readonly isHeld: boolean
-}
+export type InstalledPackage = NonNullable<ReturnType<typeof parseInstalledPackage>>
 
 /**
  * The second letter: installed, unpacked, half configured, waiting for triggers. In all these states the files are
@@ -163,7 +148,7 @@ const STATUS = /^[uirph]([a-zA-Z])[R ]? /
  * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version} ${Architecture}
  * ${db-fsys:Last-Modified}`; null if the package is not installed or was removed. Throws a ParseError.
  */
-export const parseInstalledPackage = (text: string): InstalledPackage | null => {
+export const parseInstalledPackage = (text: string) => {
   const row = text.trimStart()
   const [, status = ''] = STATUS.exec(row) ?? []
   if (/^[ncH]$/.test(status)) return null
@@ -171,7 +156,9 @@ export const parseInstalledPackage = (text: string): InstalledPackage | null => 
   return {
     ...parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row),
     architecture,
+    /** In milliseconds; null if dpkg did not return it (before 1.19.3). */
     installedAt: /^\d{1,11}$/.test(modified) ? Number(modified) * second : null,
+    /** `apt-mark hold`: apt does not upgrade it by itself. */
     isHeld: row.startsWith('h'),
   }
 }
@@ -186,16 +173,7 @@ export const parseHeld = (text: string): boolean | null => {
 }
 
 /** The version of a node program as it reports it. Null is a value that is missing or empty. */
-export interface NodeVersion {
-  readonly program: string | null
-  /** `0.14.2-rc` of the tag `v0.14.2-rc`. */
-  readonly version: string | null
-  readonly tag: string | null
-  readonly commit: string | null
-  readonly branch: string | null
-  /** Also true in official builds. */
-  readonly modified: boolean | null
-}
+export type NodeVersion = ReturnType<typeof parseNodeVersion>
 
 const optional = z.string().nullish()
 /** All texts are empty in a build without git. */
@@ -206,15 +184,18 @@ const build = z
     tag: tag || null,
     commit: commit || null,
     branch: branch || null,
+    /** Also true in official builds. */
     modified,
   }))
+
+const NO_BUILD: z.output<typeof build> = { tag: null, commit: null, branch: null, modified: null }
 
 const JSON_LINE = /^(?:([\w.-]+) )?(\{.*\})$/
 const PLAIN_LINE = /^([\w.-]+) v?(\d+\.\d+\.\d+[\w.+~-]*)$/
 const TAG = /^v?(\d+\.\d+\.\d+[\w.+~-]*)$/
 
-/** Parses the output of `--version` of a node program. Throws a ParseError. */
-export const parseNodeVersion = (text: string): NodeVersion => {
+/** Parses the output of `--version` of a node program; the version is `0.14.2-rc` of the tag `v0.14.2-rc`. Throws a ParseError. */
+export const parseNodeVersion = (text: string) => {
   for (const line of text.split('\n').map((one) => one.trim())) {
     const [, program = null, json] = JSON_LINE.exec(line) ?? []
     const { data } = json === undefined ? {} : build.safeParse(tryJson(json))
@@ -224,7 +205,7 @@ export const parseNodeVersion = (text: string): NodeVersion => {
     }
     const [, name, version] = PLAIN_LINE.exec(line) ?? []
     if (name !== undefined && version !== undefined) {
-      return { program: name, version, tag: null, commit: null, branch: null, modified: null }
+      return { program: name, version, ...NO_BUILD }
     }
   }
   throw new ParseError('the version of the node', 'NAME {"tag":…} or NAME x.y.z', text)

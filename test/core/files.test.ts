@@ -142,7 +142,7 @@ const outcome = (running: Promise<string>): { text: string } => {
 
 test('an operation that hangs stops the others of its file system, and two stop all, until they end', async () => {
   const clock = manualClock()
-  const gate = createFileGate(5000, { clock, fileSystemOf: (path) => path.split('/')[1] ?? '' })
+  const gate = createFileGate(5000, clock, (path) => path.split('/')[1] ?? '')
   const read = async (path: string): Promise<string> =>
     gate(path, () => Promise.resolve('read')).catch((error: unknown) => describeFileError(error).happened)
   const [a, waiting, b] = [operation(), operation(), operation()]

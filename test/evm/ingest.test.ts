@@ -120,7 +120,7 @@ describe('the ingest from a real node', () => {
     const headers = createHeaders(rpc)
     const receipts = createReceiptReader(rpc)
     const truth = await truthOf(chain, await chain.height())
-    const filters = createHeaderFilters({ clock: systemClock, onIgnored: () => expect.unreachable() })
+    const filters = createHeaderFilters(systemClock, () => expect.unreachable())
     let found = 0
     for (const block of truth) {
       const [head] = await headers.take(block.number, block.number, LIVING)

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { createLimiter, createSendRequest, type FailedAttempt, newCounters } from '../../query/client/request.ts'
+import { createLimiter, createSendRequest, type FailedAttempt } from '../../query/client/request.ts'
 import { createEndpoint, type Reply, type TransportFailure } from '../../query/client/transport.ts'
 import { createErrorFactory, QueryError } from '../../query/client/errors.ts'
-import type { Retry } from '../../query/client/types.ts'
+import { newCounters, type Retry } from '../../query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import {

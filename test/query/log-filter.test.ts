@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createLogFilter, filterFieldsOf } from '../../query/commands/query/rows.ts'
+import { filterFieldsOf } from '../../query/commands/query/rows.ts'
+import { createLogFilter } from '../../query/log-fields.ts'
 import { matches } from '../support/query-chain.ts'
 
 const VALUES = ['0xaa', '0xbb', '0xCC']

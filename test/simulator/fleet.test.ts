@@ -41,8 +41,8 @@ test('the configuration for Prometheus is the shipped one, with the targets and 
   const shipped: unknown = parse(await readFile(join(import.meta.dirname, '../../deploy/prometheus/fleet.yml'), 'utf8'))
   const [ours, ...others] = schema.parse(shipped).scrape_configs
   expect(ours).toMatchObject({ job_name: 'chain-agent', sample_limit: 2000 })
-  const places = { targetsFile: '/run/targets.json', serverUrl: 'http://127.0.0.1:9843' }
-  const { rule_files: rules, ...written } = schema.parse(parse(await readScrapeConfig(places)))
+  const text = await readScrapeConfig('/run/targets.json', 'http://127.0.0.1:9843')
+  const { rule_files: rules, ...written } = schema.parse(parse(text))
   expect(written).toEqual({
     global: schema.parse(shipped).global,
     scrape_configs: [

@@ -1,8 +1,8 @@
 import { ConfigError, SourceError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../client/errors.ts'
-import { writeBalances } from './output.ts'
+import { type BalancesReport, writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
-import { otherChainOf, type Verification, verifyBalances } from './verify.ts'
+import { otherChainOf, verifyBalances } from './verify.ts'
 import { checkpointOf, withCheckpointLocked } from '../../client/checkpoint.ts'
 import { checkWritable, exists } from '../../../src/sources/durable.ts'
 import { standardOf } from '../../tokens/signatures.ts'
@@ -13,12 +13,8 @@ import { createProgress } from '../../../src/terminal/progress.ts'
 import { createProgressLine, createRetryReporter, exitWithError, printResumeHint } from '../query/report.ts'
 import { openService } from '../query/service.ts'
 
-export const computeBalances = async ({
-  io,
-  exit,
-  options,
-  command,
-}: CommandContext<BalancesOptions>): Promise<void> => {
+export const computeBalances = async (context: CommandContext<BalancesOptions>): Promise<void> => {
+  const { io, exit, options, command } = context
   const problem = conflictIn(options)
   if (problem !== undefined) command.error(`error: ${problem}`)
   const { standard, token: contract, profile = null, output, checkpoint } = options
@@ -30,17 +26,10 @@ export const computeBalances = async ({
     if (!options.quiet) progress.show(text)
   }
   const run = async (): Promise<ExitCode | undefined> => {
-    const reportRetry = createRetryReporter(io, options.url)
     const progressLine = createProgressLine(io.clock)
     const rebuilt = await rebuildBalances({
       ...token,
-      client: await openService(options, {
-        ...io,
-        onRetry: (retry) => {
-          progress.end()
-          reportRetry(retry)
-        },
-      }),
+      client: await openService(options, { ...io, onRetry: createRetryReporter(io, options.url, progress.end) }),
       url: options.url,
       clock: io.clock,
       signal: io.signal,
@@ -54,7 +43,7 @@ export const computeBalances = async ({
     })
     if (!rebuilt) return undefined
     if (plan !== null) showProgress('Comparing with the contract')
-    const verified = await verify({ io, token, rebuilt, plan })
+    const verified = await verify(io, { token, rebuilt }, plan)
     progress.end()
     const { decimals = null, checksum = false } = options
     await writeBalances(io, options, { token, rebuilt, ...verified, decimals, checksum })
@@ -65,19 +54,19 @@ export const computeBalances = async ({
   try {
     if (output !== undefined) await checkWritable(output)
     const code = await (file === undefined ? run() : withCheckpointLocked(file, run))
-    if (code === undefined) await exitInterrupted(io, exit, { file })
+    if (code === undefined) await exitInterrupted(context, file)
     else exit(code)
   } catch (error) {
     progress.end()
-    if (io.signal.aborted) await exitInterrupted(io, exit, { file, error })
-    else await exitWithError(io, exit, { thrown: error, checkpoint: file })
+    if (io.signal.aborted) await exitInterrupted(context, file, error)
+    else await exitWithError(context, error, file)
   } finally {
     progress.end()
   }
 }
 
 /** Without --verify only a different balance counts: a contract may count its supply in another way. */
-const isVerified = ({ verified }: Verified, plan: VerifyPlan | null): boolean => {
+const isVerified = ({ verified }: Verified, plan: VerifyPlan): boolean => {
   if (!verified || plan?.isRequested === false) return (verified?.different ?? []).length === 0
   const { asked, equal, different, supply } = verified
   return different.length === 0 && supply?.ours === supply?.theirs && (asked === 0 || equal > 0)
@@ -103,16 +92,12 @@ const conflictIn = (options: BalancesOptions): string | undefined => {
   return undefined
 }
 
-interface VerifyPlan {
-  readonly sample: number
-  readonly rpcUrl: string
-  /** Whether --verify was given. */
-  readonly isRequested: boolean
-}
+type VerifyPlan = ReturnType<typeof verifyPlanOf>
 
 /** Null if no RPC is configured, or with `--verify 0`. */
-const verifyPlanOf = (io: Io, { verify: sample, rpc }: BalancesOptions): VerifyPlan | null => {
+const verifyPlanOf = (io: Io, { verify: sample, rpc }: BalancesOptions) => {
   if (sample === 0) return null
+  /** Whether --verify was given. */
   const isRequested = sample !== undefined
   const rpcUrl = rpc ?? (isRequested ? loadFor(io, undefined).config.rpc.url : configuredRpcOf(io))
   return rpcUrl === undefined ? null : { sample: sample ?? DEFAULT_SAMPLE, rpcUrl, isRequested }
@@ -129,21 +114,13 @@ const configuredRpcOf = (io: Io): string | undefined => {
   }
 }
 
-interface VerifyContext {
-  readonly io: Io
-  readonly token: TokenContract
-  readonly rebuilt: RebuiltBalances
-  readonly plan: VerifyPlan | null
-}
+type Verified = Pick<BalancesReport, 'verified' | 'unverified'>
 
-interface Verified {
-  readonly verified: Verification | null
-  /** Why no balance was compared; null if one was. */
-  readonly unverified: string | null
-}
-
-const verify = async (context: VerifyContext): Promise<Verified> => {
-  const { io, token, rebuilt, plan } = context
+const verify = async (
+  io: Io,
+  { token, rebuilt }: Pick<BalancesReport, 'token' | 'rebuilt'>,
+  plan: VerifyPlan,
+): Promise<Verified> => {
   if (plan === null) return { verified: null, unverified: '' }
   const { sample, rpcUrl, isRequested } = plan
   const options = {
@@ -171,9 +148,9 @@ const obstacleIn = ({ complete, ledger }: RebuiltBalances, { standard }: TokenCo
 }
 
 const exitInterrupted = async (
-  io: Io,
-  exit: (code: ExitCode) => void,
-  { file, error }: { readonly file: string | undefined; readonly error?: unknown },
+  { io, exit }: CommandContext<BalancesOptions>,
+  file: string | undefined,
+  error?: unknown,
 ): Promise<void> => {
   if (io.signal.reason === READER_GONE) {
     exit(0)

@@ -1,6 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Profile, Standard } from '../../tokens/types.ts'
-import { readAddress, readAddressOf, readBlock, type ServiceOptions, serviceOptions } from '../query/service.ts'
+import {
+  readAddress,
+  readAddressOf,
+  readBlock,
+  readNumber,
+  type ServiceOptions,
+  serviceOptions,
+} from '../query/service.ts'
 
 export interface BalancesOptions extends ServiceOptions {
   readonly standard: Standard
@@ -58,11 +65,3 @@ export const balancesOptions = (command: Command): Command =>
     .option('--checkpoint <file>', 'checkpoint file; default with --output: FILE.checkpoint')
     .option('--resume', 'resume from the checkpoint, if it exists')
     .option('-q, --quiet', 'do not print the progress')
-
-const readNumber =
-  (min: number, max: number) =>
-  (text: string): number => {
-    const number = Number(text)
-    if (/^\d+$/.test(text) && number >= min && number <= max) return number
-    throw new InvalidArgumentError(`expected a number from ${min} to ${max}`)
-  }

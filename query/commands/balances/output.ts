@@ -10,7 +10,7 @@ import { excerpt } from '../../../src/core/errors.ts'
 import { UNGUARDED, unrequestedNote } from '../query/report.ts'
 import type { RebuiltBalances, TokenContract } from './rebuild.ts'
 
-interface BalancesReport {
+export interface BalancesReport {
   readonly token: TokenContract
   readonly rebuilt: RebuiltBalances
   readonly verified: Verification | null

@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/core/clock.ts'
 import { ParseError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../client/errors.ts'
 import type { BlockHash, Page, Progress, QueryClient } from '../../client/types.ts'
-import { type LedgerResult, type Profile, type Standard, StandardError } from '../../tokens/types.ts'
+import { type Profile, type Standard, StandardError } from '../../tokens/types.ts'
 import { createLedger, type Ledger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
 import {
@@ -38,29 +38,14 @@ interface RebuildOptions extends TokenContract {
   readonly onProgress: (progress: Progress) => void
 }
 
-export interface RebuiltBalances {
-  readonly ledger: LedgerResult
-  /** Whether all blocks through `target` have been read. */
-  readonly complete: boolean
-  /** The last block that has been applied. */
-  readonly through: number
-  readonly target: number
-  /** Block `through` and its hash, if the service reported it. */
-  readonly last: BlockHash | null
-  /** The error that ended the run early. */
-  readonly error: QueryError | null
-  /** Whether no hash proves that the pages near the head are of one chain; null for an incomplete run. */
-  readonly unguarded: boolean | null
-  /** Call after the balances have been written. */
-  readonly removeCheckpoint: () => Promise<void>
-}
+export type RebuiltBalances = NonNullable<Awaited<ReturnType<typeof rebuildBalances>>>
 
 /**
  * Computes the balances of a token from its events. Throws the errors of the client; but if the service becomes
  * unreachable after the first page, returns an incomplete result. Returns undefined if interrupted. The checkpoint
  * stays after the end, because verifying and writing the balances may fail or be interrupted.
  */
-export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltBalances | undefined> => {
+export const rebuildBalances = async (options: RebuildOptions) => {
   const { client, url, clock, signal, standard, contract, profile, fromBlock, fullHistory, onProgress } = options
   const topics = topicsOf(standard, profile)
   const identity = { standard, contract, profile, fromBlock, fullHistory, toBlock: options.toBlock }
@@ -75,7 +60,7 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
   let ledger = create()
   if (found) restoreLedger(ledger, found.payload, options.checkpoint?.file ?? '')
   let next = found?.mark.next ?? fromBlock ?? 0
-  let last = found?.mark.last ?? null
+  let last: BlockHash | null = found?.mark.last ?? null
   const schedule = createCheckpointSchedule({
     clock,
     height,
@@ -84,17 +69,21 @@ export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltB
   })
   const removeCheckpoint = async (): Promise<void> => checkpoint?.remove()
   let unguarded: boolean | null = null
-  const finish = async (complete: boolean, error: QueryError | null): Promise<RebuiltBalances> => {
+  /** `complete`: all blocks through `target` have been read; `error` ended the run early. */
+  const finish = async (complete: boolean, error: QueryError | null) => {
     try {
-      const ledgerResult = ledger.result()
       return {
-        ledger: ledgerResult,
+        ledger: ledger.result(),
         complete,
+        /** The last block that has been applied. */
         through: next - 1,
         target,
+        /** Block `through` and its hash, if the service reported it. */
         last,
         error,
+        /** Whether no hash proves that the pages near the head are of one chain; null for an incomplete run. */
         unguarded: complete ? unguarded : null,
+        /** Call after the balances have been written. */
         removeCheckpoint,
       }
     } catch (thrown) {

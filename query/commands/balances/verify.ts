@@ -7,7 +7,8 @@ import { createHttpClient } from '../../../src/sources/http.ts'
 import { createRpcEndpoint, type RpcEndpoint } from '../../../src/sources/endpoints.ts'
 import type { BlockHash } from '../../client/types.ts'
 import { topicOf } from '../../tokens/signatures.ts'
-import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
+import type { LedgerResult } from '../../tokens/ledger.ts'
+import type { BalanceRow } from '../../tokens/types.ts'
 import type { SourceOverrides } from '../../../src/terminal/io.ts'
 import type { TokenContract } from './rebuild.ts'
 
@@ -22,23 +23,7 @@ interface VerifyOptions extends TokenContract, SourceOverrides {
   readonly signal: AbortSignal
 }
 
-export interface Verification {
-  readonly asked: number
-  readonly equal: number
-  readonly different: readonly Difference[]
-  /** The number of balances that the node did not return, and the first reason. */
-  readonly unchecked: number
-  readonly why: string | null
-  /** The supply of an ERC-20, by events and by the contract; null if one of them is unknown. */
-  readonly supply: { readonly ours: string; readonly theirs: string } | null
-}
-
-export interface Difference {
-  readonly row: BalanceRow
-  /** A number, the address of an owner, or that there is no owner. */
-  readonly ours: string
-  readonly theirs: string
-}
+export type Verification = Awaited<ReturnType<typeof verifyBalances>>
 
 const TIMEOUT_MS = 10 * second
 
@@ -61,11 +46,13 @@ export const otherChainOf = async (
 }
 
 /** Compares a sample of the balances with the contract, by eth_call at the last block of the balances. */
-export const verifyBalances = async (options: VerifyOptions): Promise<Verification> => {
+export const verifyBalances = async (options: VerifyOptions) => {
   const { rpcUrl, clock, signal } = options
   const rpc = createRpcEndpoint(options.ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
-  const different: Difference[] = []
+  /** A number, the address of an owner, or that there is no owner. */
+  const different: { readonly row: BalanceRow; readonly ours: string; readonly theirs: string }[] = []
   let [equal, unchecked, failures] = [0, 0, 0]
+  /** The first reason why the node did not return a balance. */
   let why: string | null = null
   const chosen = sampleOf(options)
   for (const row of chosen) {
@@ -92,7 +79,8 @@ type ContractAnswer = { readonly value: string } | { readonly why: string; reado
 
 const NO_ANSWER: ContractAnswer = { why: 'no answer', hasFailed: true }
 
-const supplyOf = async (rpc: RpcEndpoint, options: VerifyOptions): Promise<Verification['supply']> => {
+/** The supply of an ERC-20, by events and by the contract; null if one of them is unknown. */
+const supplyOf = async (rpc: RpcEndpoint, options: VerifyOptions) => {
   const { supply } = options.ledger
   if (supply === null || options.standard !== 'erc20') return null
   options.signal.throwIfAborted()

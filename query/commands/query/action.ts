@@ -73,15 +73,8 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
   }
   const progress = createProgress(io)
   const progressLine = createProgressLine(io.clock)
-  const reportRetry = createRetryReporter(io, options.url)
   try {
-    const client = await openService(options, {
-      ...io,
-      onRetry: (retry) => {
-        progress.end()
-        reportRetry(retry)
-      },
-    })
+    const client = await openService(options, { ...io, onRetry: createRetryReporter(io, options.url, progress.end) })
     const { run, logs, unrequested } = await fetchLogs({
       client,
       ...createRowRenderer({ query, format, redact: client.redact }),
@@ -107,16 +100,14 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
   } catch (error) {
     progress.end()
     if (io.signal.aborted) exitStopped(io, exit, output)
-    else {
-      const checkpoint = output === undefined ? undefined : checkpointOf(output)
-      await exitWithError(io, exit, { thrown: error, checkpoint })
-    }
+    else await exitWithError(context, error, output === undefined ? undefined : checkpointOf(output))
   } finally {
     progress.end()
   }
 }
 
-const printHeight = async ({ io, exit, options, command }: CommandContext<QueryOptions>): Promise<void> => {
+const printHeight = async (context: CommandContext<QueryOptions>): Promise<void> => {
+  const { io, exit, options, command } = context
   const { address, topic, fields, fromBlock, toBlock, query, output, resume } = options
   if (address.length + topic.length > 0 || [fields, fromBlock, toBlock, query, output, resume].some(isSet))
     command.error('error: --height fetches no logs: it cannot be combined with a filter, a block range or --output')
@@ -130,7 +121,7 @@ const printHeight = async ({ io, exit, options, command }: CommandContext<QueryO
     io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
     exit(0)
   } catch (error) {
-    await exitWithError(io, exit, { thrown: error })
+    await exitWithError(context, error)
   }
 }
 
@@ -238,6 +229,11 @@ const invalid = (problems: string): UsageError =>
     `${problems}\n  what to do: use the format of the body of POST /query: from_block, to_block, logs with one filter, field_selection.log`,
   )
 
+interface OutputFile {
+  readonly file: string
+  readonly resume: boolean
+}
+
 interface FetchLogsOptions {
   readonly client: QueryClient
   /** The address of the service, which identifies the chain of a checkpoint. */
@@ -249,7 +245,7 @@ interface FetchLogsOptions {
   readonly head: string
   readonly render: (page: Page) => RenderedPage
   /** A file that grows with each page, or a function that receives the text. */
-  readonly output: { readonly file: string; readonly resume: boolean } | { send(text: string): Promise<void> }
+  readonly output: OutputFile | { send(text: string): Promise<void> }
   readonly onProgress: (progress: Progress) => void
 }
 
@@ -290,15 +286,13 @@ const printedBlocksReplaced = new QueryError('protocol', {
   advice: 'run the query again; with --output the file is rewritten automatically',
 })
 
-const fetchToFile = async (
-  options: FetchLogsOptions,
-  { file, resume }: { readonly file: string; readonly resume: boolean },
-) => {
+const fetchToFile = async (options: FetchLogsOptions, output: OutputFile) => {
+  const { file } = output
   const { client, url, clock, signal, head, render, onProgress } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
   const height = await client.height(signal)
   const written = createFingerprint()
-  const point = await resumePointOf({ file, resume, checkpoint, signal }, written)
+  const point = await resumePointOf({ output, signal }, checkpoint, written)
   const target = point?.target ?? Math.min(options.query.toBlock ?? height, height)
   let { logs, unrequested } = point?.output ?? { logs: 0, unrequested: 0 }
   // A run that was killed after its last step may have left a checkpoint.
@@ -355,19 +349,13 @@ const fetchToFile = async (
   }
 }
 
-interface Resumed {
-  readonly file: string
-  readonly resume: boolean
-  readonly checkpoint: CheckpointFile
-  readonly signal: AbortSignal
-}
-
 /**
  * Undefined for a new run. Otherwise adds the complete part of the output to `written`. Throws a SourceError if an earlier
  * run exists that cannot be resumed, or without --resume.
  */
 const resumePointOf = async (
-  { file, resume, checkpoint, signal }: Resumed,
+  { output: { file, resume }, signal }: { readonly output: OutputFile; readonly signal: AbortSignal },
+  checkpoint: CheckpointFile,
   written: ReturnType<typeof createFingerprint>,
 ) => {
   const size = await partialBytes(file)

@@ -32,13 +32,11 @@ export const createProgressLine = ({ elapsed }: Pick<Clock, 'elapsed'>): ((now: 
 /** Requests run in parallel, and all of them fail when the service is down. */
 const MIN_INTERVAL_MS = second
 
-/** Reports on standard error why and when a request is sent again, at most once a second. */
-export const createRetryReporter = (
-  { stderr, clock }: Pick<Io, 'stderr' | 'clock'>,
-  url: string,
-): ((retry: Retry) => void) => {
+/** Reports on standard error why and when a request is sent again, at most once a second; `before` is called each time. */
+export const createRetryReporter = ({ stderr, clock }: Pick<Io, 'stderr' | 'clock'>, url: string, before = nothing) => {
   let last = -Infinity
-  return ({ happened, reported, waitMs, attempt }) => {
+  return ({ happened, reported, waitMs, attempt }: Retry): void => {
+    before()
     const now = clock.elapsed()
     if (now - last < MIN_INTERVAL_MS) return
     last = now
@@ -49,23 +47,19 @@ export const createRetryReporter = (
   }
 }
 
+const nothing = (): void => undefined
+
 /** 1 for the other kinds. */
 const EXIT_CODES: Readonly<Partial<Record<QueryErrorKind, ExitCode>>> = { auth: 3, protocol: 5, 'no-progress': 5 }
 
-interface FailedRun {
-  readonly thrown: unknown
-  /** The checkpoint file of the run, which may not exist. */
-  readonly checkpoint?: string | undefined
-}
-
 /**
  * Prints an error of the client or the ledger and exits with its code; throws any other error. A ConfigError of the
- * client is an error in the options of the command.
+ * client is an error in the options of the command. The checkpoint file of the run may not exist.
  */
 export const exitWithError = async (
-  io: Pick<Io, 'stderr'>,
-  exit: (code: ExitCode) => void,
-  { thrown, checkpoint }: FailedRun,
+  { io, exit }: { readonly io: Pick<Io, 'stderr'>; readonly exit: (code: ExitCode) => void },
+  thrown: unknown,
+  checkpoint?: string,
 ): Promise<void> => {
   const error = asError(thrown)
   if (error instanceof ConfigError) throw new UsageError(error.message, { cause: error })

@@ -1,14 +1,9 @@
 import { QueryError, repeatedPosition } from '../../client/errors.ts'
 import type { LogQuery, Page } from '../../client/types.ts'
-import { type LogField, TOPICS } from '../../log-fields.ts'
+import { parseInteger } from '../../client/wire-format.ts'
+import { createLogFilter, type LogField, TOPICS } from '../../log-fields.ts'
 
 export type RowFormat = 'ndjson' | 'csv'
-
-interface RowRenderer {
-  /** The line before the first row; empty for NDJSON. */
-  readonly head: string
-  render(page: Page): RenderedPage
-}
 
 export interface RenderedPage {
   readonly text: string
@@ -28,13 +23,14 @@ interface RowOptions {
 type Value = string | number | boolean | null
 
 /** One row per log, ordered by block and log index, independent of the order in the page. */
-export const createRowRenderer = ({ query, format, redact }: RowOptions): RowRenderer => {
+export const createRowRenderer = ({ query, format, redact }: RowOptions) => {
   const fields: readonly LogField[] = [...new Set<LogField>(['block_number', 'log_index', ...query.fields])]
   const isRequested = createLogFilter(query)
   return {
+    /** The line before the first row; empty for NDJSON. */
     head: format === 'csv' ? csvLine(fields) : '',
-    render: (page) => {
-      const all = rowsOf(page, { fields, redact })
+    render: (page: Page): RenderedPage => {
+      const all = rowsOf(page, fields, redact)
       const rows = all.filter(isRequested)
       const lines = rows.map(({ values }) =>
         format === 'csv'
@@ -46,27 +42,16 @@ export const createRowRenderer = ({ query, format, redact }: RowOptions): RowRen
   }
 }
 
-interface Row {
-  readonly block: number
-  readonly index: number
-  readonly address: string | null
-  readonly topics: readonly (string | null)[]
-  readonly values: readonly Value[]
-}
-
-interface RowContext extends Pick<RowOptions, 'redact'> {
-  readonly fields: readonly LogField[]
-}
-
-const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
+const rowsOf = (page: Page, fields: readonly LogField[], redact: RowOptions['redact']) => {
   const rows = page
     .logObjects()
-    .map((log): Row => {
+    .map((log) => {
       const read = (field: LogField): Value => {
         const raw = log[field] ?? null
-        const value = raw === null ? null : READERS[field].read(raw)
+        const reader = READERS[field] ?? HEX
+        const value = raw === null ? null : reader.read(raw)
         if (value !== undefined) return value
-        throw unexpected(`${READERS[field].expected} as ${field} of ${nameOf(log)}`, redact(JSON.stringify(raw)))
+        throw unexpected(`${reader.expected} as ${field} of ${nameOf(log)}`, redact(JSON.stringify(raw)))
       }
       const [block, index] = [read('block_number'), read('log_index')]
       if (typeof block !== 'number' || typeof index !== 'number') {
@@ -85,14 +70,8 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-const parseNumber = (value: unknown): number | undefined => {
-  const number = typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value
-  const isCount = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
-  return isCount ? number : undefined
-}
-
 const nameOf = (log: Readonly<Record<string, unknown>>): string => {
-  const [block, index] = [parseNumber(log['block_number']), parseNumber(log['log_index'])]
+  const [block, index] = [parseInteger(log['block_number']), parseInteger(log['log_index'])]
   return `log ${index ?? '(no number)'} in block ${block ?? '(no number)'}`
 }
 
@@ -102,7 +81,7 @@ interface ValueReader {
   readonly read: (value: unknown) => Value | undefined
 }
 
-const NUMBER: ValueReader = { expected: 'a number', read: parseNumber }
+const NUMBER: ValueReader = { expected: 'a number', read: parseInteger }
 
 /** Only hex digits, so that no text of the service, such as a formula, reaches a spreadsheet. */
 const HEX: ValueReader = {
@@ -114,24 +93,12 @@ const HEX: ValueReader = {
   },
 }
 
-const BOOLEAN: ValueReader = {
-  expected: 'true or false',
-  read: (value) => (typeof value === 'boolean' ? value : undefined),
-}
-
-const READERS: Readonly<Record<LogField, ValueReader>> = {
-  removed: BOOLEAN,
+/** Of the fields that are not hex. */
+const READERS: Readonly<Partial<Record<LogField, ValueReader>>> = {
+  removed: { expected: 'true or false', read: (value) => (typeof value === 'boolean' ? value : undefined) },
   log_index: NUMBER,
   transaction_index: NUMBER,
-  transaction_hash: HEX,
-  block_hash: HEX,
   block_number: NUMBER,
-  address: HEX,
-  data: HEX,
-  topic0: HEX,
-  topic1: HEX,
-  topic2: HEX,
-  topic3: HEX,
 }
 
 const unexpected = (expected: string, evidence?: string): QueryError =>
@@ -147,28 +114,8 @@ export const csvLine = (cells: readonly string[]): string => `${cells.map(cell).
 
 const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-type LogCriteria = Pick<LogQuery, 'addresses' | 'topics'>
-
-/** The fields of a log by which the service selects it; null if the response does not have the field. */
-interface SelectedBy {
-  readonly address: string | null
-  /** A topic that the log does not have is null. */
-  readonly topics: readonly (string | null)[]
-}
-
-/** Whether the query requested a log. An address that the response does not have cannot be compared. */
-export const createLogFilter = ({ addresses, topics }: LogCriteria): ((log: SelectedBy) => boolean) => {
-  const contracts = new Set(addresses)
-  const positions = topics.flatMap((alternatives, at) =>
-    alternatives.length === 0 ? [] : [{ at, alternatives: new Set(alternatives) }],
-  )
-  return (log) =>
-    (contracts.size === 0 || log.address === null || contracts.has(log.address.toLowerCase())) &&
-    positions.every(({ at, alternatives }) => alternatives.has(log.topics[at]?.toLowerCase() ?? ''))
-}
-
 /** The fields that show whether the query requested a log. */
-export const filterFieldsOf = ({ addresses, topics }: LogCriteria): readonly LogField[] => [
+export const filterFieldsOf = ({ addresses, topics }: Pick<LogQuery, 'addresses' | 'topics'>): readonly LogField[] => [
   ...(addresses.length === 0 ? [] : (['address'] as const)),
   ...TOPICS.filter((_, at) => (topics[at] ?? []).length > 0),
 ]

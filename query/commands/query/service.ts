@@ -3,7 +3,6 @@ import { UsageError } from '../../../src/terminal/io.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
 import { hour, parseDuration, renderDuration } from '../../../src/core/units.ts'
-import { isKeyHeader } from '../../client/transport.ts'
 import { QueryError } from '../../client/errors.ts'
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient, type Retry } from '../../client/types.ts'
 import { EmptySecretError, readSecretFile } from '../../../src/sources/credential-file.ts'
@@ -75,7 +74,7 @@ export const serviceOptions = (command: Command): Command =>
     .option(
       '--retries <number>',
       `how many times a failed request is sent again; default ${DEFAULT_RETRIES}, 0 for never`,
-      readRetries,
+      readNumber(0, MAX_RETRIES),
     )
 
 export const EXIT_CODES_NOTE = `A request that fails is sent again after up to 5 s, and after a rate limit when
@@ -108,8 +107,11 @@ export const readAddressOf =
     return text
   }
 
+/** Headers with a meaning in HTTP itself. */
+const RESERVED = /^(?:host|connection|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect|user-agent)$/i
+
 const readHeader = (text: string): string => {
-  if (/^[A-Za-z0-9-]{1,64}$/.test(text) && isKeyHeader(text)) return text
+  if (/^[A-Za-z0-9-]{1,64}$/.test(text) && !RESERVED.test(text)) return text
   throw new InvalidArgumentError('expected the name of a header, for example X-Api-Key')
 }
 
@@ -123,11 +125,13 @@ const readTimeout = (text: string): number => {
   throw new InvalidArgumentError(`expected a duration from 1ms to 1h, like 10s${hint}`)
 }
 
-const readRetries = (text: string): number => {
-  const retries = Number(text)
-  if (/^\d{1,3}$/.test(text) && retries <= MAX_RETRIES) return retries
-  throw new InvalidArgumentError(`expected a number from 0 to ${MAX_RETRIES}`)
-}
+export const readNumber =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number
+    throw new InvalidArgumentError(`expected a number from ${min} to ${max}`)
+  }
 
 export const readBlock = (text: string): number => {
   const block = Number(text)

@@ -6,7 +6,6 @@ import { attempt } from '../../../src/core/collector.ts'
 import { Secret } from '../../../src/core/redaction/secret.ts'
 import { second } from '../../../src/core/units.ts'
 import { trimTopics } from '../../service/api/parse-query.ts'
-import type { Retention } from '../../service/ingest/writer.ts'
 import { openClickHouseStore } from '../../store/clickhouse/store.ts'
 import { parseClickHouseUrl } from '../../store/clickhouse/servers.ts'
 import { checkDirectory } from '../../store/duckdb/database.ts'
@@ -17,14 +16,10 @@ import type { Filter, LogStore, WantedIdentity } from '../../store/store.ts'
 import { readSecretFile } from '../../../src/sources/credential-file.ts'
 import type { Log } from './status.ts'
 
-/** Which logs are kept, and for how long. */
-export interface StoragePlan {
-  readonly scope: Filter
-  readonly retention: Retention
-}
+export type StoragePlan = ReturnType<typeof planOf>
 
-/** Throws a ConfigError if nothing limits the size of the store. */
-export const planOf = ({ serveQuery }: Config): StoragePlan => {
+/** Which logs are kept, and for how long. Throws a ConfigError if nothing limits the size of the store. */
+export const planOf = ({ serveQuery }: Config) => {
   const { contracts, topics, retentionBlocks, retentionBytes, unbounded } = serveQuery
   // Canonical form: the store compares the scope with the recorded one.
   const scope = {
@@ -96,33 +91,22 @@ interface OpenStoreDependencies {
   readonly log: Log
 }
 
-interface OpenedStore {
-  readonly store: LogStore
-  /** Resolves once the node has reported the chain id of the store; rejects if it is of another chain. */
-  isOfChain(signal: AbortSignal): Promise<void>
-}
-
 const MAX_WAIT_MS = 10 * second
 
 /**
  * Opens the store for the chain of the node. If the node is unreachable, an existing store is opened for its own chain;
- * without one the node is polled until it responds. Undefined if the signal aborts before.
+ * without one the node is polled until it responds. Undefined if the signal aborts before. `isOfChain` resolves once the
+ * node has reported the chain id of the store, and rejects if it is of another chain.
  */
-export const openStore = async (
-  dependencies: OpenStoreDependencies,
-  signal: AbortSignal,
-): Promise<OpenedStore | undefined> => {
+export const openStore = async (dependencies: OpenStoreDependencies, signal: AbortSignal) => {
   const { scope, open, clock, readNodeChainId } = dependencies
   const first = await attempt(clock, () => readNodeChainId(signal))
   if (signal.aborted) return undefined
   if (!first.ok) {
     dependencies.log.warn(`${summaryOf(first.error)}; serving the existing store and retrying`)
     const store = await openWithoutNode(dependencies)
-    if (store)
-      return {
-        store,
-        isOfChain: async (stop) => expectChain(store, await pollChainId(dependencies, stop)),
-      }
+    const isOfChain = async (stop: AbortSignal) => store && expectChain(store, await pollChainId(dependencies, stop))
+    if (store) return { store, isOfChain }
   }
   const chainId = first.ok ? first.value : await pollChainId(dependencies, signal)
   if (chainId === undefined) return undefined

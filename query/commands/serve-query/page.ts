@@ -162,13 +162,12 @@ const figuresOf = (
 
 const numberText = (value: number | undefined): string | undefined => (value === undefined ? undefined : figure(value))
 
-interface FigureNotes {
-  /** Why it is unknown. */
-  readonly because: string
-  readonly note?: string | undefined
-}
-
-const renderOne = (label: string, value: string | undefined, { because, note }: FigureNotes): Html => {
+/** `because`: why it is unknown. */
+const renderOne = (
+  label: string,
+  value: string | undefined,
+  { because, note }: { readonly because: string; readonly note?: string | undefined },
+): Html => {
   const isKnown = value !== undefined
   return renderFigure({
     label,

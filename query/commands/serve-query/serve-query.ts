@@ -428,10 +428,8 @@ const createService = (dependencies: ServiceDependencies) => {
 }
 
 /** A response without the work of the API, in its format. */
-interface ErrorResponse {
+interface ErrorResponse extends Readonly<Record<'code' | 'message', string>> {
   readonly status: number
-  readonly code: string
-  readonly message: string
   readonly headers: Readonly<Record<string, string>>
 }
 

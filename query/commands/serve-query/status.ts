@@ -157,11 +157,7 @@ export const createProgressLog = (log: Log, clock: Clock): ((state: IngestState)
   }
 }
 
-interface ProgressPoint {
-  readonly at: number
-  readonly blocks: number
-  readonly logs: number
-}
+type ProgressPoint = Readonly<Record<'at' | 'blocks' | 'logs', number>>
 
 const progressText = ({ indexed, nodeHeight }: IngestState, from: ProgressPoint, to: ProgressPoint): string => {
   const seconds = Math.max(0.001, (to.at - from.at) / second)

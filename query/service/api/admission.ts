@@ -14,18 +14,11 @@ export interface Access {
   readonly requestsPerMinute: number | null
 }
 
-/** A request that may be served. */
-interface Admitted {
-  /** The client, for limits: a key, or an address if no key is required. */
-  readonly client: string
-  readonly headers: Readonly<Record<string, string>>
-}
-
-/** Identifies the client of a request. Throws an HttpError without a valid key, or if the rate limit is exceeded. */
+/** Identifies the client of a request, for limits: a key, or an address if no key is required. Throws an HttpError without a valid key, or if the rate limit is exceeded. */
 export const createAdmission = ({ keys, requestsPerMinute }: Access, clock: Clock) => {
   const digests = keys.map((key) => digest(key.reveal()))
-  const limitRate = createRateLimit({ perMinute: requestsPerMinute, clock })
-  return ({ headers, socket }: Request): Admitted => {
+  const limitRate = createRateLimit(requestsPerMinute, clock)
+  return ({ headers, socket }: Request) => {
     const client =
       digests.length === 0 ? networkOf(socket.remoteAddress ?? '') : `key ${authenticate(headers, digests)}`
     return { client, headers: limitRate(client) }
@@ -52,20 +45,14 @@ const authenticate = (headers: IncomingHttpHeaders, digests: readonly Buffer[]):
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-interface RateLimitOptions {
-  readonly perMinute: number | null
-  readonly clock: Clock
-  /** Largest number of identities; the oldest are removed beyond that. */
-  readonly maxIdentities?: number
-}
-
 const COST = 1
 
 /**
  * Counts one request of an identity and returns the rate limit headers. Throws an HttpError if the limit is exceeded.
- * A fixed window of one minute per identity, which starts with its first request.
+ * A fixed window of one minute per identity, which starts with its first request. Beyond `maxIdentities` the oldest are
+ * removed.
  */
-export const createRateLimit = ({ perMinute, clock, maxIdentities = 10_000 }: RateLimitOptions) => {
+export const createRateLimit = (perMinute: number | null, clock: Clock, maxIdentities = 10_000) => {
   const windows = new Map<string, { readonly until: number; requests: number }>()
   const open = (identity: string, now: number) => {
     const current = windows.get(identity)

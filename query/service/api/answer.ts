@@ -15,12 +15,7 @@ export interface QueryOptions {
   readonly valueShare: (fields: readonly LogField[]) => number
 }
 
-export interface ReadPage {
-  readonly query: ParsedQuery
-  readonly logs: LogPage
-  /** Of the service. */
-  readonly height: number
-}
+export type ReadPage = Awaited<ReturnType<typeof readPage>>
 
 /** What clients of the hosted service get. */
 export interface HostedPage {
@@ -34,21 +29,16 @@ export interface HostedPage {
   readonly blocks: readonly BlockHeader[]
   /** The first log of each transaction, as a row of the page. */
   readonly transactions: readonly number[]
-  readonly guard: Guard | null
+  /** Headers whose hashes show clients of the hosted service that consecutive pages are of one chain. */
+  readonly guard: Readonly<Record<'first' | 'last', BlockHeader>> | null
   readonly milliseconds: number
-}
-
-/** Hashes with which clients of the hosted service check that consecutive pages are of one chain. */
-interface Guard {
-  readonly first: BlockHeader
-  readonly last: BlockHeader
 }
 
 /** Largest number of blocks in a page if the query asks for every block. */
 const MOST_BLOCKS = 5000
 
 /** Reads one page of the query. Throws a StoreError. */
-export const readPage = async (query: ParsedQuery, options: QueryOptions, signal: AbortSignal): Promise<ReadPage> => {
+export const readPage = async (query: ParsedQuery, options: QueryOptions, signal: AbortSignal) => {
   const logs = await read(selectionOf(query, options), options, signal)
   return { query, logs, height: options.heights.atLeast(logs.range.last) }
 }
@@ -152,14 +142,9 @@ const headsOf = async (query: ParsedQuery, page: LogPage, store: LogStore) => {
   const listed = query.blockFields.length === 0 ? [] : numbersOf(query, page)
   const numbers = [...new Set([from, ...listed, last])]
   const heads = new Map((await store.heads(numbers)).map((head) => [head.number, head]))
-  const first = heads.get(from)
-  const end = heads.get(last)
+  const [first, end] = [heads.get(from), heads.get(last)]
   if (heads.size < numbers.length || !first || !end) throw await missingHeaders(from, store)
-  const blocks = listed.flatMap((number): readonly BlockHeader[] => {
-    const head = heads.get(number)
-    return head ? [head] : []
-  })
-  return { blocks, guard: { first, last: end } }
+  return { blocks: listed.flatMap((number) => heads.get(number) ?? []), guard: { first, last: end } }
 }
 
 const numbersOf = ({ blocks, from }: ParsedQuery, page: LogPage): readonly number[] =>

@@ -29,14 +29,7 @@ export interface QueryApiOptions {
   readonly onRefusal?: ((client: string, error: HttpError) => void) | undefined
 }
 
-export interface QueryApi {
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
-  /** Applies to new requests; every rate limit restarts. */
-  setAccess(access: Access): void
-  streams(): number
-  /** Ends all streams and waits, which would not end by themselves. */
-  end(): void
-}
+export type QueryApi = ReturnType<typeof createQueryApi>
 
 /** The last one keeps a reverse proxy from buffering events. */
 const STREAM_TYPE = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
@@ -62,17 +55,17 @@ type Act = (exchange: Exchange) => Promise<Reply | null> | Reply | null
 type AdmittedAct = (exchange: Exchange, client: string) => ReturnType<Act>
 
 /** Serves queries and the height. Never throws, and never sends a partial response. */
-export const createQueryApi = (options: QueryApiOptions): QueryApi => {
+export const createQueryApi = (options: QueryApiOptions) => {
   const { store, clock, height, onError = () => undefined, onRefusal = () => undefined } = options
   const limits = { ...QUERY_LIMITS, ...options.limits }
   let admit = createAdmission(options.access, clock)
-  const createSender = createSenders({ clock, limits, observer: options.observer })
-  const queue = createRequestQueue({ limits, clock })
+  const createSender = createSenders(limits, options.observer, clock)
+  const queue = createRequestQueue(limits, clock)
   // Each turn of the event loop reads a part of each body that arrives, and other work waits for the turn.
-  const bodies = createRequestQueue({ limits: limits.largeBodies, clock })
+  const bodies = createRequestQueue(limits.largeBodies, clock)
   const held = createSlots(limits.held)
   const streams = createSlots(limits.streams)
-  const heights = createHeights({ height, clock })
+  const heights = createHeights(height, clock)
   const readBody = createBodyReader(limits.bodyBytes)
   /** Ends what would not end by itself. */
   const endings = new Set<() => void>()
@@ -200,14 +193,16 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
     }),
   )
   return {
-    handle: (request, response) => {
+    handle: (request: IncomingMessage, response: ServerResponse): void => {
       app(request, response)
     },
-    setAccess: (access) => {
+    /** Applies to new requests; every rate limit restarts. */
+    setAccess: (access: Access): void => {
       admit = createAdmission(access, clock)
     },
     streams: streams.taken,
-    end: () => {
+    /** Ends all streams and waits, which would not end by themselves. */
+    end: (): void => {
       isEnded = true
       for (const abort of endings) abort()
     },

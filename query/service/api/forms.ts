@@ -1,5 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts'
-import type { BlockHeader, Filter, LogPage, LogStore } from '../../store/store.ts'
+import type { BlockHeader, Filter, LogPage } from '../../store/store.ts'
 import {
   BLOCK_VALUES,
   type HostedPage,
@@ -11,7 +10,6 @@ import {
 } from './answer.ts'
 import { readBinaryRequest } from './binary/request.ts'
 import { encodeBinary, notCached } from './binary/response.ts'
-import type { Heights } from './heights.ts'
 import type { QueryLimits } from './limits.ts'
 import { type BlockField, createQueryParser, type Dialect, parseBody, type ParsedQuery } from './parse-query.ts'
 import type { Reply } from './send.ts'
@@ -27,13 +25,10 @@ export interface QueryForm {
   readonly holds: boolean
 }
 
-interface FormOptions {
-  readonly store: LogStore
+interface FormOptions extends Pick<QueryOptions, 'store' | 'heights' | 'clock'> {
   readonly scope: Filter
-  readonly heights: Heights
   readonly dialect: Dialect
   readonly limits: QueryLimits
-  readonly clock: Clock
 }
 
 const JSON_TYPE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -92,20 +87,13 @@ const VALUES_PER_VALUE = 4
 
 const sentLogs = ({ fields }: ParsedQuery, count = 0): number => (fields.length === 0 ? 0 : count)
 
-/** Characters of a typical value. */
-const WIDTHS: Readonly<Record<LogField, number>> = {
+/** Characters of a typical value; of the other fields 66, as a hash has. */
+const WIDTHS: Readonly<Partial<Record<LogField, number>>> = {
   removed: 5,
   log_index: 3,
   transaction_index: 3,
-  transaction_hash: 66,
-  block_hash: 66,
   block_number: 8,
   address: 42,
-  data: 66,
-  topic0: 66,
-  topic1: 66,
-  topic2: 66,
-  topic3: 66,
 }
 
 /** Quotes, colon and comma. */
@@ -113,7 +101,7 @@ const PUNCTUATION = 6
 
 /** The share of a page that is values: the store counts values only, but the page also has keys and punctuation. */
 const valueShareOfJson = (fields: readonly LogField[]): number => {
-  const values = fields.reduce((sum, field) => sum + WIDTHS[field], 0)
+  const values = fields.reduce((sum, field) => sum + (WIDTHS[field] ?? 66), 0)
   const keys = fields.reduce((sum, field) => sum + field.length + PUNCTUATION, 2)
   return Math.max(values, 1) / (Math.max(values, 1) + keys)
 }

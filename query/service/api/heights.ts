@@ -11,14 +11,11 @@ const MAX_UNREAD_BYTES = 16 * 1024
 
 export type Heights = ReturnType<typeof createHeights>
 
-interface HeightsOptions {
-  /** The last block in the store; null while it is empty. */
-  readonly height: () => number | null
-  readonly clock: Clock
-}
-
-/** The height of the service for all who ask: it never decreases, whichever read of the store was first. */
-export const createHeights = ({ height, clock }: HeightsOptions) => {
+/**
+ * The height of the service for all who ask: it never decreases, whichever read of the store was first. `height` is the
+ * last block in the store; null while it is empty.
+ */
+export const createHeights = (height: () => number | null, clock: Clock) => {
   let highest: number | null = null
   const current = (): number | null => {
     const now = height()

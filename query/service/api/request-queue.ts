@@ -2,10 +2,7 @@ import { type Clock, linkAbort } from '../../../src/core/clock.ts'
 import { type HttpError, retryLater } from './http-error.ts'
 import type { QueryLimits } from './limits.ts'
 
-interface RequestQueueOptions {
-  readonly limits: Pick<QueryLimits, 'concurrent' | 'waiting' | 'waitMs'>
-  readonly clock: Clock
-}
+type QueueLimits = Pick<QueryLimits, 'concurrent' | 'waiting' | 'waitMs'>
 
 interface Waiting {
   readonly client: string
@@ -21,7 +18,7 @@ const busy = (): HttpError => retryLater('busy', 'too many concurrent requests',
  * request of the client with the most. The slot is released when the work ends, even if the client has disconnected.
  * Not p-limit, whose queue has one order and keeps work that timed out.
  */
-export const createRequestQueue = ({ limits, clock }: RequestQueueOptions) => {
+export const createRequestQueue = (limits: QueueLimits, clock: Clock) => {
   /** In order of arrival. */
   const waiting = new Set<Waiting>()
   const running = new Map<string, number>()
@@ -98,13 +95,8 @@ export const createRequestQueue = ({ limits, clock }: RequestQueueOptions) => {
   return { expectRoom, run }
 }
 
-interface SlotLimits {
-  readonly total: number
-  readonly perClient: number
-}
-
 /** Slots for requests that wait, without a queue: a client does not get the share of others. */
-export const createSlots = ({ total, perClient }: SlotLimits) => {
+export const createSlots = ({ total, perClient }: { readonly total: number; readonly perClient: number }) => {
   const taken = new Map<string, number>()
   let all = 0
   return {

@@ -31,17 +31,13 @@ export interface Reply {
   readonly logs: number
 }
 
-interface SenderOptions {
-  readonly clock: Clock
-  readonly limits: Pick<QueryLimits, 'sendMs' | 'unsentBytes'>
-  readonly observer: RequestObserver
-}
+type SendLimits = Pick<QueryLimits, 'sendMs' | 'unsentBytes'>
 
 export type Sender = ReturnType<ReturnType<typeof createSenders>>
 
 const CLIENT_GONE = 499
 
-export const createSenders = ({ clock, limits, observer }: SenderOptions) => {
+export const createSenders = (limits: SendLimits, observer: RequestObserver, clock: Clock) => {
   let unsent = 0
   /** Tracks a request until its response is sent or the client disconnects. */
   return (path: Path, request: Request, response: Response) => {

@@ -42,8 +42,11 @@ interface BlockRequest {
 /** Reads the first of the requested blocks: complete, linked, and with the logs in scope. At least one. */
 export type ReadBlocks = (wanted: BlockRequest) => Promise<readonly Block[]>
 
-interface LogFetcherOptions {
+interface BlockReaderOptions {
   readonly rpc: Rpc
+  readonly headers: Headers
+  readonly isInScope: LogPredicate | null
+  readonly maxRange: number
   /** Called for each fault that does not fail the whole request: other responses repair it, or blocks before it are read. */
   readonly onFault?: (error: IngestError) => void
   /** Called when the filters in the headers are ignored from now on (true), and when they are used again (false). */
@@ -52,12 +55,6 @@ interface LogFetcherOptions {
   /** Called with a kind of incomplete response that the ingest can no longer detect. */
   readonly warn?: (line: string) => void
   readonly clock: Clock
-}
-
-interface BlockReaderOptions extends LogFetcherOptions {
-  readonly headers: Headers
-  readonly isInScope: LogPredicate | null
-  readonly maxRange: number
 }
 
 /** Nodes send up to 25 MB; a third of it is as fast and uses less memory. */
@@ -81,7 +78,7 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
     for (;;) {
       const heads = await headers.take(from, Math.min(to, from + sizer.size() - 1), signal)
       expectFinal(final, heads.at(-1))
-      if (after !== null) await expectLinked(headers, { after, head: heads[0], signal })
+      if (after !== null) await expectLinked(headers, { after, head: heads[0] }, signal)
       try {
         const startedAt = clock.elapsed()
         const { logs, size } = await fetchLogs(heads, signal)
@@ -126,13 +123,11 @@ const expectFinal = (final: Position | null, head: FullHeader | undefined): void
   })
 }
 
-interface LinkCheck {
-  readonly after: Position
-  readonly head: FullHeader | undefined
-  readonly signal: AbortSignal
-}
-
-const expectLinked = async (headers: Headers, { after, head, signal }: LinkCheck): Promise<void> => {
+const expectLinked = async (
+  headers: Headers,
+  { after, head }: { readonly after: Position; readonly head: FullHeader | undefined },
+  signal: AbortSignal,
+): Promise<void> => {
   if (head === undefined || head.parentHash === after.hash) return
   const nodeBlock = await headers.finalAt(after.number, signal)
   // If the node agrees about the previous block, its response about this block was wrong.
@@ -148,12 +143,6 @@ const expectLinked = async (headers: Headers, { after, head, signal }: LinkCheck
 /** Enough to distinguish two hashes; a full hash looks like a secret and would be redacted. */
 const short = (hash: string): string => `${hash.slice(0, 10)}…`
 
-interface IncompleteLogs {
-  readonly head: FullHeader
-  readonly blockLogs: BlockLogs
-  readonly flaw: string
-}
-
 interface BlockResponse {
   readonly head: FullHeader
   readonly blockLogs: BlockLogs
@@ -163,24 +152,18 @@ interface BlockResponse {
 /** Up to this number, blocks are requested one by one by hash, so that the response cannot be of another fork. */
 const BY_HASH = 4
 
-interface FetchedLogs {
-  /** All logs of each block, in order: of all requested blocks, or of those before the first incomplete one. */
-  readonly logs: ReadonlyMap<number, readonly StoredLog[]>
-  /** Characters that the node sent for them. */
-  readonly size: number
-}
-
 /**
- * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks must be
- * requested, and an IngestError('incomplete') if the first block lacks logs.
+ * Reads all logs of these blocks and verifies that none is missing: of all requested blocks, or of those before the first
+ * incomplete one. `size` is in characters that the node sent. Throws a TooLargeError if fewer blocks must be requested, and
+ * an IngestError('incomplete') if the first block lacks logs.
  */
-const createLogFetcher = (options: LogFetcherOptions) => {
+const createLogFetcher = (options: BlockReaderOptions) => {
   const { rpc, onFault = nothing, onFiltersIgnored = nothing, notice = nothing, warn = nothing, clock } = options
   const readLogsFromReceipts = createReceiptReader(rpc)
   const isLastLog = createIsLastLog(rpc)
   const noticeOnce = createOnce(notice)
   const warnOnce = createOnce(warn)
-  const filters = createHeaderFilters({ clock, onIgnored: onFiltersIgnored })
+  const filters = createHeaderFilters(clock, onFiltersIgnored)
 
   const request = async (filter: Readonly<Record<string, string>>, signal: AbortSignal) => {
     const { result, size } = await rpc.one({ method: 'eth_getLogs', params: [filter] }, signal)
@@ -237,7 +220,7 @@ const createLogFetcher = (options: LogFetcherOptions) => {
     return isEnd === false ? 'its receipts have logs that are missing in the response' : null
   }
 
-  const readFromReceipts = async ({ head, blockLogs, flaw }: IncompleteLogs, signal: AbortSignal) => {
+  const readFromReceipts = async ({ head, blockLogs }: BlockResponse, flaw: string, signal: AbortSignal) => {
     const complete = groupByBlock([head], await readLogsFromReceipts(head, signal))?.get(head.number)
     const remaining = complete === undefined ? 'the logs belong to another block' : findFlaw(head, complete)
     if (complete === undefined || remaining !== null) {
@@ -257,7 +240,7 @@ const createLogFetcher = (options: LogFetcherOptions) => {
   const readBlock = async (response: BlockResponse, signal: AbortSignal) => {
     const { head, blockLogs } = response
     const flaw = findFlaw(head, blockLogs) ?? (await findFlawAtEnd(response, signal))
-    return flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal)
+    return flaw === null ? blockLogs.logs : await readFromReceipts(response, flaw, signal)
   }
 
   const readGroups = async (heads: readonly FullHeader[], signal: AbortSignal) => {
@@ -271,7 +254,7 @@ const createLogFetcher = (options: LogFetcherOptions) => {
     return all
   }
 
-  return async (heads: readonly FullHeader[], signal: AbortSignal): Promise<FetchedLogs> => {
+  return async (heads: readonly FullHeader[], signal: AbortSignal) => {
     const { groups, size } = await readGroups(heads, signal)
     const all = groupByBlock(heads, groups)
     if (all === null) throw invalidResponse('understand logs', 'logs of the requested blocks', '')

@@ -1,3 +1,4 @@
+import { createLogFilter } from '../../log-fields.ts'
 import type { Block, Filter, StoredLog } from '../../store/store.ts'
 import { IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
 import { type FullHeader, list, type LogGroup, parseReceipt, parseResult, type Receipt } from './parse.ts'
@@ -88,19 +89,8 @@ export const blockOf = (head: FullHeader, logs: readonly StoredLog[], isInScope:
 export type LogPredicate = (log: StoredLog) => boolean
 
 /** A predicate for logs in the scope; null if the scope is everything. */
-export const createScopeFilter = (scope: Filter): LogPredicate | null => {
-  if (scope.addresses.length === 0 && scope.topics.every((values) => values.length === 0)) return null
-  const addresses = lower(scope.addresses)
-  const positions = scope.topics.map(lower)
-  return ({ address, topics }) =>
-    (addresses.size === 0 || addresses.has(address)) &&
-    positions.every((values, at) => {
-      const topic = topics[at]
-      return values.size === 0 || (topic !== undefined && values.has(topic))
-    })
-}
-
-const lower = (values: readonly string[]): ReadonlySet<string> => new Set(values.map((value) => value.toLowerCase()))
+export const createScopeFilter = (scope: Filter): LogPredicate | null =>
+  [scope.addresses, ...scope.topics].every((values) => values.length === 0) ? null : createLogFilter(scope)
 
 /** A receipt of a busy block has about 4 kB: 514 characters for its filter, and its logs. */
 const RESPONSE_CHARACTERS = 4_000_000
@@ -214,18 +204,13 @@ const DISPROVING_BLOCKS = 3
 /** And after this time since the first of them, in milliseconds, without a block whose logs cover its filter. */
 const DISPROVED_AFTER = 30 * minute
 
-interface HeaderFilterOptions {
-  readonly clock: Clock
-  /** Called when the filters are ignored from now on (true), and when they are used again (false). */
-  readonly onIgnored: (isIgnored: boolean) => void
-}
-
 /**
  * Whether the filters (logsBloom) in the headers of this node can show that a log is missing. Absent logs never disprove
  * a filter: a node may leave logs out of every response for a while. Only logs that are present and that the filter
- * does not have disprove it.
+ * does not have disprove it. `onIgnored` is called when the filters are ignored from now on (true), and when they are used
+ * again (false).
  */
-export const createHeaderFilters = ({ clock, onIgnored }: HeaderFilterOptions) => {
+export const createHeaderFilters = (clock: Clock, onIgnored: (isIgnored: boolean) => void) => {
   /** Blocks that disprove their filters since the last block that confirms its filter, and the time of the first. */
   const disproved = new Set<number>()
   let disprovedSince = 0
@@ -274,7 +259,6 @@ export const createHeaderFilters = ({ clock, onIgnored }: HeaderFilterOptions) =
       const filterBits = Buffer.from(bloom, 'hex')
       return bitsIn(filterBits) > MOST_BITS || isSubset(filterBits, bitsOf(logs))
     },
-    isIgnored: () => isIgnored,
   }
 }
 

@@ -1,9 +1,7 @@
-import { SourceError } from '../../../src/core/errors.ts'
+import { type ErrorDetails, SourceError } from '../../../src/core/errors.ts'
 import type { INGEST_FAILURES } from '../metrics.ts'
 
 export type IngestErrorKind = (typeof INGEST_FAILURES)[number]
-
-type Account = ConstructorParameters<typeof SourceError>[0]
 
 /** An ingest step failed and is retried. */
 export class IngestError extends SourceError {
@@ -11,7 +9,7 @@ export class IngestError extends SourceError {
   readonly kind: IngestErrorKind
   /** Retry-After of the node in milliseconds; null if it sent none. */
   readonly wait: number | null
-  constructor(kind: IngestErrorKind, account: Account, wait: number | null = null) {
+  constructor(kind: IngestErrorKind, account: ErrorDetails, wait: number | null = null) {
     super(account)
     this.kind = kind
     this.wait = wait
@@ -25,7 +23,7 @@ export class NodeRejectedError extends IngestError {
   readonly nodeMessage: string
   /** The JSON-RPC error code; null if there is none. */
   readonly rpcCode: number | null
-  constructor(account: Account, nodeMessage: string, rpcCode: number | null) {
+  constructor(account: ErrorDetails, nodeMessage: string, rpcCode: number | null) {
     super('refused', account)
     this.nodeMessage = nodeMessage
     this.rpcCode = rpcCode

@@ -11,6 +11,7 @@ import {
   invalidResponse,
   type Reply,
   type Rpc,
+  type RpcOptions,
 } from './rpc.ts'
 
 /** The header of a block with 4,000 transactions has 270 kB, since it lists their hashes. */
@@ -122,16 +123,7 @@ export const unlinked = (previous: { readonly number: number }, head: FullHeader
     evidence: `block ${head.number} after block ${previous.number}`,
   })
 
-export interface ChainHead {
-  /** The newest final block; null if there is none. */
-  readonly height: number | null
-  /** Its hash; null if the node did not report exactly this block as final. */
-  readonly hash: string | null
-  /** Why nothing is read from the node now; null if reading may continue. */
-  readonly behind: string | null
-  /** When it was read, on the monotonic clock. */
-  readonly at: number
-}
+export type ChainHead = Awaited<ReturnType<ReadChainHead>>
 
 interface ChainHeadOptions {
   readonly rpc: Rpc
@@ -162,22 +154,30 @@ export const createChainHeadReader = (options: ChainHeadOptions) => {
   /** The node returns false for eth_syncing also while it runs statesync: only the age of a block shows it. */
   const isOld = (head: FullHeader): boolean => behindAfter !== null && clock.now() - head.timestamp * 1000 > behindAfter
 
-  const readHeadBy = async (tag: 'finalized' | 'latest', signal: AbortSignal): Promise<ChainHead> => {
+  const readHeadBy = async (tag: 'finalized' | 'latest', signal: AbortSignal) => {
     const { replies } = await rpc.many([CHAIN_ID, callFor(tag)], signal)
     const [chain, block] = replies
     expectChain(chainId, parseResult('the chain id', resultOf(chain), parseQuantity))
     const head = parseResult('the newest block', resultOf(block), parseHead)
     const at = clock.elapsed()
-    const nothing = { height: null, hash: null, at }
-    if (head === null) return { ...nothing, behind: null }
+    if (head === null) return { height: null, hash: null, behind: null, at }
     const isFinal = tag === 'finalized'
     const height = isFinal ? head.number : head.number - depth
     const newest = isFinal && isOld(head) ? await headers.at('latest', signal) : head
     const behind = newest === null || isOld(newest) ? 'the node is behind: its newest block is old' : null
-    return { height: height < 0 ? null : height, hash: isFinal ? head.hash : null, behind, at }
+    return {
+      /** The newest final block; null if there is none. */
+      height: height < 0 ? null : height,
+      /** Its hash; null if the node did not report exactly this block as final. */
+      hash: isFinal ? head.hash : null,
+      /** Why nothing is read from the node now; null if reading may continue. */
+      behind,
+      /** When it was read, on the monotonic clock. */
+      at,
+    }
   }
 
-  return async (signal: AbortSignal): Promise<ChainHead> => {
+  return async (signal: AbortSignal) => {
     const isUnknown = tagErrors >= TAG_ERRORS
     if (isUnknown && clock.elapsed() - tagErrorAt < TAG_RETRY_AFTER) return await readHeadBy('latest', signal)
     try {
@@ -227,19 +227,11 @@ const expectChain = (stored: number, reported: number): void => {
   })
 }
 
-interface ChainIdOptions {
-  readonly rpcUrl: string
-  readonly clock: Clock
-  /** Timeout in milliseconds. */
-  readonly timeout?: number
-}
-
 /** Reads the chain id of the node. Throws an IngestError if the node does not return it. */
 export const readChainId = async (
-  { rpcUrl, clock, timeout = 10_000 }: ChainIdOptions,
+  { timeout = 10_000, ...options }: Omit<RpcOptions, 'timeout'> & Partial<RpcOptions>,
   signal: AbortSignal,
 ): Promise<number> => {
-  const rpc = createRpc({ rpcUrl, clock, timeout })
-  const { result } = await rpc.one(CHAIN_ID, signal)
+  const { result } = await createRpc({ ...options, timeout }).one(CHAIN_ID, signal)
   return parseResult('the chain id', result, parseQuantity)
 }

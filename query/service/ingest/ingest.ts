@@ -182,13 +182,6 @@ interface StepperDependencies {
   readonly rpc: Rpc
 }
 
-interface Step {
-  /** Delay before the next step, in milliseconds. */
-  readonly wait: number
-  /** Nothing is left to read, and everything is written. */
-  readonly isIdle: boolean
-}
-
 const createStepper = (dependencies: StepperDependencies) => {
   const { options, tracker, readChainHead, readBlocks, secondReading, writer, rpc } = dependencies
   const { clock, pollEvery, nodeShare } = options
@@ -212,16 +205,21 @@ const createStepper = (dependencies: StepperDependencies) => {
     return () => Math.max(0, (rpc.busyMs() - before) / nodeShare - (clock.elapsed() - began))
   }
 
-  const wait = async (trouble: string | null, ms: number): Promise<Step> => {
+  const wait = async (trouble: string | null, ms: number) => {
     await writer.done()
     tracker.set({ phase: trouble === null ? 'tail' : 'waiting', trouble })
     known = null
-    return { wait: ms, isIdle: true }
+    return {
+      /** Delay before the next step, in milliseconds. */
+      wait: ms,
+      /** Nothing is left to read, and everything is written. */
+      isIdle: true,
+    }
   }
 
   return {
     /** Reads the next blocks, if there are any, and waits until the previous ones are written. */
-    next: async (signal: AbortSignal): Promise<Step> => {
+    next: async (signal: AbortSignal) => {
       const remainingRest = startRest()
       const last = after === undefined ? await writer.held() : after
       after = last
@@ -283,12 +281,9 @@ interface ReadBlock extends Pick<Block, 'number' | 'hash' | 'logCount'> {
   readonly readAt: number
 }
 
-interface SecondReadingOptions {
-  readonly store: LogStore
-  readonly clock: Clock
+interface SecondReadingOptions extends Pick<Required<IngestOptions>, 'store' | 'clock' | 'warn'> {
   readonly tracker: StateTracker
   readonly readBlocks: ReadBlocks
-  readonly warn: (line: string) => void
 }
 
 type SecondReading = ReturnType<typeof createSecondReading>

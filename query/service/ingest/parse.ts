@@ -175,13 +175,9 @@ const parseTopics = (value: unknown): readonly string[] => {
   return topics.map((topic) => hash(topic, 'topics'))
 }
 
-export interface Receipt {
-  readonly blockHash: string
-  readonly transactionHash: string
-  readonly groups: readonly LogGroup[]
-}
+export type Receipt = ReturnType<typeof parseReceipt>
 
-export const parseReceipt = (value: unknown): Receipt => {
+export const parseReceipt = (value: unknown) => {
   const receipt = record(value, 'a receipt')
   return {
     blockHash: hash(receipt['blockHash'], 'blockHash'),

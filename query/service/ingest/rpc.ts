@@ -14,27 +14,21 @@ interface RpcResponse {
   readonly wait: number | null
 }
 
-interface RpcRequest {
-  readonly body: string
-  /** The most bytes of the response, after decompression. */
-  readonly maxBytes: number
-}
-
-/** Sends one request and reads the whole response. Throws an IngestError on failure. */
-type SendRequest = (request: RpcRequest, signal: AbortSignal) => Promise<RpcResponse>
-
-interface RpcOptions {
+export interface RpcOptions {
   readonly rpcUrl: string
   readonly clock: Clock
   /** For the whole response, in milliseconds. */
   readonly timeout: number
 }
 
-/** One persistent connection, since requests are sequential. */
-export const createTransport = ({ rpcUrl, clock, timeout }: RpcOptions): SendRequest => {
+/**
+ * Sends one request and reads the whole response, of at most `maxBytes` after decompression, on one persistent connection,
+ * since requests are sequential. Throws an IngestError on failure.
+ */
+export const createTransport = ({ rpcUrl, clock, timeout }: RpcOptions) => {
   const url = parseAddress(rpcUrl)
   const agent = createAgent(url.protocol, 1)
-  return async ({ body, maxBytes }, signal) => {
+  return async (body: string, maxBytes: number, signal: AbortSignal): Promise<RpcResponse> => {
     const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
       return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
@@ -75,22 +69,12 @@ export interface Call {
 /** The result of one call, or its error. */
 export type Reply = { readonly result: unknown } | { readonly error: IngestError }
 
-export interface Rpc {
-  /** Returns the result and the size of the response in bytes. Throws an IngestError. */
-  one(call: Call, signal: AbortSignal): Promise<{ readonly result: unknown; readonly size: number }>
-  /** Sends one batch; the replies are in the order of the calls. Throws an IngestError if the whole batch failed. */
-  many(
-    calls: readonly Call[],
-    signal: AbortSignal,
-  ): Promise<{ readonly replies: readonly Reply[]; readonly size: number }>
-  /** How long the node has worked: from each request to the end of its response or failure, in milliseconds. */
-  busyMs(): number
-}
+export type Rpc = ReturnType<typeof createRpc>
 
-interface ResponseLimits {
-  readonly bytes: number
-  readonly values: number
-}
+/** Sends one batch; the replies are in the order of the calls. Throws an IngestError if the whole batch failed. */
+type SendBatch = (calls: readonly Call[], signal: AbortSignal) => Promise<{ replies: readonly Reply[]; size: number }>
+
+type ResponseLimits = Readonly<Record<'bytes' | 'values', number>>
 
 /**
  * Responses with logs. The largest limit of a known node is 25 MB; a block of 200 million gas has room for 50 MB of data
@@ -111,27 +95,29 @@ const limitsOf = (calls: readonly Call[]): ResponseLimits => {
   return { bytes: Math.min(LOGS.bytes, bytes), values: Math.min(LOGS.values, values) }
 }
 
-export const createRpc = (options: RpcOptions, transport = createTransport(options)): Rpc => {
+export const createRpc = (options: RpcOptions, transport = createTransport(options)) => {
   const { clock } = options
   const address = redactUrl(options.rpcUrl)
   const doingOf = ({ method }: Call, more = ''): string => `call ${method}${more} at ${address}`
   const body = (call: Call, id: number): string => JSON.stringify({ jsonrpc: '2.0', id, ...call })
   /** Consecutive batches that were rejected although single calls succeeded. */
   let rejectedBatches = 0
+  /** How long the node has worked: from each request to the end of its response or failure. */
   let busyMs = 0
 
-  const send: SendRequest = async (request, signal) => {
+  const send: typeof transport = async (...request) => {
     const startedAt = clock.elapsed()
     try {
-      return await transport(request, signal)
+      return await transport(...request)
     } finally {
       busyMs += clock.elapsed() - startedAt
     }
   }
 
-  const one: Rpc['one'] = async (call, signal) => {
+  /** Returns the result and the size of the response in bytes. Throws an IngestError. */
+  const one = async (call: Call, signal: AbortSignal) => {
     const limits = limitsOf([call])
-    const response = await send({ body: body(call, 1), maxBytes: limits.bytes }, signal)
+    const response = await send(body(call, 1), limits.bytes, signal)
     const doing = doingOf(call)
     const value = await bodyOf(response, doing, limits)
     const reply = replyOf(value, doing)
@@ -139,11 +125,11 @@ export const createRpc = (options: RpcOptions, transport = createTransport(optio
     return { result: reply.result, size: response.body.length }
   }
 
-  const sendBatch: Rpc['many'] = async (calls, signal) => {
+  const sendBatch: SendBatch = async (calls, signal) => {
     const [first = NO_CALL] = calls
     const limits = limitsOf(calls)
     const batch = `[${calls.map((call, at) => body(call, at + 1)).join()}]`
-    const response = await send({ body: batch, maxBytes: limits.bytes }, signal)
+    const response = await send(batch, limits.bytes, signal)
     const doing = doingOf(first, calls.length === 1 ? '' : ` and ${calls.length - 1} more`)
     const value = await bodyOf(response, doing, limits)
     const list: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -157,7 +143,7 @@ export const createRpc = (options: RpcOptions, transport = createTransport(optio
     return { replies, size: response.body.length }
   }
 
-  const sendEach: Rpc['many'] = async (calls, signal) => {
+  const sendEach: SendBatch = async (calls, signal) => {
     const replies: Reply[] = []
     let size = 0
     for (const call of calls) {
@@ -173,26 +159,23 @@ export const createRpc = (options: RpcOptions, transport = createTransport(optio
     return { replies, size }
   }
 
-  return {
-    one,
-    many: async (calls, signal) => {
-      if (calls.length === 0) return { replies: [], size: 0 }
-      if (rejectedBatches < MAX_REJECTED_BATCHES) {
-        try {
-          const batchResult = await sendBatch(calls, signal)
-          rejectedBatches = 0
-          return batchResult
-        } catch (error) {
-          const isFew = calls.length <= SMALL_BATCH && error instanceof TooLargeError
-          if (!isFew && !(error instanceof NodeRejectedError)) throw error
-        }
+  const many: SendBatch = async (calls, signal) => {
+    if (calls.length === 0) return { replies: [], size: 0 }
+    if (rejectedBatches < MAX_REJECTED_BATCHES) {
+      try {
+        const batchResult = await sendBatch(calls, signal)
+        rejectedBatches = 0
+        return batchResult
+      } catch (error) {
+        const isFew = calls.length <= SMALL_BATCH && error instanceof TooLargeError
+        if (!isFew && !(error instanceof NodeRejectedError)) throw error
       }
-      const batchResult = await sendEach(calls, signal)
-      if (batchResult.replies.some((reply) => 'result' in reply)) rejectedBatches += 1
-      return batchResult
-    },
-    busyMs: () => busyMs,
+    }
+    const batchResult = await sendEach(calls, signal)
+    if (batchResult.replies.some((reply) => 'result' in reply)) rejectedBatches += 1
+    return batchResult
   }
+  return { one, many, busyMs: () => busyMs }
 }
 
 const NO_CALL: Call = { method: 'nothing', params: [] }
@@ -242,24 +225,22 @@ const replyOf = (value: unknown, doing: string): Reply => {
   const details = isObject(error) ? error : {}
   const nodeMessage = typeof details['message'] === 'string' ? details['message'] : JSON.stringify(error)
   const code = typeof details['code'] === 'number' ? details['code'] : null
-  return { error: errorFor({ doing, nodeMessage, code }) }
+  return { error: errorFor(doing, nodeMessage, code) }
 }
 
-const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: string; code: number | null }) => {
+const errorFor = (doing: string, nodeMessage: string, code: number | null): IngestError => {
   const kind = classifyRpcError(code, nodeMessage)
   const message = excerpt(nodeMessage)
   if (kind === 'overload') {
     return new IngestError('overload', { doing, happened: `the node is overloaded: ${message}` })
   }
-  if (kind === 'limit') {
+  if (kind === 'limit')
     return new LimitExceededError('overload', {
       doing,
       happened: `the node reports that a limit is exceeded: ${message}`,
     })
-  }
-  if (kind === 'too large') {
+  if (kind === 'too large')
     return new TooLargeError('refused', { doing, happened: `the request is too large for the node: ${message}` })
-  }
   const happened = `the node returned an error: ${message}`
   return new NodeRejectedError({ doing, happened }, message, code)
 }
@@ -302,18 +283,15 @@ const UNKNOWN_TAG =
 /** Successful requests after a reduction before the batch grows again. */
 const GROWTH_PAUSE = 8
 
-interface BatchSizerOptions {
-  readonly first: number
-  readonly most: number
-  /** Target size of a response, in characters. */
-  readonly characters: number
-}
-
 /**
  * Adapts the number of items per request. Doubles until the first reduction, which halves the batch; then it grows
- * slowly. Responses are kept below the target size.
+ * slowly. Responses are kept below a number of characters.
  */
-export const createBatchSizer = ({ first, most, characters }: BatchSizerOptions) => {
+export const createBatchSizer = ({
+  first,
+  most,
+  characters,
+}: Readonly<Record<'first' | 'most' | 'characters', number>>) => {
   let size = first
   let successes = GROWTH_PAUSE
   let growth = 2

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import { asError, summaryOf } from '../../../src/core/errors.ts'
+import { initially } from '../../../src/core/initially.ts'
 import { second } from '../../../src/core/units.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Block, LogStore, StoreRange, StoreSize } from '../../store/store.ts'
@@ -9,51 +10,40 @@ import { FatalIngestError, IngestError, type IngestErrorKind } from './errors.ts
 
 export type IngestPhase = (typeof INGEST_PHASES)[number]
 
-/** State at a scrape; unknown values are null. */
-export interface IngestState {
+const STARTING = {
   /**
    * Far behind, at the chain head, waiting for a node that is behind or unreachable, before a block whose logs the node
    * does not return, or stopped.
    */
-  readonly phase: IngestPhase
+  phase: initially<IngestPhase>('starting'),
   /** The finalized block that the node last reported, and when (milliseconds since the epoch). */
-  readonly nodeHeight: number | null
-  readonly nodeHeightAt: number | null
+  nodeHeight: initially<number | null>(null),
+  nodeHeightAt: initially<number | null>(null),
   /** First and last block in the store, without gaps between them. */
-  readonly first: number | null
-  readonly indexed: number | null
+  first: initially<number | null>(null),
+  indexed: initially<number | null>(null),
   /** Timestamp of the last indexed block, in seconds since the epoch. */
-  readonly indexedTimestamp: number | null
+  indexedTimestamp: initially<number | null>(null),
   /** Blocks and logs indexed since the start. */
-  readonly blocks: number
-  readonly logs: number
+  blocks: 0,
+  logs: 0,
   /** Blocks whose logs were replaced, since they had more when they were read again. */
-  readonly corrected: number
-  readonly errors: Readonly<Record<IngestErrorKind, number>>
+  corrected: 0,
+  errors: { unreachable: 0, overload: 0, refused: 0, incomplete: 0, unlinked: 0, invalid: 0, store: 0 },
   /** The filters in the headers are wrong, and are not used to detect missing logs. */
-  readonly areFiltersIgnored: boolean
+  areFiltersIgnored: false,
   /** Summary of the current problem; null if there is none. */
-  readonly trouble: string | null
+  trouble: initially<string | null>(null),
 }
+
+/** State at a scrape; unknown values are null. */
+export type IngestState = Readonly<typeof STARTING>
 
 export type StateTracker = ReturnType<typeof createStateTracker>
 
 /** Keeps the state of the ingest up to date. */
 export const createStateTracker = () => {
-  let state: IngestState = {
-    phase: 'starting',
-    nodeHeight: null,
-    nodeHeightAt: null,
-    first: null,
-    indexed: null,
-    indexedTimestamp: null,
-    blocks: 0,
-    logs: 0,
-    corrected: 0,
-    errors: { unreachable: 0, overload: 0, refused: 0, incomplete: 0, unlinked: 0, invalid: 0, store: 0 },
-    areFiltersIgnored: false,
-    trouble: null,
-  }
+  let state: IngestState = STARTING
   const set = (change: Partial<IngestState>): void => {
     state = { ...state, ...change }
   }

@@ -34,7 +34,7 @@ export interface StoreContents {
   readonly lastHash: string
   readonly segments: readonly Segment[]
   readonly logs: number
-  readonly density: Density
+  readonly density: ReturnType<typeof createDensity>
 }
 
 export const loadContents = async (servers: Servers): Promise<StoreContents | null> => {
@@ -165,13 +165,6 @@ const broken = ({ location }: Servers, happened: string): StoreError =>
       'create a new store in another database, or drop the tables chain_* of this one on every server, and index again',
   })
 
-/** Approximate number of logs and bytes per range of blocks, so that a read selects about as much as it needs. */
-interface Density {
-  add(blocks: readonly Block[]): void
-  /** The last block of a range that should not exceed `most`; at least `from`. */
-  reach(span: { readonly from: number; readonly to: number }, most: Amount): number
-}
-
 export interface Amount {
   readonly logs: number
   readonly bytes: number
@@ -183,17 +176,19 @@ interface Chunk extends Amount {
 
 export const CHUNK = 1024
 
-export const createDensity = (known: ReadonlyMap<number, Chunk>): Density => {
+/** Approximate number of logs and bytes per range of blocks, so that a read selects about as much as it needs. */
+export const createDensity = (known: ReadonlyMap<number, Chunk>) => {
   const chunks = new Map(known)
   return {
-    add: (blocks) => {
+    add: (blocks: readonly Block[]): void => {
       for (const { number, logs } of blocks) {
         const chunk = Math.floor(number / CHUNK)
         const { logs: before, bytes, blocks: count } = chunks.get(chunk) ?? NONE
         chunks.set(chunk, { logs: before + logs.length, bytes: bytes + dataBytes(logs), blocks: count + 1 })
       }
     },
-    reach: ({ from, to }, most) => {
+    /** The last block of a range that should not exceed `most`; at least `from`. */
+    reach: ({ from, to }: { readonly from: number; readonly to: number }, most: Amount): number => {
       let left = most
       let at = from
       while (at <= to) {

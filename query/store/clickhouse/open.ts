@@ -84,18 +84,10 @@ const insertSettingsFor = (modern: boolean) => ({
   ...(modern && { async_insert: '0', insert_quorum_parallel: '0' }),
 })
 
-/** The settings that were recorded when the store was created. */
-interface StoreSettings {
-  readonly chainId: number
-  readonly scope: string
-  readonly partition: number
-  /** Name of its cluster, and whether it has replicas; empty for a single server. */
-  readonly layout: string
-  readonly servers: number
-}
+type StoreSettings = NonNullable<Awaited<ReturnType<typeof readSettings>>>
 
-/** Null if there is no store. */
-const readSettings = async (servers: Servers): Promise<StoreSettings | null> => {
+/** The settings that were recorded when the store was created; null if there is no store. */
+const readSettings = async (servers: Servers) => {
   const { database } = servers.location
   const tables = await servers.query(
     `SELECT name FROM system.tables WHERE database = '${database}' AND name = '${STATE}'`,
@@ -110,6 +102,7 @@ const readSettings = async (servers: Servers): Promise<StoreSettings | null> => 
     chainId: number('chain'),
     scope: text('scope'),
     partition: number('partition'),
+    /** Name of its cluster, and whether it has replicas; empty for a single server. */
     layout: text('layout'),
     servers: number('servers'),
   }

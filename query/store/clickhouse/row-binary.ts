@@ -112,20 +112,7 @@ class RowEncoder {
 
 type Value = Column[number]
 
-/** Decodes rows in RowBinary into columns. */
-export interface RowDecoder {
-  /** The select list for these fields, in the order of the bytes. */
-  readonly selected: string
-  readonly blocks: readonly number[]
-  readonly values: ReadonlyMap<LogField, readonly Value[]>
-  /** Approximate length of all values as text. */
-  bytes(): number
-  /**
-   * Decodes all complete rows and returns the remaining bytes. Null if `ends` returned true for the block of the next
-   * row, which is not added.
-   */
-  take(bytes: Buffer, ends: (block: number) => boolean): Buffer | null
-}
+export type RowDecoder = ReturnType<typeof createRowDecoder>
 
 interface Row {
   readonly bytes: Buffer
@@ -170,7 +157,8 @@ const FIXED_COLUMNS: Readonly<Record<Exclude<LogField, 'data'>, FixedColumn>> = 
   topic3: topic(3),
 }
 
-export const createRowDecoder = ({ fields, encoding }: Pick<Selection, 'fields' | 'encoding'>): RowDecoder => {
+/** Decodes rows in RowBinary into columns. */
+export const createRowDecoder = ({ fields, encoding }: Pick<Selection, 'fields' | 'encoding'>) => {
   const values = new Map<LogField, Value[]>(
     LOG_FIELDS.filter((field) => fields.includes(field)).map((field) => [field, []]),
   )
@@ -184,6 +172,7 @@ export const createRowDecoder = ({ fields, encoding }: Pick<Selection, 'fields' 
   let texts = 0
 
   return {
+    /** The select list for these fields, in the order of the bytes. */
     selected: [
       'block',
       'topics',
@@ -192,8 +181,13 @@ export const createRowDecoder = ({ fields, encoding }: Pick<Selection, 'fields' 
     ].join(', '),
     blocks,
     values,
+    /** Approximate length of all values as text. */
     bytes: () => blocks.length * size + texts,
-    take: (bytes, ends) => {
+    /**
+     * Decodes all complete rows and returns the remaining bytes. Null if `ends` returned true for the block of the next
+     * row, which is not added.
+     */
+    take: (bytes: Buffer, ends: (block: number) => boolean): Buffer | null => {
       let start = 0
       for (;;) {
         if (bytes.length < start + width) return bytes.subarray(start)

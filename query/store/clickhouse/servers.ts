@@ -5,19 +5,6 @@ import { asError, ConfigError } from '../../../src/core/errors.ts'
 import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { StoreError } from '../errors.ts'
 
-/** The location of a store in ClickHouse, parsed from its URL. */
-interface ClickHouseLocation {
-  readonly secure: boolean
-  /** All servers of the cluster as HOST:PORT. The first one receives the queries and has the ledger. */
-  readonly hosts: readonly [string, ...string[]]
-  readonly user: string
-  readonly database: string
-  readonly cluster: string | null
-  readonly replicated: boolean
-  /** Blocks per partition, the unit of pruning. Fixed when the store is created. */
-  readonly partition: number
-}
-
 const FORM = 'clickhouse://[USER@]HOST[:PORT][,HOST[:PORT]…]/[DATABASE][?cluster=NAME]'
 
 /** In blocks, about a day: 288,000 with a block every 300 ms (MIP-12, mainnet since 23 July 2026), 216,000 with 400 ms. */
@@ -31,7 +18,8 @@ const URL_FORM =
   /^clickhouse(?<tls>s?):\/\/(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?:\/(?<database>[^@?#]*))?(?:\?(?<query>[^@#]*))?$/i
 const NAME = /^[A-Za-z_][\w-]{0,63}$/
 
-export const parseClickHouseUrl = (text: string): ClickHouseLocation => {
+/** The location of a store in ClickHouse. */
+export const parseClickHouseUrl = (text: string) => {
   const { tls, user = '', hosts = '', database = '', query = '' } = URL_FORM.exec(text)?.groups ?? {}
   if (tls === undefined) throw new ConfigError(`A ClickHouse store must have the form ${FORM}.`)
   if (user.includes(':'))
@@ -48,14 +36,18 @@ export const parseClickHouseUrl = (text: string): ClickHouseLocation => {
     throw new ConfigError('The URL of the store names several servers, but no cluster.')
   return {
     secure,
-    hosts: [first, ...others],
+    /** All servers of the cluster as HOST:PORT. The first one receives the queries and has the ledger. */
+    hosts: [first, ...others] as const,
     user: userOf(user),
     database: nameOf('database', database === '' ? 'default' : database),
     cluster: cluster === null ? null : nameOf('cluster', cluster),
     replicated: replicatedOf(options.get('replicated'), cluster),
+    /** Blocks per partition, the unit of pruning. Fixed when the store is created. */
     partition: partitionOf(options.get('partition')),
   }
 }
+
+type ClickHouseLocation = ReturnType<typeof parseClickHouseUrl>
 
 const userOf = (text: string): string => {
   if (text === '') return 'default'
@@ -93,18 +85,7 @@ const partitionOf = (text: string | null): number => {
   throw new ConfigError(`partition must be a number of blocks: ${JSON.stringify(text)}.`)
 }
 
-/** Runs statements on the servers of a store. Failures are StoreErrors that name the server. */
-export interface Servers {
-  readonly location: ClickHouseLocation
-  /** Returns the rows as strings, one array per row. Uses the first server by default. */
-  query(statement: string, host?: string): Promise<readonly (readonly string[])[]>
-  /** Inserts by way of the first server. `statement` ends with a format, and `body` is in this format. */
-  insert(statement: string, body: Buffer | string): Promise<void>
-  /** The same for rows that every server has. */
-  insertEverywhere(statement: string, body: Buffer | string): Promise<void>
-  /** Streams the response of the first server until `take` returns false. */
-  stream(statement: string, take: (chunk: Buffer) => boolean, signal: AbortSignal): Promise<void>
-}
+export type Servers = ReturnType<typeof createServers>
 
 interface ConnectionOptions {
   readonly location: ClickHouseLocation
@@ -151,7 +132,8 @@ const READ_SETTINGS = {
   max_replica_delay_for_distributed_queries: '1',
 }
 
-export const createServers = (location: ClickHouseLocation, send: SendStatement, inserts: InsertOptions): Servers => {
+/** Runs statements on the servers of a store. Failures are StoreErrors that name the server. */
+export const createServers = (location: ClickHouseLocation, send: SendStatement, inserts: InsertOptions) => {
   const [first] = location.hosts
   const insert = async (query: string, values: Buffer | string, copies: number): Promise<void> => {
     const quorum = inserts.replicas === null ? {} : { insert_quorum: `${copies}` }
@@ -159,7 +141,8 @@ export const createServers = (location: ClickHouseLocation, send: SendStatement,
   }
   return {
     location,
-    query: async (query, host = first) => {
+    /** Returns the rows as strings, one array per row. */
+    query: async (query: string, host: string = first): Promise<readonly (readonly string[])[]> => {
       const chunks: Buffer[] = []
       let size = 0
       const take = (chunk: Buffer): boolean => {
@@ -175,9 +158,13 @@ export const createServers = (location: ClickHouseLocation, send: SendStatement,
       const text = Buffer.concat(chunks).toString('utf8').trimEnd()
       return text === '' ? [] : text.split('\n').map((row) => row.split('\t'))
     },
-    insert: (query, values) => insert(query, values, inserts.replicas ?? 1),
-    insertEverywhere: (query, values) => insert(query, values, location.hosts.length),
-    stream: (query, take, signal) => send({ host: first, query, settings: READ_SETTINGS, take, signal }),
+    /** Inserts by way of the first server. `query` ends with a format, and `values` are in this format. */
+    insert: (query: string, values: Buffer | string) => insert(query, values, inserts.replicas ?? 1),
+    /** The same for rows that every server has. */
+    insertEverywhere: (query: string, values: Buffer | string) => insert(query, values, location.hosts.length),
+    /** Streams the response of the first server until `take` returns false. */
+    stream: (query: string, take: (chunk: Buffer) => boolean, signal: AbortSignal): Promise<void> =>
+      send({ host: first, query, settings: READ_SETTINGS, take, signal }),
   }
 }
 

@@ -1,7 +1,8 @@
-import { chmod, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { describeFileError } from '../../../src/core/errors.ts'
+import { describeFileError, ifMissing } from '../../../src/core/errors.ts'
+import { makeDirectory, syncFolder } from '../../../src/sources/durable.ts'
 import { expectIdentity, scopeText, type StoredIdentity } from '../checks.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, StoreRange, WantedIdentity } from '../store.ts'
@@ -20,7 +21,7 @@ export const ensureDatabase = async (
   return translateErrors('open the store', async () => {
     if (await exists(file)) return file
     if (chainId === null) throw missingStore()
-    await createDirectory(dirname(file))
+    await makeDirectory(dirname(file), 0o700)
     // An existing directory may be readable by others.
     await chmod(dirname(file), 0o700)
     await createDatabase(file, { chainId, scope }, options)
@@ -38,7 +39,7 @@ export const checkDirectory = async (directory: string): Promise<void> => {
   try {
     // An existing store may be on a full disk: it still answers queries.
     if (await exists(databaseFile(directory))) return
-    await createDirectory(directory)
+    await makeDirectory(directory, 0o700)
     await rmdir(await mkdtemp(join(directory, '.writable-')))
   } catch (error) {
     throw new StoreError('unavailable', {
@@ -49,23 +50,7 @@ export const checkDirectory = async (directory: string): Promise<void> => {
   }
 }
 
-/** Not `recursive: true`: Node 20 retries forever on a file system that cannot create directories, such as /proc. */
-const createDirectory = async (directory: string): Promise<void> => {
-  const parent = dirname(directory)
-  if (parent !== directory && !(await exists(parent))) await createDirectory(parent)
-  await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  })
-}
-
-const exists = async (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
-      throw error
-    },
-  )
+const exists = (file: string): Promise<boolean> => stat(file).then(() => true, ifMissing(false))
 
 const createDatabase = async (file: string, identity: StoreIdentity, options: EngineOptions): Promise<void> => {
   const temporaryFile = `${file}.new`
@@ -82,12 +67,7 @@ const createDatabase = async (file: string, identity: StoreIdentity, options: En
     engine.close()
   }
   await rename(temporaryFile, file)
-  const folder = await open(dirname(file))
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await syncFolder(dirname(file))
 }
 
 const missingStore = (): StoreError =>

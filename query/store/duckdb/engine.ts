@@ -16,15 +16,6 @@ export interface EngineOptions {
   readonly temporary: number
 }
 
-/** An engine instance with one open database. */
-export interface Engine {
-  readonly duckdb: DuckDb
-  readonly file: string
-  connect(): Promise<duckdbApi.DuckDBConnection>
-  /** All connections must be closed before. */
-  close(): void
-}
-
 /** Storage format version: readable by this and later versions of DuckDB. */
 const STORAGE_VERSION = 'v1.5.0'
 /** Size of the write-ahead log at which it is checkpointed. */
@@ -47,15 +38,24 @@ export const loadEngine = async (): Promise<DuckDb> => {
   }
 }
 
+/** An engine instance with one open database. */
+export type Engine = Awaited<ReturnType<typeof openEngine>>
+
 /** Opens a database, or creates it. The file is readable only by its owner. */
-export const openEngine = async (file: string, options: EngineOptions): Promise<Engine> => {
+export const openEngine = async (file: string, options: EngineOptions) => {
   const duckdb = await loadEngine()
   const instance = await translateErrors('open the store', async () => {
     const opened = await duckdb.DuckDBInstance.create(file, settings(file, options))
     await chmod(file, 0o600)
     return opened
   })
-  return { duckdb, file, connect: () => instance.connect(), close: () => instance.closeSync() }
+  return {
+    duckdb,
+    file,
+    connect: () => instance.connect(),
+    /** All connections must be closed before. */
+    close: () => instance.closeSync(),
+  }
 }
 
 const settings = (file: string, { memory, threads, temporary }: EngineOptions) => ({
@@ -113,20 +113,13 @@ const plain = (value: unknown): Value => {
 const hasBytes = (value: unknown): value is { readonly bytes: Uint8Array } =>
   typeof value === 'object' && value !== null && 'bytes' in value && value.bytes instanceof Uint8Array
 
-interface ErrorRule {
-  readonly pattern: RegExp
-  readonly kind: StoreErrorKind
-  readonly happened: string
-  readonly advice?: string
-}
-
 /** A fatal error of the engine: it rejects every operation until the file is opened again. */
 export class EngineFailedError extends StoreError {}
 
 const FATAL = /^FATAL Error/
 
 /** Engine error messages and what they mean. The first match applies. */
-const ERROR_RULES: readonly ErrorRule[] = [
+const ERROR_RULES: readonly { pattern: RegExp; kind: StoreErrorKind; happened: string; advice?: string }[] = [
   {
     pattern: /Could not set lock on file/,
     kind: 'unavailable',

@@ -6,25 +6,16 @@ import type { DuckDb } from './engine.ts'
 
 type Values = (string | number | boolean | null)[]
 
-/** The page that is being read. */
-export interface Page {
-  /** Adds the rows of a chunk; false at the first row of a block that is no longer part of the page. */
-  take(chunk: DuckDBDataChunk): boolean
-  /** The time limit is reached: the page ends with the current block. */
-  end(): void
-  /** A limit of the selection is reached. */
-  isFull(): boolean
-  readonly blocks: readonly number[]
-  readonly columns: Map<LogField, Column>
-}
+export type Page = ReturnType<typeof createPage>
 
 interface Reading {
   readonly selection: Selection
-  readonly layout: SelectList
+  readonly layout: ReturnType<typeof createLayout>
   readonly base: number
 }
 
-export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading): Page => {
+/** The page that is being read. */
+export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading) => {
   const { maxLogs, maxBytes, fields, encoding } = selection
   const [prefix, perByte] = encoding === 'hex' ? ['0x', 2] : ['', 1]
   const blocks: number[] = []
@@ -69,11 +60,14 @@ export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading)
   return {
     blocks,
     columns,
+    /** A limit of the selection is reached. */
     isFull,
-    end: () => {
+    /** The time limit is reached: the page ends with the current block. */
+    end: (): void => {
       isOver = true
     },
-    take: (chunk) => {
+    /** Adds the rows of a chunk; false at the first row of a block that is no longer part of the page. */
+    take: (chunk: DuckDBDataChunk): boolean => {
       const numbers = wholeNumbers(duckdb, chunk, 0)
       const topicCounts = wholeNumbers(duckdb, chunk, layout.columnIndexes.get('topic_count'))
       const packed = bytesOf(duckdb, chunk, layout.columnIndexes.get('packed'))
@@ -141,17 +135,7 @@ const damaged = (): StoreError =>
     advice: 'restart the service; if the error returns, delete the store and index again from the node',
   })
 
-/** Select list of a read: all byte fields of a row are returned as one value, since each value costs an engine call. */
-interface SelectList {
-  /** Columns of the statement, with the block first. */
-  readonly sql: readonly string[]
-  /** Index of each column in the statement; absent if it is not requested. */
-  readonly columnIndexes: ReadonlyMap<'log_index' | 'transaction_index' | 'topic_count' | 'packed', number>
-  /** The packed fields, in the order of their bytes. */
-  readonly parts: readonly Part[]
-}
-
-export interface Part {
+interface Part {
   readonly field: LogField
   /** In bytes; null for the rest of the row. */
   readonly size: number | null
@@ -173,8 +157,11 @@ const PARTS: readonly Part[] = [
   { field: 'data', size: null, topic: null },
 ]
 
-/** `block` is returned relative to `base`, since a 32-bit number is converted faster than a 64-bit number. */
-export const createLayout = (fields: readonly LogField[], base: number): SelectList => {
+/**
+ * The select list of a read: all byte fields of a row are returned as one value, since each value costs an engine call.
+ * `block` is returned relative to `base`, since a 32-bit number is converted faster than a 64-bit number.
+ */
+export const createLayout = (fields: readonly LogField[], base: number) => {
   const parts = PARTS.filter(({ field }) => fields.includes(field))
   const topics = parts.some(({ topic }) => topic !== null)
   const bytes = parts.map(({ field, topic }) =>
@@ -188,8 +175,11 @@ export const createLayout = (fields: readonly LogField[], base: number): SelectL
     ...(bytes.length > 0 ? [{ name: 'packed' as const, sql: bytes.join(' || ') }] : []),
   ]
   return {
+    /** Columns of the statement, with the block first. */
     sql: [`(block - ${base})::UINTEGER`, ...columns.map(({ sql }) => sql)],
+    /** Index of each column in the statement; absent if it is not requested. */
     columnIndexes: new Map(columns.map(({ name }, index) => [name, index + 1])),
+    /** The packed fields, in the order of their bytes. */
     parts,
   }
 }

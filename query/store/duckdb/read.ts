@@ -113,17 +113,11 @@ const readSlices = async (
   return start
 }
 
-interface Slice {
-  readonly sql: string
-  readonly isSmall: boolean
-  readonly isLate: () => boolean
-}
-
 /** False if the page ended within the slice. */
 const readSlice = async (
   { connection, signal }: Reader,
   page: Page,
-  { sql, isSmall, isLate }: Slice,
+  { sql, isSmall, isLate }: { readonly sql: string; readonly isSmall: boolean; readonly isLate: () => boolean },
 ): Promise<boolean> => {
   const result = isSmall ? await connection.run(sql) : await connection.stream(sql)
   for (;;) {

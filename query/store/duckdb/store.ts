@@ -33,7 +33,7 @@ interface DuckDbStoreOptions extends Partial<EngineOptions> {
 /** Opens or creates a store in a local directory. Only one process can open it. Throws a StoreError. */
 export const openDuckDbStore = async (directory: string, options: DuckDbStoreOptions): Promise<LogStore> => {
   const open = async (): Promise<LogStore> => openOnce(directory, options)
-  return createReopeningStore(await open(), { open, clock: options.clock })
+  return createReopeningStore(await open(), open, options.clock)
 }
 
 const openOnce = async (
@@ -131,16 +131,11 @@ const sizeOf = async (connection: DuckDBConnection, file: string): Promise<Store
   }
 }
 
-interface ReopeningStoreOptions {
-  readonly open: () => Promise<LogStore>
-  readonly clock: Clock
-}
-
 /** In milliseconds. Each attempt to open reads the write-ahead log again, so failed attempts are spaced. */
 const RETRY_EVERY_MS = 5 * second
 
 /** Opens the store again after a fatal engine error, so that a full disk does not require a restart of the service. */
-const createReopeningStore = (first: LogStore, { open, clock }: ReopeningStoreOptions): LogStore => {
+const createReopeningStore = (first: LogStore, open: () => Promise<LogStore>, clock: Clock): LogStore => {
   let opened: Promise<LogStore> = Promise.resolve(first)
   let failedAt: number | null = null
   let isClosed = false
@@ -183,26 +178,20 @@ const createReopeningStore = (first: LogStore, { open, clock }: ReopeningStoreOp
   }
 }
 
-/** Concurrent reads, each on its own connection and in one transaction with a consistent snapshot. */
-interface Readers {
-  read<T>(doing: string, act: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Delays new reads and runs `act` once the current ones have ended, or after a timeout. */
-  pause(act: () => Promise<void>): Promise<void>
-  /** Interrupts all reads and waits for their end. */
-  close(): Promise<void>
-}
+type Read = <T>(doing: string, act: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal) => Promise<T>
 
 /** A page takes at most 5 s. */
 const PAUSE_TIMEOUT_MS = 6 * second
 
-const createReaders = (engine: Engine, clock: Clock): Readers => {
+/** Concurrent reads, each on its own connection and in one transaction with a consistent snapshot. */
+const createReaders = (engine: Engine, clock: Clock) => {
   const connections = new Set<DuckDBConnection>()
   const activeReads = new Set<Promise<unknown>>()
   /** Resolves when the pause ends. */
   let pause: Promise<void> | null = null
   let closed = false
 
-  const runRead: Readers['read'] = async (doing, act, signal) => {
+  const runRead: Read = async (doing, act, signal) => {
     const connection = await translateErrors(doing, () => engine.connect())
     const interrupt = (): void => connection.interrupt()
     connections.add(connection)
@@ -222,21 +211,20 @@ const createReaders = (engine: Engine, clock: Clock): Readers => {
     }
   }
 
+  const read: Read = async (doing, act, signal) => {
+    while (pause !== null) await pause
+    if (closed) throw new StoreError('unavailable', { doing, happened: 'the store is closed' })
+    if (signal?.aborted === true) throw aborted(doing)
+    const reading = runRead(doing, act, signal)
+    const ended = reading.catch(() => undefined).finally(() => activeReads.delete(ended))
+    activeReads.add(ended)
+    return reading
+  }
+
   return {
-    read: async (doing, act, signal) => {
-      while (pause !== null) await pause
-      if (closed) throw new StoreError('unavailable', { doing, happened: 'the store is closed' })
-      if (signal?.aborted === true) throw aborted(doing)
-      const reading = runRead(doing, act, signal)
-      const ended = reading.catch(() => undefined)
-      activeReads.add(ended)
-      try {
-        return await reading
-      } finally {
-        activeReads.delete(ended)
-      }
-    },
-    pause: async (act) => {
+    read,
+    /** Delays new reads and runs `act` once the current ones have ended, or after a timeout. */
+    pause: async (act: () => Promise<void>): Promise<void> => {
       while (pause !== null) await pause
       const over = new AbortController()
       const paused = (async (): Promise<void> => {
@@ -251,7 +239,8 @@ const createReaders = (engine: Engine, clock: Clock): Readers => {
         over.abort()
       }
     },
-    close: async () => {
+    /** Interrupts all reads and waits for their end. */
+    close: async (): Promise<void> => {
       closed = true
       for (const connection of connections) connection.interrupt()
       await Promise.all(activeReads)
@@ -262,33 +251,24 @@ const createReaders = (engine: Engine, clock: Clock): Readers => {
 const aborted = (doing: string): StoreError => new StoreError('aborted', { doing, happened: 'the read was aborted' })
 
 /** Serializes changes to the store, each in a transaction. */
-interface Writer {
-  /** Use it within a change only. */
-  readonly connection: DuckDBConnection
-  /** The last committed contents. */
-  contents(): StoreContents | null
-  /** `change` returns the new contents. If it throws, the transaction is rolled back. */
-  change(doing: string, change: (contents: StoreContents | null) => Promise<StoreContents | null>): Promise<void>
-  /** Writes the write-ahead log into the file and frees space, unless a reader blocks it. */
-  checkpoint(): Promise<void>
-  /** Waits for the current change. */
-  close(): Promise<void>
-}
-
-const createWriter = (connection: DuckDBConnection, initial: StoreContents | null): Writer => {
+const createWriter = (connection: DuckDBConnection, initial: StoreContents | null) => {
   let contents = initial
   const oneAtATime = pLimit(1)
   return {
+    /** Use it within a change only. */
     connection,
+    /** The last committed contents. */
     contents: () => contents,
-    change: (doing, change) =>
+    /** `change` returns the new contents. If it throws, the transaction is rolled back. */
+    change: (doing: string, change: (contents: StoreContents | null) => Promise<StoreContents | null>): Promise<void> =>
       oneAtATime(() =>
         translateErrors(doing, async () => {
           const now = await inTransaction(connection, () => change(contents))
           contents = now
         }),
       ),
-    checkpoint: () =>
+    /** Writes the write-ahead log into the file and frees space, unless a reader blocks it. */
+    checkpoint: (): Promise<void> =>
       oneAtATime(async () => {
         try {
           await connection.run('CHECKPOINT')
@@ -298,7 +278,8 @@ const createWriter = (connection: DuckDBConnection, initial: StoreContents | nul
             throw toStoreError('checkpoint the store', asError(error))
         }
       }),
-    close: () =>
+    /** Waits for the current change. */
+    close: (): Promise<void> =>
       oneAtATime(async () => {
         await connection.run('CHECKPOINT').catch(() => undefined)
         connection.closeSync()

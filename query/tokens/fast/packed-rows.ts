@@ -1,4 +1,4 @@
-import type { BalanceRow, BalanceRows, RowText } from '../types.ts'
+import type { BalanceRow, RowText } from '../types.ts'
 import { addressAt, EVM_WORDS, LIMBS, Limbs } from './packed-words.ts'
 
 /** The words of a row, the lowest of each number first: the address, the balance, the id. */
@@ -21,8 +21,11 @@ const CHUNK_BYTES = 1 << 16
 /** More than a row and the text in it. */
 const MAX_ROW_BYTES = 1024
 
-/** The entries that are rows, by ascending id, descending balance and ascending address. They are read when they are used. */
-export class PackedRows implements BalanceRows {
+/**
+ * The entries that are rows, by ascending id, descending balance and ascending address. They are read when they are used:
+ * ten million of them would take gigabytes.
+ */
+export class PackedRows implements Iterable<BalanceRow> {
   readonly length: number
   readonly #entries: PackedEntries
   /** Each has the number of the entry in its lower half, and a word by which it is sorted in the upper half. */
@@ -59,6 +62,7 @@ export class PackedRows implements BalanceRows {
     }
   }
 
+  /** All rows as text, in chunks; numbers are decimal. */
   *text({ open, id, balance, close }: RowText): Generator<string> {
     const writer = new TextWriter()
     const [first, second, third, last] = [open, id, balance, close].map((text) => Buffer.from(text, 'latin1'))

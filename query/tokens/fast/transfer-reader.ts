@@ -27,12 +27,7 @@ interface TransferReaderOptions {
 }
 
 /** Where the values of a TransferBatch begin, and the number of digits of its data. */
-interface BatchPositions {
-  readonly from: number
-  readonly to: number
-  readonly data: number
-  readonly digits: number
-}
+type BatchPositions = Readonly<Record<'from' | 'to' | 'data' | 'digits', number>>
 
 /**
  * Reads transfers into rows: from the bytes of a page whose logs are of the contract and the events, in the plain form of their

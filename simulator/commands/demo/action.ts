@@ -107,11 +107,7 @@ const readNodeInfo = async ({ process: child, ended }: Child, signal: AbortSigna
   return nodeInfoSchema.parse(JSON.parse(text))
 }
 
-interface Pair {
-  readonly simulator: Child
-  readonly agent: Child
-  readonly metricsUrl: string
-}
+type Pair = Readonly<Record<'simulator' | 'agent', Child> & { metricsUrl: string }>
 
 /** After this time each collector has run once. */
 const FIRST_MS = 1500
@@ -187,14 +183,7 @@ export const renderStatusLine = (metrics: string): string => {
   ].join('  ')
 }
 
-interface Child {
-  readonly process: ChildProcess
-  /** Resolves when the process has exited; never rejects. */
-  readonly ended: Promise<void>
-  hasEnded(): boolean
-  /** Terminates the process, and kills it after 10 s. */
-  stop(): Promise<void>
-}
+type Child = ReturnType<typeof supervise>
 
 interface StartOptions {
   readonly args: readonly string[]
@@ -220,7 +209,7 @@ const startChild = ({ args, env, log, stdout, clock }: StartOptions): Child => {
   return supervise(child, 'SIGTERM', clock)
 }
 
-const supervise = (child: ChildProcess, stopSignal: NodeJS.Signals, clock: Clock): Child => {
+const supervise = (child: ChildProcess, stopSignal: NodeJS.Signals, clock: Clock) => {
   let hasExited = false
   const ended = once(child, 'exit')
     .catch(() => undefined)
@@ -235,9 +224,11 @@ const supervise = (child: ChildProcess, stopSignal: NodeJS.Signals, clock: Clock
   void ended.then(() => process.removeListener('exit', killOnExit))
   return {
     process: child,
+    /** Resolves when the process has exited; never rejects. */
     ended,
     hasEnded: () => hasExited,
-    stop: async () => {
+    /** Terminates the process, and kills it after 10 s. */
+    stop: async (): Promise<void> => {
       if (hasExited) return
       child.kill(stopSignal)
       if (!(await endsWithin(clock, GRACE_MS, ended))) child.kill('SIGKILL')

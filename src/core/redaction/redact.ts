@@ -34,23 +34,23 @@ const redactParts = (text: string): string =>
     .replaceAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]*[^\s"'<>:,.;)]/gi, redactUrl)
     .replaceAll(/\/(?:home\/[^/\s:"']+|root)(?=\/|\b)/g, '~')
 
-/** Sanitizes and redacts every string in a value, at any depth. Other values are kept, and so are the types of objects. */
-export const redactAll = (value: unknown): unknown => {
-  if (typeof value === 'string') return redact(sanitize(value))
-  if (Array.isArray(value)) return value.map(redactAll)
+/** Replaces every string in a value, at any depth. Other values are kept, and so are the types of objects. */
+const mapTexts = (value: unknown, map: (text: string) => string): unknown => {
+  if (typeof value === 'string') return map(value)
+  if (Array.isArray(value)) return value.map((entry) => mapTexts(entry, map))
   if (typeof value !== 'object' || value === null) return value
-  if (value instanceof Error) return new Error(redact(sanitize(value.message)))
-  if (value instanceof Map) return new Map([...value].map(([key, entry]) => [redactAll(key), redactAll(entry)]))
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(sanitize(key)), redactAll(entry)]))
+  if (value instanceof Error) return new Error(map(value.message))
+  if (value instanceof Map)
+    return new Map([...value].map((entry) => [mapTexts(entry[0], map), mapTexts(entry[1], map)]))
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [map(key), mapTexts(entry, map)]))
 }
 
+/** Sanitizes and redacts every string in a value. */
+export const redactAll = (value: unknown): unknown => mapTexts(value, (text) => redact(sanitize(text)))
+
 /** A configuration value for display: every URL is reduced to its host. */
-export const maskAddresses = (value: unknown): unknown => {
-  if (typeof value === 'string') return value.includes('://') ? redactUrl(value.trim()) : value
-  if (Array.isArray(value)) return value.map(maskAddresses)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, maskAddresses(entry)]))
-}
+export const maskAddresses = (value: unknown): unknown =>
+  mapTexts(value, (text) => (text.includes('://') ? redactUrl(text.trim()) : text))
 
 /**
  * Terminal control sequences, 7-bit and 8-bit: colours, cursor movement, titles, queries. An 8-bit colour sequence that

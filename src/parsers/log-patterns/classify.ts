@@ -19,20 +19,10 @@ const byService = new Map<string, readonly LogPattern[]>()
 /** Whether a line may match a pattern; nearly none does. A fast check before `classifyLine`. */
 export const mayMatchPattern = (line: string): boolean => CANDIDATE.test(line)
 
-export interface ClassifiedLine {
-  readonly patterns: readonly LogPattern[]
-  /** The level that the logger wrote; null for lines without one, and for other levels. */
-  readonly level: 'warning' | 'error' | null
-  /** The text without the logger's prefix. */
-  readonly text: string
-  /** Whether the line has no logger prefix: it may be the reason for the line before it. */
-  readonly isBare: boolean
-}
+export type ClassifiedLine = ReturnType<typeof classifyLine>
 
 /** The names of the patterns that a line of any log matches, and its level; null if it has neither. */
-export const parsePatternLine = (
-  line: string,
-): { readonly patterns: readonly string[]; readonly level: ClassifiedLine['level'] } | null => {
+export const parsePatternLine = (line: string) => {
   const { patterns, level } = classifyLine(LOG_PATTERNS, line)
   if (patterns.length === 0 && level === null) return null
   return { patterns: patterns.map(({ name }) => name), level }
@@ -42,7 +32,7 @@ export const parsePatternLine = (
 const MATCHED_LENGTH = 4096
 
 /** Matches one line of a log against these patterns. */
-export const classifyLine = (expected: readonly LogPattern[], line: string): ClassifiedLine => {
+export const classifyLine = (expected: readonly LogPattern[], line: string) => {
   const { text, level, isBare } = unwrap(line)
   const beginning = text.slice(0, MATCHED_LENGTH)
   // A caught exception of a transaction or a contract: normal operation.
@@ -73,7 +63,8 @@ const LOGGED = String.raw`\d{4}-\d\d-\d\d [^ ]+ \[[^\]]*\] [^ ]+ LOG_`
 const LOGGED_LINE = new RegExp(`^${LOGGED}([A-Z]{1,10})\\S*\\s+(.*)$`, 's')
 const BEFORE_BARE = /^(?:(?:assertion failure message|abort message|FATAL): ){1,2}/
 
-const unwrap = (line: string): Omit<ClassifiedLine, 'patterns'> => {
+/** The text without the logger's prefix, and its level. A line without the prefix is bare: it may be the reason for the line before it. */
+const unwrap = (line: string) => {
   if (line.startsWith('{')) {
     const [, escaped = ''] = /^.{0,200}?"message"\s*:\s*"((?:[^"\\]|\\.){0,2000})/s.exec(line) ?? []
     const message = escaped.replaceAll(/\\(["\\t])/g, (_, char: string) => (char === 't' ? '\t' : char))
@@ -87,7 +78,8 @@ const unwrap = (line: string): Omit<ClassifiedLine, 'patterns'> => {
   return { text: line.replace(BEFORE_BARE, ''), level: null, isBare: true }
 }
 
-const levelOf = (word: string): ClassifiedLine['level'] => {
+/** The level that the logger wrote; null for lines without one, and for other levels. */
+const levelOf = (word: string): 'warning' | 'error' | null => {
   if (word.startsWith('WARN')) return 'warning'
   return word.startsWith('ERR') || word.startsWith('CRIT') ? 'error' : null
 }

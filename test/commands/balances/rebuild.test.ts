@@ -69,19 +69,14 @@ it('a checkpoint of another version, whose ledger does not have everything, is n
 
 it('a node that does not respond is requested three times', async () => {
   let asked = 0
-  const rows = {
-    length: 50,
-    row: (index: number) => ({ address: person(index + 1), id: null, balance: 1n }),
-    text: () => [],
-    *[Symbol.iterator]() {
-      for (let index = 0; index < 50; index += 1) yield this.row(index)
-    },
-  }
+  const ledger = createLedger({ standard: 'erc20', contract: CONTRACT, fullHistory: true })
+  const mints = Array.from({ length: 50 }, (_, index) => transfer(ZERO, person(index + 1), 1))
+  ledger.applyPage(pageOf(placed(mints), { from: 0, next: 10 }))
   const verified = await verifyBalances({
     standard: 'erc20',
     contract: CONTRACT,
     profile: null,
-    ledger: { rows, intervals: [], supply: 50n },
+    ledger: ledger.result(),
     sample: 40,
     rpcUrl: url,
     block: 9,

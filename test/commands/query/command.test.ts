@@ -24,7 +24,7 @@ it.each([
   const { stream: stderr, text } = textStream()
   const codes: number[] = []
   const thrown = new QueryError(kind, { doing: 'fetch logs', happened: 'it failed' })
-  await exitWithError({ stderr }, (code) => codes.push(code), { thrown })
+  await exitWithError({ io: { stderr }, exit: (code) => codes.push(code) }, thrown)
   expect([codes, text()]).toEqual([[expected], 'Could not fetch logs: it failed\n'])
 })
 

@@ -41,7 +41,7 @@ const signal = new AbortController().signal
 
 /** What the handler does with a body, without HTTP. */
 const createCore = ({ store, chain, dialect }: Fuzzed) => {
-  const heights = createHeights({ height: () => chain.at(-1)?.number ?? null, clock: systemClock })
+  const heights = createHeights(() => chain.at(-1)?.number ?? null, systemClock)
   const { json } = createForms({ store, scope, heights, dialect, limits: FUZZ_LIMITS, clock: systemClock })
   return async (bytes: Buffer): Promise<Reply> => {
     try {

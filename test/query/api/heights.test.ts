@@ -151,7 +151,7 @@ it('the height of all endpoints never decreases', async ({ serve }) => {
 
 it('never waits for a time that has passed', async () => {
   const clock = impreciseClock(jumpingClock())
-  const { waitFor } = createHeights({ height: () => null, clock })
+  const { waitFor } = createHeights(() => null, clock)
   await waitFor(1, 1000, new AbortController().signal)
   expect(clock.elapsed()).toBeGreaterThan(1000)
 })

@@ -178,7 +178,7 @@ describe('a hostile request', () => {
     const store = memoryStore()
     await store.append(plainChain(5, 30))
     const options = { store, scope: EVERYTHING, limits: QUERY_LIMITS, clock: systemClock, dialect: 'spec' as const }
-    const { capnp } = createForms({ ...options, heights: createHeights({ height: () => 30, clock: systemClock }) })
+    const { capnp } = createForms({ ...options, heights: createHeights(() => 30, systemClock) })
     const dice = diceOf(48)
     const valid = [1, 2, 3].flatMap((segments) => [
       layOut(request(), { segments, far: 'single' }),

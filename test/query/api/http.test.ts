@@ -70,7 +70,7 @@ describe('rate limits', () => {
 
   it('last a minute from the first request', async () => {
     const clock = manualClock()
-    const take = createRateLimit({ perMinute: 2, clock })
+    const take = createRateLimit(2, clock)
     expect(leftOf(take('a'))).toEqual(['1', '60'])
     await clock.advance(50_500)
     expect(leftOf(take('a'))).toEqual(['0', '10'])
@@ -82,7 +82,7 @@ describe('rate limits', () => {
   })
 
   it('are removed, the oldest first, beyond the largest number of identities', () => {
-    const take = createRateLimit({ perMinute: 1, clock: manualClock(), maxIdentities: 2 })
+    const take = createRateLimit(1, manualClock(), 2)
     for (const name of ['a', 'b', 'c']) expect(leftOf(take(name))).toEqual(['0', '60'])
     for (const name of ['b', 'c']) expect(() => take(name)).toThrow('more than 1')
     expect(leftOf(take('a'))).toEqual(['0', '60'])

@@ -6,7 +6,7 @@ import { manualClock } from '../../support/manual-clock.ts'
 /** A limit of two with a queue of two; the test ends each work item. The client is the first letter of the name. */
 const createBusy = () => {
   const clock = manualClock()
-  const queue = createRequestQueue({ clock, limits: { concurrent: 2, waiting: 2, waitMs: 100 } })
+  const queue = createRequestQueue({ concurrent: 2, waiting: 2, waitMs: 100 }, clock)
   const said: string[] = []
   const ends = new Map<string, () => void>()
   const signals = new Map<string, AbortController>()

@@ -93,7 +93,7 @@ describe('an ingest', () => {
     const clock = jumpingClock()
     const never = new AbortController().signal
     const works = [300, 40]
-    const rpc = createRpc({ rpcUrl: 'http://node', clock, timeout: 1 }, async (_, signal) => {
+    const rpc = createRpc({ rpcUrl: 'http://node', clock, timeout: 1 }, async (_body, _maxBytes, signal) => {
       await clock.sleep(works.shift() ?? 0, signal)
       if (works.length === 0) throw new Error('cut off')
       return { status: 200, body: Buffer.from('{"result":"0x1"}'), wait: null }

@@ -190,7 +190,7 @@ describe('an answer', () => {
     [Array.from({ length: 40 }, () => 'eth_getBlockByNumber'), 67_108_864, 2_500_000],
   ] as const)('has the size of what was asked for: %s', async ([methods, bytes, values]) => {
     const sizes: number[] = []
-    const rpc = createRpc({ rpcUrl: 'http://node', clock: jumpingClock(), timeout: 1 }, ({ maxBytes }) => {
+    const rpc = createRpc({ rpcUrl: 'http://node', clock: jumpingClock(), timeout: 1 }, (_, maxBytes) => {
       sizes.push(maxBytes)
       return Promise.resolve({ status: 200, body: Buffer.from(`[${'0,'.repeat(values)}0]`), wait: null })
     })
@@ -218,7 +218,7 @@ describe('an answer', () => {
       timeout: 30_000,
     })
     const body = JSON.stringify({ id: 1, method: 'eth_chainId', params: [] })
-    await expect(post({ body, maxBytes: 4000 }, new AbortController().signal)).rejects.toMatchObject({
+    await expect(post(body, 4000, new AbortController().signal)).rejects.toMatchObject({
       name: 'TooLargeError',
     })
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BalanceRow, type LedgerResult, StandardError } from '../../../query/tokens/types.ts'
-import { createLedger, type Ledger } from '../../../query/tokens/ledger.ts'
+import { type BalanceRow, StandardError } from '../../../query/tokens/types.ts'
+import { createLedger, type Ledger, type LedgerResult } from '../../../query/tokens/ledger.ts'
 import { historyOf, narrowHistoryOf, plainPageOf, type Standard } from './histories.ts'
 import { askOracle, type OracleOptions, type OraclePage, type OracleResult } from './oracle.ts'
 import {

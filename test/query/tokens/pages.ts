@@ -4,7 +4,8 @@ import { scanPage } from '../../../query/client/log-scan.ts'
 import { logObjectsOf, readLog } from '../../../query/client/wire-format.ts'
 import type { LogObject, Page } from '../../../query/client/types.ts'
 import { createLedger } from '../../../query/tokens/ledger.ts'
-import type { BalanceRow, LedgerOptions, LedgerResult } from '../../../query/tokens/types.ts'
+import type { LedgerResult } from '../../../query/tokens/ledger.ts'
+import type { BalanceRow, LedgerOptions } from '../../../query/tokens/types.ts'
 
 /** A log in the JSON of a service. */
 export interface WireLog {

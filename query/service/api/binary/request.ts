@@ -38,13 +38,6 @@ export interface List {
   structs(): readonly Struct[]
 }
 
-interface MessageLimits {
-  /** After unpacking. */
-  readonly bytes: number
-  /** Elements of all lists that are read. */
-  readonly values: number
-}
-
 const malformed = (why: string): HttpError =>
   new HttpError('bad_value', `expected a packed Cap'n Proto message: ${why}`)
 
@@ -241,8 +234,14 @@ const within = (segment: Buffer, at: number, length: number): void => {
 /** What a client asks for: a query as in JSON, or the answer to one that it sent before. */
 type BinaryRequest = Readonly<Record<string, unknown>> | 'by id'
 
-/** Reads `Request { union { query :QueryBody; queryId :Data }; blockRange }`. Throws an HttpError. */
-export const readBinaryRequest = (body: Buffer, { bytes, values }: MessageLimits): BinaryRequest => {
+/**
+ * Reads `Request { union { query :QueryBody; queryId :Data }; blockRange }`, of at most these bytes after unpacking, and
+ * of these elements of all lists that are read. Throws an HttpError.
+ */
+export const readBinaryRequest = (
+  body: Buffer,
+  { bytes, values }: Readonly<Record<'bytes' | 'values', number>>,
+): BinaryRequest => {
   const request = new Message(segmentsOf(unpack(body, bytes)), values).root()
   if (request === null) throw new HttpError('bad_value', 'expected a request, got nothing')
   const member = request.uint16(0)

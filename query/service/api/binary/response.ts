@@ -25,19 +25,19 @@ const encodeTables = ({ query, logs, blocks, transactions }: HostedPage): readon
   return [
     encodeTable(
       blocks.length,
-      query.blockFields.map((field) => ({ name: field, column: blocks.map((block) => blockValue(block, field)) })),
+      query.blockFields.map((field) => [field, blocks.map((block) => blockValue(block, field))]),
     ),
     encodeTable(
       transactions.length,
       query.transactionFields.map((field) => {
         const column = columns.get(LOG_FIELD_OF[field])
         if (column?.length !== logs?.count) throw tooFewValues(field)
-        return { name: field, column: transactions.map((row) => column?.[row] ?? null) }
+        return [field, transactions.map((row) => column?.[row] ?? null)]
       }),
     ),
     encodeTable(
       query.fields.length === 0 ? 0 : (logs?.count ?? 0),
-      query.fields.map((field) => ({ name: field, column: columns.get(field) ?? [] })),
+      query.fields.map((field) => [field, columns.get(field) ?? []]),
     ),
   ]
 }
@@ -49,20 +49,17 @@ const blockValue = (block: BlockHeader, field: BlockField): number | string => {
   return encodedBytes(value.length % 2 === 0 ? value : `0x0${value.slice(2)}`, 'latin1')
 }
 
-interface NamedColumn {
-  readonly name: string
-  readonly column: Column
-}
+type NamedColumn = readonly [name: string, column: Column]
 
 const NUMBERS: ReadonlySet<string> = new Set(['log_index', 'transaction_index', 'block_number', 'number'])
 const NULLABLE: ReadonlySet<string> = new Set(['removed', 'topic0', 'topic1', 'topic2', 'topic3'])
 
 /** A table without rows has its schema and no record batch: with a batch, a client may write its files by that one alone. */
 const encodeTable = (length: number, columns: readonly NamedColumn[]): Buffer => {
-  const fields = columns.map(({ name }) => new Field(name, typeOf(name), NULLABLE.has(name)))
+  const fields = columns.map(([name]) => new Field(name, typeOf(name), NULLABLE.has(name)))
   const schema = new Schema(fields)
   if (length === 0 || columns.length === 0) return Buffer.from(tableToIPC(new Table(schema), 'file'))
-  const children = columns.map(({ name, column }) => {
+  const children = columns.map(([name, column]) => {
     if (column.length !== length) throw tooFewValues(name)
     return dataOf(name, column)
   })

@@ -33,8 +33,8 @@ export const demoFleet = async (io: Io, options: DemoFleetOptions): Promise<Exit
   await removeLeftovers()
   const directory = await makeDirectory(await chooseParent(nodes))
   const at = (name: string): string => join(directory, name)
-  const [logFile, targetsFile, configFile] = [at('agents.log'), at('targets.json'), at('prometheus.yml')]
-  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(logFile))
+  const files = { log: at('agents.log'), targets: at('targets.json'), config: at('prometheus.yml') }
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(files.log))
   try {
     stdout.write(`Starting ${nodes} nodes …\n`)
     const fleet = await startFleet({ size: nodes, prefix, clock, log, directory, signal })
@@ -42,10 +42,9 @@ export const demoFleet = async (io: Io, options: DemoFleetOptions): Promise<Exit
     try {
       const server = await serveFleet(await freePort(wanted), members)
       try {
-        await writeFile(targetsFile, JSON.stringify(targetsOf(members), null, 2))
-        await writeFile(configFile, await readScrapeConfig({ targetsFile, serverUrl: server.url }))
-        const welcome = { members, serverUrl: server.url, wanted, configFile, targetsFile, logFile }
-        if (!signal.aborted) stdout.write(renderFleetWelcome(welcome))
+        await writeFile(files.targets, JSON.stringify(targetsOf(members), null, 2))
+        await writeFile(files.config, await readScrapeConfig(files.targets, server.url))
+        if (!signal.aborted) stdout.write(renderFleetWelcome(members, { url: server.url, wanted }, files))
         await watch(io, nodes)
       } finally {
         await server.shut()
@@ -101,22 +100,14 @@ export const renderProfiles = (nodes: number): string =>
 const row = (name: string, { name: profile, description }: NodeProfile): string =>
   `${name}  ${profile.padEnd(18)}  ${description}\n`
 
-interface FleetWelcome {
-  readonly members: readonly Member[]
-  /** URL of the fleet's own server. */
-  readonly serverUrl: string
-  /** The requested port. */
-  readonly wanted: number
-  readonly configFile: string
-  readonly targetsFile: string
-  readonly logFile: string
-}
-
-/** The output once all nodes run. */
-const renderFleetWelcome = (welcome: FleetWelcome): string => {
-  const { members, serverUrl, wanted, configFile, targetsFile, logFile } = welcome
+/** The output once all nodes run. `url` is that of the fleet's own server, `wanted` the requested port. */
+const renderFleetWelcome = (
+  members: readonly Member[],
+  { url, wanted }: { readonly url: string; readonly wanted: number },
+  files: Readonly<Record<'config' | 'targets' | 'log', string>>,
+): string => {
   const healthy = members.filter(({ profile }) => profile === HEALTHY)
-  const { port } = new URL(serverUrl)
+  const { port } = new URL(url)
   return [
     `${members.length} nodes of one network, ${healthy.length} of them healthy, each with its own agent:`,
     ...members
@@ -126,12 +117,12 @@ const renderFleetWelcome = (welcome: FleetWelcome): string => {
       ? []
       : [`Port ${wanted} is in use; the fleet is served on port ${port}.`]),
     '',
-    `  profiles   ${serverUrl}/fleet.json`,
-    `  targets    ${targetsFile}, and for http_sd ${serverUrl}/targets`,
-    `  process    ${serverUrl}/metrics`,
-    `  log        ${logFile}`,
+    `  profiles   ${url}/fleet.json`,
+    `  targets    ${files.targets}, and for http_sd ${url}/targets`,
+    `  process    ${url}/metrics`,
+    `  log        ${files.log}`,
     '',
-    `  prometheus --config.file=${configFile} --storage.tsdb.path=/tmp/chain-fleet-data`,
+    `  prometheus --config.file=${files.config} --storage.tsdb.path=/tmp/chain-fleet-data`,
     '',
     'Press Ctrl-C to stop all nodes and agents.',
     '',
@@ -185,19 +176,13 @@ const targetsOf = (members: readonly Member[]) =>
     labels: { node: name, cluster: 'simulated' },
   }))
 
-interface ScrapeConfigOptions {
-  readonly targetsFile: string
-  /** URL of the fleet's own server. */
-  readonly serverUrl: string
-}
-
 const schema = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) })
 
 /**
  * `deploy/prometheus/fleet.yml` with the targets and rules of this fleet, with this process as one more target, and
  * without an Alertmanager: a simulation must not notify anyone.
  */
-export const readScrapeConfig = async ({ targetsFile, serverUrl }: ScrapeConfigOptions): Promise<string> => {
+export const readScrapeConfig = async (targetsFile: string, serverUrl: string): Promise<string> => {
   const document = parseDocument(await readFile(packageFile('deploy/prometheus/fleet.yml'), 'utf8'))
   const jobs = schema.parse(document.toJS()).scrape_configs.map(({ job_name: job }) => job)
   document.set('rule_files', [packageFile('alerts/*.rules.yaml')])

@@ -6,18 +6,18 @@ import type { Logger } from 'pino'
 import { errorCode } from '../../../../src/core/errors.ts'
 import type { Clock } from '../../../../src/core/clock.ts'
 import { createSleepers } from '../../../../src/core/virtual-clock.ts'
-import { type Chain, createChain, pick } from '../../../chain.ts'
+import { createChain, pick } from '../../../chain.ts'
 import { AGENT_AFTER_MS, type NodeProfile, profileOf } from './profiles.ts'
 import { type Agent, startAgent } from '../../../../src/agent/agent.ts'
 import { parseConfigFile } from '../../../../src/config/file.ts'
 import { loadConfig } from '../../../../src/config/load.ts'
 import type { Config } from '../../../../src/config/schema.ts'
 import { minute } from '../../../../src/core/units.ts'
-import { type EndpointName, openPort, type Port } from '../../../endpoints.ts'
+import { ENDPOINT_NAMES, type EndpointName, openPort, type Port } from '../../../endpoints.ts'
 import { createInProcessExec, createInProcessHttp } from './in-process.ts'
 import { LEISURELY } from '../../../pace.ts'
 import { parseScenario, type Scenario } from '../../../scenario/scenario.ts'
-import { createSimulatedHost, type SimulatedHost } from '../../../simulator.ts'
+import { createSimulatedHost, type HostOptions, type SimulatedHost } from '../../../simulator.ts'
 import { openAnnouncements } from '../../../../src/commands/maintenance/action.ts'
 import { renderConfig } from '../demo-texts.ts'
 
@@ -31,11 +31,6 @@ interface FleetOptions {
   readonly signal: AbortSignal
 }
 
-interface Fleet {
-  readonly members: readonly Member[]
-  stop(): Promise<void>
-}
-
 /** The minimum for a network, so that a small fleet is not the whole network. */
 const VALIDATORS = 20
 
@@ -43,7 +38,7 @@ const VALIDATORS = 20
  * Starts nodes of one network in this process, each with a simulated host, a profile and a complete agent. The agents
  * call their nodes as functions, without processes and connections.
  */
-export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
+export const startFleet = async (options: FleetOptions) => {
   const { size, directory, log, signal } = options
   const ended = new AbortController()
   const clock = createSharedClock(options.clock, ended.signal)
@@ -133,30 +128,17 @@ export const createSharedClock = (clock: Clock, signal: AbortSignal): Clock => {
   }
 }
 
-interface MemberOptions {
+interface MemberOptions extends Omit<HostOptions, 'scenario'> {
   readonly name: string
   readonly profile: NodeProfile
-  readonly chain: Chain
-  /** Index of the node in the chain's validators. */
   readonly index: number
-  readonly prefix: string
-  readonly forksFromMs: number
-  readonly clock: Clock
   readonly log: Logger
-  /** The directory of this node. */
-  readonly directory: string
 }
+
+export type Member = Awaited<ReturnType<typeof startMember>>
 
 /** One node of the fleet, with its own agent on its own port. */
-export interface Member {
-  readonly name: string
-  readonly profile: NodeProfile
-  readonly publicKey: string
-  readonly port: number
-  stop(): Promise<void>
-}
-
-export const startMember = async (options: MemberOptions): Promise<Member> => {
+export const startMember = async (options: MemberOptions) => {
   const { profile, clock, log, directory } = options
   await mkdir(directory, { recursive: true })
   const scenario = scenarioOf(options)
@@ -189,7 +171,7 @@ export const startMember = async (options: MemberOptions): Promise<Member> => {
     profile,
     publicKey: simulated.ownPublicKey,
     port: agent.address.port,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       end.abort()
       const closedPort = await applied
       await Promise.all([kept, closedPort ? closedPort.shut() : agent.stop()])
@@ -214,14 +196,7 @@ const scenarioOf = ({ name, profile, chain, index }: MemberOptions): Scenario =>
 const urlOf = (name: EndpointName): string => `http://${name}.simulated`
 
 const httpOf = ({ endpoints }: SimulatedHost) =>
-  createInProcessHttp(
-    new Map([
-      [urlOf('rpc'), endpoints.rpc],
-      [urlOf('reference'), endpoints.reference],
-      [urlOf('native'), endpoints.native],
-      [urlOf('otel'), endpoints.otel],
-    ]),
-  )
+  createInProcessHttp(new Map(ENDPOINT_NAMES.map((name) => [urlOf(name), endpoints[name]])))
 
 /**
  * The defaults, except for the collectors that cost most: Prometheus scrapes no more often than the RPC is read, and

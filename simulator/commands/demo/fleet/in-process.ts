@@ -1,16 +1,11 @@
 import { basename } from 'node:path'
 import { SourceError } from '../../../../src/core/errors.ts'
+import { initially } from '../../../../src/core/initially.ts'
 import { redactUrl } from '../../../../src/core/redaction/redact.ts'
 import type { Exec, Program } from '../../../../src/sources/exec.ts'
 import type { HttpRequest } from '../../../../src/sources/http.ts'
 import type { Endpoint } from '../../../endpoints.ts'
 import type { Tool } from '../../../tools/tools.ts'
-
-interface ProcessResult {
-  stdout: string
-  stderr: string
-  end: number | string
-}
 
 /**
  * Runs the simulator's tools as functions, without processes. The output is the same and costs nothing: an hour of a
@@ -23,8 +18,8 @@ export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): Exec
     const doing = `run ${command} ${args[0] ?? ''}`.trim()
     throw new SourceError({ doing, happened: `there is no ${command} on PATH` })
   }
-  const play = async (program: Program, signal: AbortSignal): Promise<ProcessResult> => {
-    const ended: ProcessResult = { stdout: '', stderr: '', end: 'nothing' }
+  const play = async (program: Program, signal: AbortSignal) => {
+    const ended = { stdout: '', stderr: '', end: initially<number | string>('nothing') }
     for await (const frame of toolOf(program)(program.args, signal)) {
       if ('stdout' in frame) ended.stdout += frame.stdout
       if ('stderr' in frame) ended.stderr += frame.stderr
@@ -37,7 +32,7 @@ export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): Exec
     run: async (program, signal) => {
       const { stdout, stderr, end } = await play(program, signal)
       if (typeof end !== 'number' || !(program.answers ?? [0]).includes(end)) {
-        throw failure(program, { stdout, stderr, end })
+        throw failure(program, stderr, end)
       }
       return { exitCode: end, stdout, stderr }
     },
@@ -50,13 +45,13 @@ export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): Exec
         if ('exit' in frame) end = frame.exit
       }
       if (typeof end === 'number' && program.answers?.includes(end)) return
-      throw failure(program, { stdout: '', stderr, end })
+      throw failure(program, stderr, end)
     },
     killAll: () => undefined,
   }
 }
 
-const failure = ({ command, args }: Program, { stderr, end }: ProcessResult): SourceError =>
+const failure = ({ command, args }: Program, stderr: string, end: number | string): SourceError =>
   new SourceError(
     {
       doing: `run ${command} ${args[0] ?? ''}`.trim(),
