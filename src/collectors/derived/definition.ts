@@ -1,34 +1,26 @@
 import { z } from 'zod'
 import { enabled, fixed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
+import { each, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'derived',
   help: 'derived from other collectors: block rate, blocksync window, statesync, growth, duties',
   introduction: 'Values derived from the other collectors: those that decide during an incident.',
-  settings: z
-    .strictObject({
-      enabled,
-      blocksyncWindow: z
-        .int()
-        .min(1)
-        .nullable()
-        .default(null)
-        .describe(
-          'number of blocks that the node can be behind and still catch up by blocksync; null: from statesync_threshold in its node.toml, 800 by default',
-        ),
-    })
-    .transform(fixed({ interval: '5s', timeout: '5s' }))
-    .prefault({}),
+  settings: fixed('5s', '5s', {
+    enabled,
+    blocksyncWindow: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe(
+        'number of blocks that the node can be behind and still catch up by blocksync; null: from statesync_threshold in its node.toml, 800 by default',
+      ),
+  }),
   reading: objectOf({
     duties: objectOrNull({
-      rounds: orNull.number,
-      timeouts: orNull.number,
-      ownBlocks: orNull.number,
-      ownTimeouts: orNull.number,
-      expected: orNull.number,
-      shortfallProbability: orNull.number,
+      ...each(orNull.number, 'rounds', 'timeouts', 'ownBlocks', 'ownTimeouts', 'expected', 'shortfallProbability'),
     }),
     identity: objectOrNull({ isActive: orNull.flag }),
   }),

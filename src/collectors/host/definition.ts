@@ -14,42 +14,37 @@ export const DROP_KINDS = ['missed', 'error', 'dropped'] as const
 
 const HUGE_PAGE_SIZES = ['2Mi', '1Gi'] as const
 
-const TIMING = { interval: '15s', timeout: '10s' } as const
-
 export const definition = {
   name: 'host',
   help: 'properties of the host that the node depends on: kernel, clock, huge pages, pressure, drives, ports, limits',
   introduction: 'Properties of the host that the node depends on and that node_exporter does not export.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      procfs: file('mount point of procfs').default('/proc'),
-      sysfs: file('mount point of sysfs').default('/sys'),
-      bootDirectory: file('directory of the kernel images').default('/boot'),
-      ports: z
-        .array(z.int().min(1).max(65_535))
-        .default([8080, 8081, 8889, 9143])
-        .describe('ports that should be reachable from this host only'),
-      firewalledPorts: z
-        .array(z.int().min(1).max(65_535))
-        .default([])
-        .describe('those of `ports` that a firewall protects, tested from outside: they do not count as exposed'),
-      directories: z
-        .record(label, file('a directory'))
-        .default({ ledger: '/home/{prefix}/{prefix}-bft/ledger', wal: '/home/{prefix}/{prefix}-bft/wal' })
-        .describe('directories of the node whose disk usage is monitored: label → path'),
-      fileSystems: z
-        .array(file('a directory'))
-        .default(['/', '/var/log'])
-        .describe(
-          'other file systems of the host whose free space is monitored, by a directory in each; the label is the path',
-        ),
-      smartDirectory: file('directory with the health of drives, DEVICE.json as written by smartctl')
-        .nullable()
-        .default(null),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('15s', '10s', {
+    ...polling('15s'),
+    procfs: file('mount point of procfs').default('/proc'),
+    sysfs: file('mount point of sysfs').default('/sys'),
+    bootDirectory: file('directory of the kernel images').default('/boot'),
+    ports: z
+      .array(z.int().min(1).max(65_535))
+      .default([8080, 8081, 8889, 9143])
+      .describe('ports that should be reachable from this host only'),
+    firewalledPorts: z
+      .array(z.int().min(1).max(65_535))
+      .default([])
+      .describe('those of `ports` that a firewall protects, tested from outside: they do not count as exposed'),
+    directories: z
+      .record(label, file('a directory'))
+      .default({ ledger: '/home/{prefix}/{prefix}-bft/ledger', wal: '/home/{prefix}/{prefix}-bft/wal' })
+      .describe('directories of the node whose disk usage is monitored: label → path'),
+    fileSystems: z
+      .array(file('a directory'))
+      .default(['/', '/var/log'])
+      .describe(
+        'other file systems of the host whose free space is monitored, by a directory in each; the label is the path',
+      ),
+    smartDirectory: file('directory with the health of drives, DEVICE.json as written by smartctl')
+      .nullable()
+      .default(null),
+  }),
   reading: mapOf(objectOf({ samples: listOf(z.unknown()), state: orNull.text })),
   metrics: {
     chain_host_boot_timestamp_seconds: gauge('Boot time of the host.'),

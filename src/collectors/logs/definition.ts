@@ -4,28 +4,23 @@ import { gauge, open, counter } from '../../core/metric.ts'
 import { LOG_STATES } from '../../domain/log-state.ts'
 import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
-const TIMING = { interval: '5s', timeout: '10s' } as const
-
 export const definition = {
   name: 'logs',
   help: 'known failure messages in the logs of consensus, execution, RPC and the cleanup',
   introduction:
     'Known failure messages in the journals of consensus, execution, RPC and the cleanup; `chain-agent check` prints what each means and what to do.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING, 'how often it reports while there is nothing to read'),
-      units: z
-        .record(label, serviceUnit)
-        .default({
-          bft: '{prefix}-bft.service',
-          execution: '{prefix}-execution.service',
-          rpc: '{prefix}-rpc.service',
-          cruft: '{prefix}-cruft.service',
-        })
-        .describe('the units whose logs are searched for known failure messages: label → unit'),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('5s', '10s', {
+    ...polling('5s', 'how often it reports while there is nothing to read'),
+    units: z
+      .record(label, serviceUnit)
+      .default({
+        bft: '{prefix}-bft.service',
+        execution: '{prefix}-execution.service',
+        rpc: '{prefix}-rpc.service',
+        cruft: '{prefix}-cruft.service',
+      })
+      .describe('the units whose logs are searched for known failure messages: label → unit'),
+  }),
   reading: objectOf({
     lastEntryAt: orNull.time,
     trouble: z.record(z.string(), listOf(z.string())).nullable().catch(null),

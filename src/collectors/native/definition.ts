@@ -41,29 +41,22 @@ export const VOTE_PERCENTILES = ['50', '90', '99'] as const
 /** Compaction copies from one list of chunks to the other, or within the slow one. */
 export const COPY_DIRECTIONS = ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'] as const
 
-const TIMING = { interval: '10s', timeout: '5s' } as const
-
 export const definition = {
   name: 'native',
   help: 'metrics exported by consensus: peers, sessions, votes, statesync',
   introduction:
     'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When the main loop of consensus stops updating them they are absent here, and `chain_native_frozen` is 1. `chain_native_database_reads_total`, `chain_native_database_writes_total` and `chain_native_database_copied_bytes_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      url: url('the metrics endpoint of consensus; without a path, /metrics is used').default('http://localhost:9143'),
-      fallbackUrl: url('the fallback endpoint: the OpenTelemetry collector')
-        .nullable()
-        .default('http://localhost:8889'),
-      namePrefix: z
-        .string()
-        .regex(/^[a-z][a-z0-9]*$/, 'expected the prefix of the metric names')
-        .nullable()
-        .default(null)
-        .describe('prefix of the metric names; null: the name prefix'),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('10s', '5s', {
+    ...polling('10s'),
+    url: url('the metrics endpoint of consensus; without a path, /metrics is used').default('http://localhost:9143'),
+    fallbackUrl: url('the fallback endpoint: the OpenTelemetry collector').nullable().default('http://localhost:8889'),
+    namePrefix: z
+      .string()
+      .regex(/^[a-z][a-z0-9]*$/, 'expected the prefix of the metric names')
+      .nullable()
+      .default(null)
+      .describe('prefix of the metric names; null: the name prefix'),
+  }),
   metrics: {
     chain_native_up: gauge('Whether the endpoint returned metrics of consensus.', { source: NATIVE_SOURCES }),
     chain_native_frozen: gauge(

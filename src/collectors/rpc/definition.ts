@@ -10,20 +10,15 @@ export const REQUEST_FAILURES = ['refused', 'timeout', 'http', 'jsonrpc', 'inval
 
 const block = objectOrNull({ number: orNull.integer, at: orNull.time })
 
-const TIMING = { interval: '2s', timeout: '3s' } as const
-
 export const definition = {
   name: 'rpc',
   help: "the node's JSON-RPC: height by block tag, block times, version",
   introduction:
     "The node's JSON-RPC, asked every `rpc.interval`. While the port refuses connections, times out or returns an invalid response, `chain_rpc_up` is 0 and the heights are absent.",
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      url: url("the node's JSON-RPC").default('http://localhost:8080'),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('2s', '3s', {
+    ...polling('2s'),
+    url: url("the node's JSON-RPC").default('http://localhost:8080'),
+  }),
   reading: z.discriminatedUnion('up', [
     z.object({ up: z.literal(false), reason: orNull.text, detail: orNull.text }),
     z.object({

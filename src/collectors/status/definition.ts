@@ -1,52 +1,33 @@
-import { z } from 'zod'
 import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
-
-const TIMING = { interval: '5m', timeout: '60s' } as const
+import { each, objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'status',
   help: "the node's own status report",
   introduction:
     "The status report of the node's tool, every `status.interval` (5 minutes): each run of that tool connects to the node's control socket, sends a request to the internet and decrypts a key. `status.enabled: false` disables it. Only the known healthy value of each state counts as healthy; the values are labels of `chain_status_state_info`.",
-  settings: z.strictObject(polling(TIMING)).transform(timed(TIMING)).prefault({}),
+  settings: timed('5m', '60s', polling('5m')),
   reading: objectOf({
     readAt: orNull.time,
     header: objectOf({
-      hostname: orNull.text,
-      date: orNull.text,
+      ...each(orNull.text, 'hostname', 'date', 'version'),
       uptimeSeconds: orNull.number,
-      version: orNull.text,
     }),
     config: objectOf({
-      network: orNull.text,
-      chain: orNull.text,
-      chainId: orNull.integer,
-      secpPublicKey: orNull.text,
-      blsPublicKey: orNull.text,
-      nodeSignature: orNull.text,
-      selfAddress: orNull.text,
-      selfAuthPort: orNull.integer,
-      recordSeqNum: orNull.integer,
+      ...each(orNull.text, 'network', 'chain', 'secpPublicKey', 'blsPublicKey', 'nodeSignature', 'selfAddress'),
+      ...each(orNull.integer, 'chainId', 'selfAuthPort', 'recordSeqNum'),
     }),
     services: recordOf(orNull.text),
     cleanup: objectOf({ activated: orNull.flag, previousSeconds: orNull.number, nextSeconds: orNull.number }),
     peers: orNull.integer,
     consensus: objectOf({
-      status: orNull.text,
-      mode: orNull.text,
-      epoch: orNull.integer,
-      round: orNull.integer,
-      blockNumber: orNull.integer,
-      externalBlockNumber: orNull.integer,
-      blockDifference: orNull.integer,
+      ...each(orNull.text, 'status', 'mode'),
+      ...each(orNull.integer, 'epoch', 'round', 'blockNumber', 'externalBlockNumber', 'blockDifference'),
     }),
     statesync: objectOf({ progressRatio: orNull.number, progressBlock: orNull.integer, targetBlock: orNull.integer }),
     rpc: objectOf({
-      status: orNull.text,
-      clientVersion: orNull.text,
-      netVersion: orNull.text,
+      ...each(orNull.text, 'status', 'clientVersion', 'netVersion'),
       blockNumber: orNull.integer,
     }),
   }),
