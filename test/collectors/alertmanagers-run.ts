@@ -25,7 +25,11 @@ type SentTimes = Readonly<Record<string, number | typeof FIRING>>
 
 /** The settings that no test changes. */
 export const ALERT_SETTINGS = {
-  ...{ job: 'chain-agent', instance: null, labels: {}, runbooks: null, dashboards: null },
+  job: 'chain-agent',
+  instance: null,
+  labels: {},
+  runbooks: null,
+  dashboards: null,
   timing: { interval: 15_000, timeout: 10_000 },
 }
 

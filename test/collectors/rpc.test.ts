@@ -161,7 +161,10 @@ describe('reference', () => {
         const answers = answersOf(name)
         return endpointOf(typeof answers === 'string' ? {} : answers)
       },
-      queryAt: ({ url }) => ({ height: () => Promise.resolve({ status: 200, text: String(answersOf(url)) }) }),
+      queryAt: ({ url }) => {
+        const text = answersOf(url)
+        return { height: () => Promise.resolve({ status: 200, text: typeof text === 'string' ? text : '' }) }
+      },
       timing,
     })
     return runPolls(collector, manualClock())
