@@ -31,10 +31,6 @@ export interface MetricDefinition {
   readonly help: string
   readonly labels: Labels | undefined
   readonly buckets?: readonly number[]
-  /** Why no dashboard shows it. */
-  readonly noPanel?: string
-  /** Why no scenario changes it. */
-  readonly noScenario?: string
 }
 
 /** Every metric: name → definition. `src/metrics.ts` declares the members, from what each part of the agent defines. */

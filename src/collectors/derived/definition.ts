@@ -26,13 +26,9 @@ export const definition = {
   }),
   metrics: {
     chain_blocks_per_second: gauge('Measured block rate of the chain in blocks per second.'),
-    chain_blocksync_window_blocks: {
-      ...gauge(
-        'Blocks that the node can be behind and still catch up by blocksync: the smallest of what one request covers (800), what its peers keep (1,000), and the distance at which a live node ends with a panic (3/2 of its statesync_threshold).',
-      ),
-      noPanel: 'a constant of a node; its rest is shown',
-      noScenario: 'follows the statesync_threshold, a setting of the node',
-    },
+    chain_blocksync_window_blocks: gauge(
+      'Blocks that the node can be behind and still catch up by blocksync: the smallest of what one request covers (800), what its peers keep (1,000), and the distance at which a live node ends with a panic (3/2 of its statesync_threshold).',
+    ),
     chain_blocksync_window_remaining_blocks: gauge(
       'Blocks that the node can still fall behind before it can no longer catch up by blocksync.',
     ),

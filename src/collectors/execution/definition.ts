@@ -34,10 +34,9 @@ export const definition = {
       'Blocks executed at a height at which another block had been executed.',
     ),
     chain_execution_transactions_total: counter('Transactions of executed blocks.'),
-    chain_execution_retried_transactions_total: {
-      ...counter('Transactions that were executed again because of a conflict with others of their block.'),
-      noPanel: 'as a share of all: instance:chain_execution_retried:ratio10m',
-    },
+    chain_execution_retried_transactions_total: counter(
+      'Transactions that were executed again because of a conflict with others of their block.',
+    ),
     chain_execution_gas_total: counter('Gas of executed blocks.'),
     chain_execution_block_duration_seconds: histogram(
       'Duration of the execution of a block in seconds, all phases together.',

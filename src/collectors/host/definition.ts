@@ -53,10 +53,7 @@ export const definition = {
       release: open,
     }),
     chain_host_kernel_blocked: gauge('Whether the kernel is known to break these nodes.', { kernel: KERNELS }),
-    chain_host_hugepages: {
-      ...gauge('Huge pages of the kernel, used and free, by size.', { size: HUGE_PAGE_SIZES }),
-      noScenario: 'a setting of the kernel',
-    },
+    chain_host_hugepages: gauge('Huge pages of the kernel, used and free, by size.', { size: HUGE_PAGE_SIZES }),
     chain_host_hugepages_free: gauge('Free huge pages of the kernel, by size.', { size: HUGE_PAGE_SIZES }),
     chain_host_smt_active: gauge('Whether simultaneous multithreading is active.'),
     chain_host_governor_cpus: gauge('Number of CPUs, by frequency governor.', { governor: open }),
@@ -70,27 +67,24 @@ export const definition = {
       'Time in seconds in which all tasks that could run waited for the resource, since the boot of the host.',
       { resource: ['io', 'memory'] },
     ),
-    chain_host_udp_received_total: {
-      ...externalCounter('UDP packets that programs of the host have received, since its boot.'),
-      noPanel: 'the denominator of ChainUdpDrops',
-    },
+    chain_host_udp_received_total: externalCounter(
+      'UDP packets that programs of the host have received, since its boot.',
+    ),
     chain_host_udp_errors_total: externalCounter(
       'UDP packets that the kernel dropped because a socket buffer was full, since the boot of the host.',
       { kind: ['receive_buffer', 'send_buffer'] },
     ),
-    chain_host_network_received_total: {
-      ...externalCounter('Packets that the interface of the default route has received.', { device: open }),
-      noPanel: 'the denominator of ChainUdpDrops',
-    },
+    chain_host_network_received_total: externalCounter(
+      'Packets that the interface of the default route has received.',
+      { device: open },
+    ),
     chain_host_network_drops_total: externalCounter(
       'Packets that the network card of the default route lost, because it had no free buffer (missed) or they were damaged (error), or that the kernel did not want (dropped), for example of an unknown protocol.',
       { device: open, kind: DROP_KINDS },
     ),
-    chain_host_socket_buffer_max_bytes: {
-      ...gauge('Largest socket buffer that a program can request.', { direction: ['receive', 'send'] }),
-      noPanel: 'a setting; the runbook of dropped packets compares it',
-      noScenario: 'a setting of the kernel',
-    },
+    chain_host_socket_buffer_max_bytes: gauge('Largest socket buffer that a program can request.', {
+      direction: ['receive', 'send'],
+    }),
     chain_host_oom_kills_total: externalCounter('Processes killed for lack of memory, since the boot of the host.'),
     chain_host_memory_available_bytes: gauge('Available memory of the host.'),
     chain_host_memory_available_ratio: gauge('Available ratio of the memory of the host.'),
@@ -106,13 +100,9 @@ export const definition = {
       directory: open,
     }),
     chain_host_directory_bytes: gauge('Disk usage of the files of the directory.', { directory: open }),
-    chain_node_statesync_threshold_blocks: {
-      ...gauge(
-        'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
-      ),
-      noPanel: 'a setting; the window follows it',
-      noScenario: 'a setting of the node',
-    },
+    chain_node_statesync_threshold_blocks: gauge(
+      'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
+    ),
     chain_host_file_modified_timestamp_seconds: gauge('Modification time of a configuration file.', { file: open }),
     chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', {
       device: open,

@@ -40,13 +40,10 @@ export const definition = {
       'Messages of the service that journald dropped; while it drops messages, a missing message proves nothing.',
       { service: open },
     ),
-    chain_agent_log_state: {
-      ...gauge(
-        'Constant 1; state of the log of a service: the journal has an entry since its last start, has none although it runs, or has none and its output goes elsewhere; absent if that is unknown.',
-        { service: open, state: LOG_STATES },
-      ),
-      noPanel: 'the table of alerts has ChainLogsIncomplete',
-    },
+    chain_agent_log_state: gauge(
+      'Constant 1; state of the log of a service: the journal has an entry since its last start, has none although it runs, or has none and its output goes elsewhere; absent if that is unknown.',
+      { service: open, state: LOG_STATES },
+    ),
     chain_log_oldest_entry_timestamp_seconds: gauge(
       'Time of the oldest entry of the service that is still in the journal.',
       { service: open },

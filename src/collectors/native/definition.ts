@@ -89,12 +89,9 @@ export const definition = {
     chain_native_statesync_progress_block: gauge(
       'Estimate of the block that statesync has reached, from the metrics of consensus: a mean over parts of the state, which may not move while data arrives.',
     ),
-    chain_native_statesync_target_block: {
-      ...gauge(
-        'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
-      ),
-      noScenario: 'a simulated statesync keeps its target',
-    },
+    chain_native_statesync_target_block: gauge(
+      'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
+    ),
     chain_native_vote_delay_seconds: gauge(
       'Time from the own vote until the proposal of the next round was accepted, in seconds, by percentile of the last 5 minutes, from the metrics of consensus; late leaders increase it, and full nodes have it, too.',
       {
@@ -110,10 +107,7 @@ export const definition = {
         phase: MIGRATION_PHASES,
       },
     ),
-    chain_native_database_used_bytes: {
-      ...gauge('Used bytes of the database, from the metrics of consensus.'),
-      noPanel: 'a condition of ChainStatesyncFrozen; the other sources have the ratio',
-    },
+    chain_native_database_used_bytes: gauge('Used bytes of the database, from the metrics of consensus.'),
     chain_native_database_reads_total: externalCounter(
       'Nodes of the trie that execution read from the database for compaction, or for the expiry of history.',
       { task: ['compaction', 'expiry'] },

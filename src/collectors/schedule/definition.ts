@@ -37,10 +37,7 @@ export const definition = {
     inEpoch: objectOrNull({ led: orNull.number, missed: orNull.number, ahead: orNull.number }),
   }),
   metrics: {
-    chain_schedule_file_epoch: {
-      ...gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
-      noPanel: 'ChainStartFiles.validators compares it with the epoch of the ledger',
-    },
+    chain_schedule_file_epoch: gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
     chain_schedule_proved: gauge(
       'Whether the last 200 rounds had the predicted leader; the other metrics of the schedule are absent otherwise.',
     ),

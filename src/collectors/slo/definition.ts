@@ -20,10 +20,7 @@ export const definition = {
     ...each(orNull.number, 'led', 'missed'),
   }),
   metrics: {
-    chain_slo_objective_ratio: {
-      ...gauge('Ratio of a week in which the node should be up, by the configuration.'),
-      noScenario: 'a setting',
-    },
+    chain_slo_objective_ratio: gauge('Ratio of a week in which the node should be up, by the configuration.'),
     chain_slo_uptime_ratio: gauge(
       'Uptime of the node in the last seven days, as a ratio of the known time or rounds.',
       {

@@ -134,10 +134,9 @@ export const definition = {
     chain_staking_authority_balance_tokens: gauge(
       'Native balance of the authority of the validator, which pays for staking transactions.',
     ),
-    chain_staking_authority_balance_minimum_tokens: {
-      ...gauge('Native balance that the configuration expects of the authority at least.'),
-      noPanel: 'a setting; ChainStakingMismatch compares it',
-    },
+    chain_staking_authority_balance_minimum_tokens: gauge(
+      'Native balance that the configuration expects of the authority at least.',
+    ),
     chain_staking_self_stake_tokens: gauge('Stake of the authority, with delegations that do not count yet.'),
     chain_staking_self_stake_minimum_tokens: gauge('Stake that the authority of a member needs at least.'),
     chain_staking_threshold_tokens: gauge(

@@ -75,10 +75,7 @@ export const definition = {
     chain_status_statesync_progress_block: gauge(
       'Block that statesync has reached, from the status report of the node.',
     ),
-    chain_status_statesync_target_block: {
-      ...gauge('Target block of statesync, from the status report of the node.'),
-      noScenario: 'a simulated statesync keeps its target',
-    },
+    chain_status_statesync_target_block: gauge('Target block of statesync, from the status report of the node.'),
     chain_status_cleanup_activated: gauge(
       'Whether the timer of the cleanup is active, from the status report of the node.',
     ),

@@ -38,10 +38,7 @@ export const definition = {
       .default(null),
   }),
   metrics: {
-    chain_traffic_up: {
-      ...gauge('Whether the RPC or the OpenTelemetry collector returned current metrics of the RPC.'),
-      noPanel: 'while it is 0, the panels of the RPC as its users see it are empty, and say why',
-    },
+    chain_traffic_up: gauge('Whether the RPC or the OpenTelemetry collector returned current metrics of the RPC.'),
     chain_traffic_requests_total: externalCounter(
       'Executed requests of clients by method, over HTTP and websockets, each request of a batch counted; those of the agent included.',
       { method: TRAFFIC_METHODS },

@@ -90,13 +90,9 @@ export const definition = {
     chain_fork_activation_timestamp_seconds: gauge('Activation time of the fork or of the mandatory release.', {
       fork: open,
     }),
-    chain_forks_reviewed_timestamp_seconds: {
-      ...gauge(
-        'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of the own list; absent if the shipped list does not have the chain and there is no own one.',
-      ),
-      noPanel: 'it changes with an upgrade of the agent; ChainUpgradeDue.fork-list compares it',
-      noScenario: 'a constant of the configuration',
-    },
+    chain_forks_reviewed_timestamp_seconds: gauge(
+      'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of the own list; absent if the shipped list does not have the chain and there is no own one.',
+    ),
     chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', { fork: open, check: FORK_CHECKS }),
   },
 } as const

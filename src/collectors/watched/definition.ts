@@ -11,8 +11,6 @@ const ADDRESS = /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}$/
 
 const isPort = (port: number): boolean => port >= 1 && port <= 65_535
 
-const NOT_SIMULATED = 'no simulated host watches another: test/agent/watcher.test.ts'
-
 export const definition = {
   name: 'watched',
   help: 'another node, by the heartbeats of its agent and its public port',
@@ -42,26 +40,26 @@ export const definition = {
     }),
   }),
   metrics: {
-    chain_watched_heartbeat_timestamp_seconds: {
-      ...gauge('Time at which the last heartbeat of the other node was received.', { node: open }),
-      noScenario: NOT_SIMULATED,
-    },
-    chain_watched_health: {
-      ...gauge('Health in the last heartbeat of the other node, as a state set.', { node: open, state: HEALTH_STATES }),
-      noScenario: NOT_SIMULATED,
-    },
-    chain_watched_maintenance: {
-      ...gauge('Whether the last heartbeat reports a maintenance window, for half an hour after that heartbeat.', {
+    chain_watched_heartbeat_timestamp_seconds: gauge(
+      'Time at which the last heartbeat of the other node was received.',
+      { node: open },
+    ),
+    chain_watched_health: gauge('Health in the last heartbeat of the other node, as a state set.', {
+      node: open,
+      state: HEALTH_STATES,
+    }),
+    chain_watched_maintenance: gauge(
+      'Whether the last heartbeat reports a maintenance window, for half an hour after that heartbeat.',
+      {
         node: open,
-      }),
-      noScenario: NOT_SIMULATED,
-    },
-    chain_watched_port: {
-      ...gauge('State of the public port of the other node, as a state set; absent while it is unknown.', {
+      },
+    ),
+    chain_watched_port: gauge(
+      'State of the public port of the other node, as a state set; absent while it is unknown.',
+      {
         node: open,
         state: PORT_STATES,
-      }),
-      noScenario: NOT_SIMULATED,
-    },
+      },
+    ),
   },
 } as const
