@@ -254,7 +254,10 @@ const watchNode = async (options: NodeWatchOptions) => {
     clock,
     complain,
     metrics: () => exposition.render([...samples(), ...health.samples()]),
-    status: () => renderStatus({ version, startedAt, prefix: runtime.prefix() }, board.statuses()),
+    status: () => {
+      const agent = { version, prefix: runtime.prefix(), startedAt: new Date(startedAt).toISOString() }
+      return renderStatus(agent, board.statuses())
+    },
     health: async () => {
       await health.evaluateNow(measured)
       return renderHealth(health.health())

@@ -1,5 +1,10 @@
+import { recordFor } from './record.ts'
+
 /** A label whose values are not known in advance. The budget of series limits their number. */
 export const open = 'open'
+
+/** Such labels. */
+export const opens = <const Name extends string>(...names: readonly Name[]) => recordFor(names, (): typeof open => open)
 
 export type Labels = Readonly<Record<string, readonly string[] | typeof open>>
 

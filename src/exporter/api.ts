@@ -7,15 +7,8 @@ import { type Event, eventAsJson } from '../domain/event.ts'
 import type { EventsResponse, HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 
 /** The body of /api/v1/status. */
-export const renderStatus = (
-  {
-    version,
-    prefix,
-    startedAt,
-  }: { readonly version: string; readonly startedAt: number; readonly prefix: string | null },
-  statuses: Iterable<CollectorStatus>,
-): StatusResponse => ({
-  agent: { version, prefix, startedAt: new Date(startedAt).toISOString() },
+export const renderStatus = (agent: StatusResponse['agent'], statuses: Iterable<CollectorStatus>): StatusResponse => ({
+  agent,
   collectors: Object.fromEntries(
     [...statuses].map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => {
       const { message = null, code = null, advice = null } = error ? collectorError(error) : {}

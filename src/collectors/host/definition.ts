@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { file, label, polling, timed } from '../../core/settings.ts'
-import { externalCounter, gauge, open } from '../../core/metric.ts'
+import { externalCounter, gauge, open, opens } from '../../core/metric.ts'
 import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
 /** The running kernel, and the one that the next boot starts. */
@@ -104,11 +104,7 @@ export const definition = {
       'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
     ),
     chain_host_file_modified_timestamp_seconds: gauge('Modification time of a configuration file.', { file: open }),
-    chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', {
-      device: open,
-      model: open,
-      firmware: open,
-    }),
+    chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', opens('device', 'model', 'firmware')),
     chain_host_nvme_temperature_celsius: gauge('Temperature of the drive.', { device: open }),
     chain_host_nvme_critical_warning: gauge('Bits of the critical warning of the drive; 0 is healthy.', {
       device: open,

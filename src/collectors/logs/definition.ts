@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { label, polling, serviceUnit, timed } from '../../core/settings.ts'
-import { gauge, open, counter } from '../../core/metric.ts'
+import { gauge, open, opens, counter } from '../../core/metric.ts'
 import { LOG_STATES } from '../../domain/log-state.ts'
 import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
@@ -28,10 +28,10 @@ export const definition = {
     states: mapOf(z.enum(LOG_STATES).nullable().catch(null)),
   }),
   metrics: {
-    chain_log_pattern_total: counter('Lines of the log of the service with a known failure message, by pattern.', {
-      service: open,
-      pattern: open,
-    }),
+    chain_log_pattern_total: counter(
+      'Lines of the log of the service with a known failure message, by pattern.',
+      opens('service', 'pattern'),
+    ),
     chain_log_lines_total: counter('Warnings and errors in the log of the service, by level.', {
       service: open,
       level: ['warning', 'error'],

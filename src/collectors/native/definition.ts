@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { polling, timed, url } from '../../core/settings.ts'
-import { externalCounter, gauge, open } from '../../core/metric.ts'
+import { externalCounter, gauge, opens } from '../../core/metric.ts'
 
 /** Endpoints of the node's metrics: consensus, or the OpenTelemetry collector. */
 export const NATIVE_SOURCES = ['native', 'otel'] as const
@@ -62,10 +62,7 @@ export const definition = {
     chain_native_frozen: gauge(
       'Whether the metrics that the main loop of consensus updates have stopped changing; absent if no endpoint returns them.',
     ),
-    chain_native_info: gauge('Constant 1; network and version reported by consensus.', {
-      network: open,
-      version: open,
-    }),
+    chain_native_info: gauge('Constant 1; network and version reported by consensus.', opens('network', 'version')),
     chain_native_uptime_seconds: gauge(
       'Uptime of consensus in seconds, from its own metrics, computed at each scrape of its endpoint, also while the main loop hangs.',
     ),

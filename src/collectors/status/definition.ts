@@ -1,5 +1,5 @@
 import { polling, timed } from '../../core/settings.ts'
-import { gauge, open } from '../../core/metric.ts'
+import { gauge, open, opens } from '../../core/metric.ts'
 import { each, objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
 
 export const definition = {
@@ -32,16 +32,10 @@ export const definition = {
     }),
   }),
   metrics: {
-    chain_status_info: gauge('Constant 1; identity and versions in the status report of the node.', {
-      hostname: open,
-      version: open,
-      network: open,
-      chain: open,
-      chain_id: open,
-      self_address: open,
-      record_seq_num: open,
-      secp_public_key: open,
-    }),
+    chain_status_info: gauge(
+      'Constant 1; identity and versions in the status report of the node.',
+      opens('hostname', 'version', 'network', 'chain', 'chain_id', 'self_address', 'record_seq_num', 'secp_public_key'),
+    ),
     chain_status_uptime_seconds: gauge('Uptime of consensus in seconds, from the status report of the node.'),
     chain_status_service_running: gauge('Whether the status report of the node has the service as running.', {
       service: open,
@@ -55,11 +49,10 @@ export const definition = {
       'Whether the mode of consensus in the status report of the node is live, the only healthy value.',
     ),
     chain_status_rpc_active: gauge('Whether the status report of the node has the RPC as active.'),
-    chain_status_state_info: gauge('Constant 1; the states in the status report of the node, unchanged.', {
-      consensus: open,
-      mode: open,
-      rpc: open,
-    }),
+    chain_status_state_info: gauge(
+      'Constant 1; the states in the status report of the node, unchanged.',
+      opens('consensus', 'mode', 'rpc'),
+    ),
     chain_status_epoch: gauge('Epoch of consensus, from the status report of the node.'),
     chain_status_round: gauge('Round of consensus, from the status report of the node.'),
     chain_status_block_number: gauge('Block height of consensus, from the status report of the node.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { file, label, polling, timed } from '../../core/settings.ts'
-import { gauge, open } from '../../core/metric.ts'
+import { gauge, open, opens } from '../../core/metric.ts'
 import { each, listOf, mapOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** Sources of the running version: the RPC, the metrics of consensus. */
@@ -63,14 +63,10 @@ export const definition = {
     forksReviewedAt: orNull.time,
   }),
   metrics: {
-    chain_node_build_info: gauge('Constant 1; the installed program as it reports itself.', {
-      program: open,
-      version: open,
-      tag: open,
-      commit: open,
-      branch: open,
-      modified: open,
-    }),
+    chain_node_build_info: gauge(
+      'Constant 1; the installed program as it reports itself.',
+      opens('program', 'version', 'tag', 'commit', 'branch', 'modified'),
+    ),
     chain_node_running_info: gauge('Constant 1; the running version, of the RPC and of the metrics of consensus.', {
       source: RUNNING_SOURCES,
       version: open,
