@@ -17,12 +17,11 @@ import {
   findPasswordProblem,
 } from '../../parsers/keystore.ts'
 import { parseOffNode } from '../../parsers/off-node.ts'
-import { type FileFacts, type KeyFiles } from '../../sources/key-files.ts'
-import { type ReadPrefix } from '../../sources/prefix.ts'
+import type { CollectorDependencies } from '../dependencies.ts'
+import type { FileFacts } from '../../sources/key-files.ts'
 import { z } from 'zod'
 import { ParseError } from '../../core/errors.ts'
 import { tryJson } from '../../core/json.ts'
-import { type ReadReport } from '../../sources/reports.ts'
 
 const keyFile = z
   .object({
@@ -45,11 +44,7 @@ export type KeyFile = z.output<typeof keyFile>
 /** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
 const reportSchema = z.object({ version: z.literal(1), files: z.array(keyFile) })
 
-interface KeyExaminerOptions {
-  readonly keyFiles: KeyFiles
-  readonly readPrefix: ReadPrefix
-  readonly keyFolders: KeyFolders
-}
+type KeyExaminerOptions = Pick<CollectorDependencies, 'keyFiles' | 'readPrefix' | 'keyFolders'>
 
 /** Throws a SourceError if no file can be checked. */
 export type ExamineKeys = (signal: AbortSignal) => Promise<readonly KeyFile[]>
@@ -159,7 +154,7 @@ const secretsIn = (folders: KeyFolders): readonly SecretFile[] => [
 
 /** Uses the report of a privileged unit if one is configured; else the agent checks the files itself. */
 export const chooseExaminer = (
-  options: KeyExaminerOptions & { readonly readKeyReport: ReadReport | null },
+  options: KeyExaminerOptions & Pick<CollectorDependencies, 'readKeyReport'>,
 ): ExamineKeys => {
   const { readKeyReport } = options
   return readKeyReport === null

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { ACCUMULATOR_SCALE, FULL_COMMISSION, type StakingEpoch, type StakingValidator } from '../../parsers/staking.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
+import type { StakingConstants } from '../../config/staking.ts'
+
+type EpochLength = Pick<StakingConstants, 'epochBlocks' | 'delayRounds'>
 
 /** A finalized block; `at` in milliseconds since the epoch, null if its time is unknown. */
 export interface FinalizedBlock {
@@ -13,21 +16,14 @@ export interface IdentifiedValidator {
   readonly validator: StakingValidator
 }
 
-interface EpochLength {
-  readonly epochBlocks: bigint | null
-  readonly delayRounds: bigint | null
-  /** In milliseconds. */
-  readonly blockTime: number | null
-}
-
 /**
  * Progress of the epoch at a block. Null if the length of an epoch is unknown, or the epoch of the node contradicts
- * it: the constants are those of another chain.
+ * it: the constants are those of another chain. `blockTime` is in milliseconds.
  */
 export const progressOf = (
   { epoch, isInDelay }: StakingEpoch,
   block: FinalizedBlock,
-  { epochBlocks, delayRounds, blockTime }: EpochLength,
+  { epochBlocks, delayRounds, blockTime }: EpochLength & { readonly blockTime: number | null },
 ) => {
   if (epochBlocks === null || delayRounds === null) return null
   const boundaries = (block.number + 1n) / epochBlocks
