@@ -12,6 +12,7 @@ import { renderConfigurationPage } from './pages/configuration.mjs'
 import { renderFormatsPage } from './pages/formats.mjs'
 import { renderAlertmanager } from './pages/inhibitions.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'
+import { NOT_SHOWN } from './pages/not-shown.mjs'
 import { renderNodeDocumentationPage } from './pages/node-documentation.mjs'
 import { renderPatternPage } from './pages/patterns.mjs'
 import { renderRunbookIndex } from './pages/runbook-index.mjs'
@@ -21,22 +22,27 @@ import { renderSuites } from './pages/suites.mjs'
 import { renderOverview } from './pictures/overview.mjs'
 import { renderQueryService } from './pictures/query-service.mjs'
 import { renderTerminal } from './pictures/terminal.mjs'
-import { chapters } from '../.cache/modules/src/metrics.js'
+import { chapters, metrics as allMetrics } from '../.cache/modules/src/metrics.js'
 
-/** Metrics that are on no dashboard and give no reason, and those that give one although they are: a sentence for each. */
+/**
+ * Metrics that are on no dashboard without a reason, and reasons for metrics that are on one or do not exist: a sentence for
+ * each.
+ */
 const panelDuties = (dashboards) => {
   const shown = dashboards.map(({ uid, panels }) => ({ name: uid.replace('chain-', ''), metrics: metricsOf(panels) }))
-  return Object.entries(chapters).flatMap(([chapter, { metrics }]) => {
-    const file = `the definition of the metrics of ${chapter}`
+  const list = 'scripts/pages/not-shown.mjs'
+  const unknown = Object.keys(NOT_SHOWN).filter((name) => !(name in allMetrics))
+  const duties = Object.values(chapters).flatMap(({ metrics }) => {
     const near = shown.filter((one) => Object.keys(metrics).some((name) => one.metrics.has(name)))
     const folders = near.map(({ name }) => `dashboards/build/${name}/`).join(', ') || 'dashboards/build/'
-    return Object.entries(metrics).flatMap(([name, { noPanel }]) => {
+    return Object.keys(metrics).flatMap((name) => {
       const isShown = shown.some((one) => one.metrics.has(name))
-      if (isShown && noPanel !== undefined) return [`${name} is on a dashboard: remove its noPanel in ${file}`]
-      if (isShown || noPanel !== undefined) return []
-      return [`${name} is on no dashboard: add a panel (${folders}), or noPanel: 'the reason' in ${file}`]
+      if (isShown && name in NOT_SHOWN) return [`${name} is on a dashboard: remove it from ${list}`]
+      if (isShown || name in NOT_SHOWN) return []
+      return [`${name} is on no dashboard: add a panel (${folders}), or the reason in ${list}`]
     })
   })
+  return [...duties, ...unknown.map((name) => `${name} is no metric: remove it from ${list}`)]
 }
 
 /** Of a histogram, the name without the suffix of its series. */

@@ -9,29 +9,19 @@ import { queryService, serviceMetrics } from '../query/service/metrics.ts'
 const agent = {
   introduction: 'The agent itself. `process_*` is exported in addition.',
   metrics: {
-    chain_agent_build_info: {
-      ...gauge('Constant 1; version of the agent and of Node, and its profile.', {
-        version: open,
-        revision: open,
-        profile: ['node', 'watcher'],
-        node_version: open,
-      }),
-      noScenario: 'one process is one version',
-    },
-    chain_agent_state_saved: {
-      ...gauge(
-        'Whether the last attempt to save journal cursors, counts and other state succeeded; absent before the first.',
-      ),
-      noScenario: 'the disk of the simulated host accepts every file; test/agent has one that does not',
-    },
-    chain_agent_certificate_expiry_timestamp_seconds: {
-      ...gauge(
-        'Time at which a TLS certificate ends: of the listener of the agent, and of each server that the agent requests.',
-        { endpoint: open },
-      ),
-      noPanel: 'the table of alerts has ChainAgentFailing',
-      noScenario: 'the simulated servers have no TLS: test/sources/certificates.test.ts',
-    },
+    chain_agent_build_info: gauge('Constant 1; version of the agent and of Node, and its profile.', {
+      version: open,
+      revision: open,
+      profile: ['node', 'watcher'],
+      node_version: open,
+    }),
+    chain_agent_state_saved: gauge(
+      'Whether the last attempt to save journal cursors, counts and other state succeeded; absent before the first.',
+    ),
+    chain_agent_certificate_expiry_timestamp_seconds: gauge(
+      'Time at which a TLS certificate ends: of the listener of the agent, and of each server that the agent requests.',
+      { endpoint: open },
+    ),
     chain_agent_collector_up: gauge(
       'Whether the last attempt of the collector succeeded and its reading is fresh; absent before the first, and for a disabled collector.',
       { collector: open },
@@ -47,10 +37,7 @@ const agent = {
       'Attempts of the collector that failed; its state in the status has the reason.',
       { collector: open },
     ),
-    chain_agent_internal_failures_total: {
-      ...externalCounter('Failures of collectors that are a fault of the agent.'),
-      noScenario: 'a fault of the agent',
-    },
+    chain_agent_internal_failures_total: externalCounter('Failures of collectors that are a fault of the agent.'),
     chain_agent_lines_total: counter('Lines of streams and reports that the agent read, by parse result.', {
       format: open,
       result: LINE_RESULTS,
@@ -65,12 +52,12 @@ const agent = {
       'Restarts of the journalctl that follows the journal of the service, because it ended or went silent.',
       { service: open },
     ),
-    chain_agent_journal_gaps_total: {
-      ...counter('Times that the saved journal cursor of the service was no longer in the journal, or ahead of it.', {
+    chain_agent_journal_gaps_total: counter(
+      'Times that the saved journal cursor of the service was no longer in the journal, or ahead of it.',
+      {
         service: open,
-      }),
-      noScenario: 'needs a reader that is paused while the journal is vacuumed: in the sandbox',
-    },
+      },
+    ),
   },
 } as const
 
@@ -84,18 +71,15 @@ const health = {
     chain_node_role: gauge('Role of the node as a state set, as configured or by its stake; absent if unknown.', {
       role: ['validator', 'full-node', 'rpc'],
     }),
-    chain_node_recovery_info: {
-      ...gauge('First step of the recovery that the node needs; absent if none is needed or known.', {
+    chain_node_recovery_info: gauge(
+      'First step of the recovery that the node needs; absent if none is needed or known.',
+      {
         action: open,
-      }),
-      noPanel: 'for the messages of alerts',
-    },
-    chain_node_recovery_deadline_timestamp_seconds: {
-      ...gauge(
-        'Time until which that step is enough, because peers still serve the blocks that the node lacks; absent if unknown.',
-      ),
-      noPanel: 'for the messages of alerts',
-    },
+      },
+    ),
+    chain_node_recovery_deadline_timestamp_seconds: gauge(
+      'Time until which that step is enough, because peers still serve the blocks that the node lacks; absent if unknown.',
+    ),
     chain_node_findings: gauge('Alert rules that fire for the node, by severity.', { severity: FINDING_SEVERITIES }),
   },
 } as const

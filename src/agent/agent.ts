@@ -13,7 +13,7 @@ import { createSupervisor } from '../core/supervise.ts'
 import { renderHealth, renderStatus } from '../exporter/api.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
-import { type Address, startWeb, type Web } from '../exporter/web.ts'
+import { startWeb, type Web } from '../exporter/web.ts'
 import { recentChanges } from './incident-evidence.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { TARGET } from '../health/monitor.ts'
@@ -60,17 +60,7 @@ interface AgentOptions {
   readonly ownsProcess?: boolean
 }
 
-export interface Agent {
-  readonly address: Address
-  readonly scheme: 'http' | 'https'
-  /**
-   * Reads the configuration and applies it. Collectors whose settings are the same keep running; the others are started
-   * again. An invalid configuration is logged and changes nothing. Never rejects.
-   */
-  reload(read: () => Config): Promise<void>
-  /** Stops collectors, child processes and server, and saves the state that must survive a restart. */
-  stop(): Promise<void>
-}
+export type Agent = Awaited<ReturnType<typeof startAgent>>
 
 /** Configuration keys of other commands. */
 const OTHER_COMMANDS = /^(?:serveQuery|names)\./
@@ -82,7 +72,7 @@ const STALENESS_INTERVAL = 5000
  * Creates and starts the agent. Throws a ConfigError or, if it cannot listen or another agent uses its state directory, a
  * SourceError.
  */
-export const startAgent = async (options: AgentOptions): Promise<Agent> => {
+export const startAgent = async (options: AgentOptions) => {
   const { directory } = options.config.state
   // Without a state directory the agent runs and reports it. One that hangs would block it where no deadline applies.
   await atStateFile(directory, () => makeDirectory(directory, 0o750)).catch((error: unknown) => {
@@ -106,7 +96,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   }
 }
 
-const startLocked = async (options: AgentOptions): Promise<Agent> => {
+const startLocked = async (options: AgentOptions) => {
   const { config, clock, log, path, ownsProcess = true } = options
   const exec = options.exec ?? createExec({ clock, path })
   const stopping = new AbortController()
@@ -134,11 +124,16 @@ const startLocked = async (options: AgentOptions): Promise<Agent> => {
   return {
     address: server.address,
     scheme: web.scheme,
-    reload: async (read) => {
+    /**
+     * Reads the configuration and applies it. Collectors whose settings are the same keep running; the others are started
+     * again. An invalid configuration is logged and changes nothing. Never rejects.
+     */
+    reload: async (read: () => Config): Promise<void> => {
       await reloader.run(async () => apply(read()))
       await web.reload()
     },
-    stop: async () => {
+    /** Stops collectors, child processes and server, and saves the state that must survive a restart. */
+    stop: async (): Promise<void> => {
       stopping.abort()
       await Promise.all([
         reloader.stop(),
@@ -259,7 +254,10 @@ const watchNode = async (options: NodeWatchOptions) => {
     clock,
     complain,
     metrics: () => exposition.render([...samples(), ...health.samples()]),
-    status: () => renderStatus({ version, startedAt, prefix: runtime.prefix() }, board.statuses()),
+    status: () => {
+      const agent = { version, prefix: runtime.prefix(), startedAt: new Date(startedAt).toISOString() }
+      return renderStatus(agent, board.statuses())
+    },
     health: async () => {
       await health.evaluateNow(measured)
       return renderHealth(health.health())

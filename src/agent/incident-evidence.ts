@@ -1,4 +1,4 @@
-import { type Clock, withDeadline } from '../core/clock.ts'
+import { withDeadline } from '../core/clock.ts'
 import { asError } from '../core/errors.ts'
 import { toApiJson } from '../core/json.ts'
 import { redactFields } from '../core/redaction/redact-data.ts'
@@ -17,7 +17,8 @@ import {
   parseIncident,
   type UnitLog,
 } from '../parsers/incident.ts'
-import { createExecWithTimeouts, type Exec, type LastOutput } from '../sources/exec.ts'
+import { createExecWithTimeouts, type LastOutput } from '../sources/exec.ts'
+import type { JournalDependencies } from './journal-reader.ts'
 import { readLogText } from './log-text.ts'
 
 /** What the agent has in memory when an alert fires. */
@@ -114,10 +115,7 @@ const TIMEOUT = minute
 /** The times of a journal have microseconds. */
 const MICROSECOND = 0.001
 
-interface JournalSources {
-  readonly exec: Exec
-  readonly clock: Clock
-  readonly signal: AbortSignal
+interface JournalSources extends JournalDependencies {
   readonly units: readonly string[]
 }
 

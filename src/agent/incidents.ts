@@ -30,15 +30,7 @@ interface IncidentSources {
   readonly units: () => readonly string[]
 }
 
-/** Keeps the evidence when a critical alert fires. */
-export interface Incidents {
-  /** Compares the alerts that fire with those before. Never throws, and does not wait. */
-  observe(at: number, health: Health): void
-  /** The stored incident of a firing alert. */
-  idOf(finding: RuleFinding): string | undefined
-  /** Reads what an earlier agent has left, and runs until the signal aborts. */
-  run(signal: AbortSignal, sources: IncidentSources): Promise<void>
-}
+export type Incidents = ReturnType<typeof createIncidents>
 
 const MAX_ALERTS = 50
 /** The newest files that are read at a start: with more, a directory that other programs write delays it. */
@@ -100,7 +92,8 @@ interface Running extends IncidentSources {
   readonly tracker: ReturnType<typeof createIncidentTracker>
 }
 
-export const createIncidents = (options: IncidentsOptions): Incidents => {
+/** Keeps the evidence when a critical alert fires. */
+export const createIncidents = (options: IncidentsOptions) => {
   const { directory, clock, exec, announce, complain } = options
   const store = createStore(directory)
   /** When the last incident that began could not be written: reported once, and tried again some time later. */
@@ -179,7 +172,8 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
   }
 
   return {
-    observe: (at, { findings }) => {
+    /** Compares the alerts that fire with those before. Never throws, and does not wait. */
+    observe: (at: number, { findings }: Pick<Health, 'findings'>): void => {
       if (!running || running.signal.aborted) return
       const { tracker } = running
       const { ended, fresh } = tracker.observe(at, findings)
@@ -190,11 +184,13 @@ export const createIncidents = (options: IncidentsOptions): Incidents => {
       if (joined !== undefined) addAlerts(joined, alerts)
       tracker.add(joined ?? begin(at, alerts, running), at, fresh)
     },
-    idOf: (finding) => {
+    /** The stored incident of a firing alert. */
+    idOf: (finding: RuleFinding): string | undefined => {
       const id = running?.tracker.idOf(finding)
       return id !== undefined && store.has(id) ? id : undefined
     },
-    run: async (signal, sources) => {
+    /** Reads what an earlier agent has left, and runs until the signal aborts. */
+    run: async (signal: AbortSignal, sources: IncidentSources): Promise<void> => {
       const tracker = createIncidentTracker(clock.now())
       const found = await store.restore(complain).catch((error: unknown) => {
         complain(asError(error))

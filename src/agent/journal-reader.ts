@@ -13,7 +13,7 @@ import { type Exec } from '../sources/exec.ts'
 import { createJournalRangeReader, type EntryBatch, patternOf } from '../sources/journal-range.ts'
 import { type ClockStep, compareOrder } from '../sources/journal-order.ts'
 import { createGrepSupport } from '../collectors/shared/journal-follower.ts'
-import { type Clock } from '../core/clock.ts'
+import type { Context } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
 import { createEndReader, createJournal, type FollowOptions } from '../sources/journal.ts'
 import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
@@ -26,9 +26,7 @@ interface Range {
   readonly until?: number | undefined
 }
 
-interface SplitLineOptions {
-  readonly exec: Exec
-  readonly signal: AbortSignal
+interface SplitLineOptions extends Pick<JournalDependencies, 'exec' | 'signal'> {
   readonly query: Range & { readonly match: readonly string[]; readonly newest?: number | undefined }
 }
 
@@ -137,10 +135,8 @@ export interface JournalQuery {
   readonly follow?: boolean
 }
 
-export interface JournalDependencies {
+export interface JournalDependencies extends Context {
   readonly exec: Exec
-  readonly clock: Clock
-  readonly signal: AbortSignal
 }
 
 export interface Batch {

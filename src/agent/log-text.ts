@@ -1,4 +1,5 @@
 import { type RedactionCount, redactLog } from '../core/redaction/redact-log.ts'
+import { isAboutUnit } from '../collectors/shared/log-lines.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import { type JournalDependencies, readJournal } from './journal-reader.ts'
 
@@ -13,8 +14,7 @@ export interface RedactedLine {
 
 /** Redacts the secrets of an entry; `count` receives the class of each redaction. */
 export const redactEntry = ({ at, message, fields }: JournalEntry, count?: RedactionCount): RedactedLine => {
-  const isOther = fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields
-  const by = isOther ? fields['SYSLOG_IDENTIFIER'] : undefined
+  const by = isAboutUnit(fields) ? fields['SYSLOG_IDENTIFIER'] : undefined
   return { at, raw: redactLog(message ?? '', count), by: by === undefined ? null : redactLog(by) }
 }
 
@@ -29,21 +29,17 @@ interface LogTextQuery {
   readonly maxBytes: number
 }
 
-interface LogText {
-  /** Time, writer and text, oldest first. */
-  readonly lines: readonly string[]
-  /** Whether lines of the range were left out. */
-  readonly isCut: boolean
-}
-
 const MAX_LINE_LENGTH = 16 * 1024
 
-/** The lines of a service's log as text, with secrets redacted. Throws a SourceError. */
+/**
+ * The lines of a service's log as text, time, writer and text, oldest first, with secrets redacted. `isCut`: lines of the range
+ * were left out. Throws a SourceError.
+ */
 export const readLogText = async (
   parts: JournalDependencies,
   { unit, since, until, keep, maxLines, maxBytes }: LogTextQuery,
   count?: RedactionCount,
-): Promise<LogText> => {
+) => {
   const lines: string[] = []
   let bytes = 0
   /** Whether there was room for the entry. */
@@ -59,9 +55,10 @@ export const readLogText = async (
   const isNewest = keep === 'newest'
   // One more than is kept shows that there are more.
   const batches = readJournal(parts, { unit, since, until, newest: isNewest ? maxLines + 1 : undefined })
+  let isCut = false
   for await (const { entries } of batches) {
-    const all = (isNewest ? entries.toReversed() : entries).every(add)
-    if (!all) return { lines: isNewest ? lines.toReversed() : lines, isCut: true }
+    isCut = !(isNewest ? entries.toReversed() : entries).every(add)
+    if (isCut) break
   }
-  return { lines: isNewest ? lines.toReversed() : lines, isCut: false }
+  return { lines: isNewest ? lines.toReversed() : lines, isCut }
 }

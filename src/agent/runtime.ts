@@ -9,18 +9,17 @@ import type { Collector } from '../core/collector.ts'
 import { memoizeLast } from '../core/reload.ts'
 import { createRoundLog } from '../collectors/consensus/round-log.ts'
 import { createRecentRounds } from '../collectors/ledger/recent-rounds.ts'
-import type { RecentRound } from '../domain/round.ts'
 import { createRoundFeed } from '../collectors/schedule/predictions.ts'
 import { readForks } from '../config/forks.ts'
 import { readEpochLengths, readStakingNetworks } from '../config/staking.ts'
 import type { Config } from '../config/schema.ts'
 import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
-import { createExposition, type Exposition } from '../exporter/exposition.ts'
+import { createExposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import { createHeartbeatInbox, type HeartbeatInbox } from '../domain/heartbeat.ts'
+import { createHeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
 import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import {
@@ -56,14 +55,7 @@ type OfferFor = (config: Config, dependencies: CollectorDependencies) => Offer
 type Dependencies = Omit<CollectorDependencies, keyof Shared | keyof NodeSettings | keyof Own>
 
 const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferFor>> =>
-  new Map(
-    await Promise.all(
-      Object.values(COLLECTORS).map(async ({ name, load }): Promise<readonly [CollectorName, OfferFor]> => [
-        name,
-        await load(),
-      ]),
-    ),
-  )
+  new Map(await Promise.all(Object.values(COLLECTORS).map(async ({ name, load }) => [name, await load()] as const)))
 
 const nodeSettings = ({ profile, node, rpc, references, services, health }: Config): NodeSettings => {
   const { publicKey: _, ...keyFolders } = node
@@ -161,32 +153,17 @@ interface RuntimeOptions {
 /** What is sent: the health of the node for the heartbeat, and the alerts for Alertmanager, after each evaluation of the rules. */
 type Outbound = Pick<CollectorDependencies, 'health' | 'alertsOf' | 'onEvaluation'>
 
-/** Collectors and the board that they report to. The caller runs the collectors. */
-interface CollectorRuntime {
-  readonly board: Board
-  readonly exposition: Exposition
-  /**
-   * The collectors for a configuration. For the next configuration, those that do not change are the same objects.
-   * A command that reads once sends nothing. Throws a ConfigError, and changes nothing then, if the file of forks is
-   * invalid.
-   */
-  offer(config: Config, outbound?: Outbound): readonly Offered[]
-  /** The name prefix; null while it is unknown. */
-  prefix(): string | null
-  /** The newest rounds of the ledger stream, oldest first. */
-  rounds(): readonly RecentRound[]
-  /** Takes the heartbeats of a watched node. */
-  readonly heartbeatInbox: HeartbeatInbox
-}
-
 const NOT_SENT: Outbound = {
   health: () => ({ state: 'unknown', causes: [] }),
   alertsOf: () => [],
   onEvaluation: () => () => undefined,
 }
 
-/** Connects sources, parsers and collectors, for the agent and for a command that reads the node once. */
-export const createRuntime = async (options: RuntimeOptions): Promise<CollectorRuntime> => {
+/**
+ * Connects sources, parsers and collectors, for the agent and for a command that reads the node once: the collectors and the
+ * board that they report to. The caller runs the collectors.
+ */
+export const createRuntime = async (options: RuntimeOptions) => {
   const { clock, path, exec, ask, checkpoints } = options
   const { journal = createSharedJournal({ exec, parse: parseJournalEntry }) } = options
   const board = new Board(clock, options.notice)
@@ -237,10 +214,19 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
   return {
     board,
     exposition,
-    prefix: () => prefix?.word ?? null,
+    /** The name prefix; null while it is unknown. */
+    prefix: (): string | null => prefix?.word ?? null,
+    /** The newest rounds of the ledger stream, oldest first. */
     rounds: recentRounds.all,
+    /** Takes the heartbeats of a watched node. */
     heartbeatInbox,
-    offer: (config, outbound = NOT_SENT) => collectorsFor(config, { ...sources, ...outbound, ...sourcesFor(config) }),
+    /**
+     * The collectors for a configuration. For the next configuration, those that do not change are the same objects.
+     * A command that reads once sends nothing. Throws a ConfigError, and changes nothing then, if the file of forks is
+     * invalid.
+     */
+    offer: (config: Config, outbound = NOT_SENT): readonly Offered[] =>
+      collectorsFor(config, { ...sources, ...outbound, ...sourcesFor(config) }),
   }
 }
 

@@ -154,16 +154,16 @@ export type Settings<Of extends Definition, Name extends keyof SettingsOf<Of>> =
   readonly [Key in Name]: SettingsOf<Of>[Key] extends readonly (infer One)[] ? readonly One[] : SettingsOf<Of>[Key]
 }
 
-/**
- * Each collector exports one as `offer`. `create` reads what it uses by name, at once. Its readings have the type of the
- * schema in the definition, if it has one.
- */
-export interface OfferCollector<Of extends Definition> {
+interface CollectorOptions<Of extends Definition> {
   /** Whether there is anything to do. A collector without work is disabled, not failing. */
   readonly hasWork?: (settings: SettingsOf<Of>, dependencies: NodeSettings) => boolean
   readonly role?: Role
-  readonly create: (uses: Uses<keyof CollectorDependencies, SettingsOf<Of>>) => Collector<ReadingOf<Of>>
 }
+
+/** Reads what it uses by name, at once. Its readings have the type of the schema in the definition, if it has one. */
+type CreateCollector<Of extends Definition> = (
+  uses: Uses<keyof CollectorDependencies, SettingsOf<Of>>,
+) => Collector<ReadingOf<Of>>
 
 /** The configuration of a collector: its section, by its name. */
 type SectionOf<Of extends Definition> = { readonly [Name in Of['name']]: SettingsOf<Of> }
@@ -181,14 +181,15 @@ export interface Offer {
 /** An entry of the list of collectors. */
 export const collector = <const Of extends Definition>(
   definition: Of,
-  load: () => Promise<{ readonly offer: OfferCollector<Of> }>,
+  load: () => Promise<CreateCollector<Of>>,
+  { hasWork = () => true, role = 'source' }: CollectorOptions<Of> = {},
 ) => {
   const { name }: Pick<Of, 'name'> = definition
   return {
     ...definition,
     /** Loads its code. */
     load: async () => {
-      const { hasWork = () => true, role = 'source', create } = (await load()).offer
+      const create = await load()
       return (config: SectionOf<Of>, dependencies: CollectorDependencies): Offer => {
         const settings = config[name]
         const { interval, timeout, enabled = true } = settings

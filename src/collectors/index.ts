@@ -27,29 +27,43 @@ import { collector, type ReadingOf } from './dependencies.ts'
  * are derived from this list. To add a collector: its folder, and a line here.
  */
 export const COLLECTORS = {
-  rpc: collector(rpc, () => import('./rpc/collector.ts')),
-  reference: collector(reference, () => import('./reference/collector.ts')),
-  services: collector(services, () => import('./services/collector.ts')),
-  lifecycle: collector(lifecycle, () => import('./lifecycle/collector.ts')),
-  ledger: collector(ledger, () => import('./ledger/collector.ts')),
-  consensus: collector(consensus, () => import('./consensus/collector.ts')),
-  execution: collector(execution, () => import('./execution/collector.ts')),
-  logs: collector(logs, () => import('./logs/collector.ts')),
-  storage: collector(storage, () => import('./storage/collector.ts')),
-  status: collector(status, () => import('./status/collector.ts')),
-  host: collector(host, () => import('./host/collector.ts')),
-  native: collector(native, () => import('./native/collector.ts')),
-  traffic: collector(traffic, () => import('./traffic/collector.ts')),
-  keys: collector(keys, () => import('./keys/collector.ts')),
-  version: collector(version, () => import('./version/collector.ts')),
-  derived: collector(derived, () => import('./derived/collector.ts')),
-  schedule: collector(schedule, () => import('./schedule/collector.ts')),
-  slo: collector(slo, () => import('./slo/collector.ts')),
-  staking: collector(staking, () => import('./staking/collector.ts')),
-  maintenance: collector(maintenance, () => import('./maintenance/collector.ts')),
-  watched: collector(watched, () => import('./watched/collector.ts')),
-  heartbeat: collector(heartbeat, () => import('../outbound/heartbeat.ts')),
-  alertmanagers: collector(alertmanagers, () => import('../outbound/alertmanagers.ts')),
+  rpc: collector(rpc, async () => (await import('./rpc/collector.ts')).rpc),
+  reference: collector(reference, async () => (await import('./reference/collector.ts')).reference, {
+    hasWork: (_, { references }) => references.length > 0,
+  }),
+  services: collector(services, async () => (await import('./services/collector.ts')).services),
+  lifecycle: collector(lifecycle, async () => (await import('./lifecycle/collector.ts')).lifecycle),
+  ledger: collector(ledger, async () => (await import('./ledger/collector.ts')).ledger),
+  consensus: collector(consensus, async () => (await import('./consensus/collector.ts')).consensus),
+  execution: collector(execution, async () => (await import('./execution/collector.ts')).execution),
+  // Without a unit, journalctl would follow all units of the host.
+  logs: collector(logs, async () => (await import('./logs/collector.ts')).logs, {
+    hasWork: ({ units }) => Object.keys(units).length > 0,
+  }),
+  storage: collector(storage, async () => (await import('./storage/collector.ts')).storage),
+  status: collector(status, async () => (await import('./status/collector.ts')).status),
+  host: collector(host, async () => (await import('./host/collector.ts')).host, { role: 'derived' }),
+  native: collector(native, async () => (await import('./native/collector.ts')).native),
+  traffic: collector(traffic, async () => (await import('./traffic/collector.ts')).traffic),
+  keys: collector(keys, async () => (await import('./keys/collector.ts')).keys),
+  version: collector(version, async () => (await import('./version/collector.ts')).version, { role: 'derived' }),
+  derived: collector(derived, async () => (await import('./derived/collector.ts')).derived, { role: 'derived' }),
+  schedule: collector(schedule, async () => (await import('./schedule/collector.ts')).schedule, { role: 'derived' }),
+  slo: collector(slo, async () => (await import('./slo/collector.ts')).slo, { role: 'derived' }),
+  // The status report may provide the public key.
+  staking: collector(staking, async () => (await import('./staking/collector.ts')).staking, { role: 'derived' }),
+  maintenance: collector(maintenance, async () => (await import('./maintenance/collector.ts')).maintenance),
+  watched: collector(watched, async () => (await import('./watched/collector.ts')).watched, {
+    hasWork: ({ name }) => name !== null,
+  }),
+  heartbeat: collector(heartbeat, async () => (await import('../outbound/heartbeat.ts')).heartbeat, {
+    role: 'outbound',
+    hasWork: ({ urlFile }) => urlFile !== null,
+  }),
+  alertmanagers: collector(alertmanagers, async () => (await import('../outbound/alertmanagers.ts')).alertmanagers, {
+    role: 'outbound',
+    hasWork: ({ urls }) => urls.length > 0,
+  }),
 }
 
 type Definitions = typeof COLLECTORS

@@ -1,5 +1,10 @@
+import { recordFor } from './record.ts'
+
 /** A label whose values are not known in advance. The budget of series limits their number. */
 export const open = 'open'
+
+/** Such labels. */
+export const opens = <const Name extends string>(...names: readonly Name[]) => recordFor(names, (): typeof open => open)
 
 export type Labels = Readonly<Record<string, readonly string[] | typeof open>>
 
@@ -31,10 +36,6 @@ export interface MetricDefinition {
   readonly help: string
   readonly labels: Labels | undefined
   readonly buckets?: readonly number[]
-  /** Why no dashboard shows it. */
-  readonly noPanel?: string
-  /** Why no scenario changes it. */
-  readonly noScenario?: string
 }
 
 /** Every metric: name → definition. `src/metrics.ts` declares the members, from what each part of the agent defines. */

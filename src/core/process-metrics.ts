@@ -9,13 +9,9 @@ export const ofProcess = {
       'How late a timer of 500 ms was, in seconds: the delay of everything that the process does.',
       [0.01, 0.1, 0.5, 1.5],
     ),
-    chain_agent_config_last_reload_successful: {
-      ...gauge('Whether the last attempt to load the configuration succeeded.'),
-      noScenario: 'no scenario changes the configuration',
-    },
-    chain_agent_config_last_reload_success_timestamp_seconds: {
-      ...gauge('Time at which the configuration was last loaded without an error.'),
-      noScenario: 'no scenario changes the configuration',
-    },
+    chain_agent_config_last_reload_successful: gauge('Whether the last attempt to load the configuration succeeded.'),
+    chain_agent_config_last_reload_success_timestamp_seconds: gauge(
+      'Time at which the configuration was last loaded without an error.',
+    ),
   },
 } as const

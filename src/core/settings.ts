@@ -105,35 +105,52 @@ export const address = z
 
 export const enabled = z.boolean('expected true or false').default(true).describe('false turns it off')
 
-/** How often a collector reads, and how long a read may take, by default: durations with unit. */
-interface DefaultTiming {
-  readonly interval: string
-  readonly timeout: string
-}
-
 const inMilliseconds = (text: string): number => duration(text, '').parse(undefined)
 
 /** The settings of a collector whose interval may be set. */
-export const polling = ({ interval }: DefaultTiming, description = 'how often it polls') => ({
+export const polling = (interval: string, description = 'how often it polls') => ({
   enabled,
   interval: duration(interval, description),
 })
 
 const LONGEST_MS = minute
 
-/** Adds the time limit of a read: that of the default interval, and in proportion more with a longer one, up to a minute. */
-export const timed = (byDefault: DefaultTiming) => {
-  const [interval, timeout] = [inMilliseconds(byDefault.interval), inMilliseconds(byDefault.timeout)]
-  return <Settings extends { readonly interval: number }>(settings: Settings) => ({
-    ...settings,
-    timeout: Math.max(timeout, Math.min(LONGEST_MS, Math.round((timeout * settings.interval) / interval))),
-  })
+/**
+ * Adds the time limit of a read: `timeout` at the default interval, and in proportion more with a longer one, up to a
+ * minute. Both are durations with unit.
+ */
+export const withTimeout = (interval: string, timeout: string) => {
+  const least = inMilliseconds(timeout)
+  return <Settings extends { readonly interval?: unknown }>(settings: Settings) => {
+    const inProportion = Math.round((least * Number(settings.interval)) / inMilliseconds(interval))
+    return { ...settings, timeout: Math.max(least, Math.min(LONGEST_MS, inProportion)) }
+  }
 }
 
-/** Adds interval and time limit of a collector that has no setting for them. */
-export const fixed = ({ interval, timeout }: DefaultTiming) => {
+type SettingsWith<Fields extends z.ZodRawShape, Timing> = z.ZodType<z.output<z.ZodObject<Fields>> & Timing>
+
+/** The settings of a collector: these fields, one of which is the interval, with the time limit of a read. */
+export function timed<Fields extends z.ZodRawShape>(
+  interval: string,
+  timeout: string,
+  fields: Fields,
+): SettingsWith<Fields, { readonly timeout: number }>
+export function timed(interval: string, timeout: string, fields: z.ZodRawShape): z.ZodType {
+  return z.strictObject(fields).transform(withTimeout(interval, timeout)).prefault({})
+}
+
+/** The same for a collector that has no setting for its interval. */
+export function fixed<Fields extends z.ZodRawShape>(
+  interval: string,
+  timeout: string,
+  fields: Fields,
+): SettingsWith<Fields, { readonly interval: number; readonly timeout: number }>
+export function fixed(interval: string, timeout: string, fields: z.ZodRawShape): z.ZodType {
   const timing = { interval: inMilliseconds(interval), timeout: inMilliseconds(timeout) }
-  return <Settings extends object>(settings: Settings) => ({ ...settings, ...timing })
+  return z
+    .strictObject(fields)
+    .transform((settings) => ({ ...settings, ...timing }))
+    .prefault({})
 }
 
 export const serviceUnit = z.string().regex(/^\S+\.service$/, 'expected the name of a .service unit')

@@ -107,6 +107,12 @@ export const larger = (a: bigint | null, b: bigint): bigint => (a !== null && a 
 /** The smaller one; null is unknown. */
 export const smaller = (a: bigint | null, b: bigint): bigint => (a !== null && a < b ? a : b)
 
+/** The sums of the numbers of both, by name. */
+export const sumsOf = <Sums extends Readonly<Record<string, number>>>(a: Sums, b: Sums): Sums => ({
+  ...a,
+  ...Object.fromEntries(Object.entries(b).map(([name, value]) => [name, (a[name] ?? 0) + value])),
+})
+
 /** An unsigned 64-bit integer in decimal digits; undefined for anything else and for a sentinel. */
 export const parseU64 = (text: string): bigint | undefined =>
   /^\d{1,20}$/.test(text) ? (withinBounds('u64', BigInt(text)) ?? undefined) : undefined

@@ -7,18 +7,11 @@ import { type Event, eventAsJson } from '../domain/event.ts'
 import type { EventsResponse, HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 
 /** The body of /api/v1/status. */
-export const renderStatus = (
-  agent: { readonly version: string; readonly startedAt: number; readonly prefix: string | null },
-  statuses: Iterable<CollectorStatus>,
-): StatusResponse => ({
-  agent: {
-    version: agent.version,
-    prefix: agent.prefix,
-    startedAt: new Date(agent.startedAt).toISOString(),
-  },
+export const renderStatus = (agent: StatusResponse['agent'], statuses: Iterable<CollectorStatus>): StatusResponse => ({
+  agent,
   collectors: Object.fromEntries(
     [...statuses].map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => {
-      const { message, code, advice } = error ? collectorError(error) : NO_ERROR
+      const { message = null, code = null, advice = null } = error ? collectorError(error) : {}
       return [
         name,
         {
@@ -37,22 +30,17 @@ export const renderStatus = (
   ),
 })
 
-const NO_ERROR = { message: null, code: null, advice: null }
-
 /** The filter of a request for events. */
-export interface EventsQuery {
-  /** Milliseconds since the epoch. */
-  readonly since?: number
-  /** Only events after this id. */
-  readonly after?: number
-  readonly limit: number
-}
+type EventsQuery = Exclude<ReturnType<typeof readEventsQuery>, string>
 
 const DEFAULT_LIMIT = 1000
 const MAX_LIMIT = 100_000
 
-/** Parses the query parameters; returns an error text if they are invalid. */
-export const readEventsQuery = (query: URLSearchParams): EventsQuery | string => {
+/**
+ * Parses the query parameters: only events since a time in milliseconds since the epoch, or after an id. Returns an error text
+ * if they are invalid.
+ */
+export const readEventsQuery = (query: URLSearchParams) => {
   const limit = numberOf(query.get('limit')) ?? DEFAULT_LIMIT
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
     return `limit: expected a number from 1 to ${MAX_LIMIT}`

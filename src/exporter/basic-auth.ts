@@ -8,12 +8,6 @@ export type Login = 'accepted' | 'rejected' | 'busy'
 /** Whether the password matches the bcrypt hash. */
 type ComparePassword = (password: string, hash: string) => Promise<boolean>
 
-interface BasicAuthOptions {
-  /** bcrypt hashes by user name. */
-  readonly users: ReadonlyMap<string, string>
-  readonly compare?: ComparePassword
-}
-
 /** Comparisons that may wait for the one in progress. A comparison at cost 10 takes about 0.1 s. */
 const MAX_WAITING = 8
 
@@ -58,9 +52,10 @@ const createSeen = () => {
  * for each client prefers the credentials that were presented most often: a scraper with the address of a flood is
  * served when it repeats its request. Whether the user exists has no influence on it. The last accepted password of a
  * user is remembered as a keyed digest for as long as the users are the same, so that a scrape is answered at once even
- * while others try passwords. (A time limit would add nothing: the hash that it was compared with is the same.)
+ * while others try passwords. (A time limit would add nothing: the hash that it was compared with is the same.) `users`: bcrypt
+ * hashes by user name.
  */
-export const createBasicAuth = ({ users, compare = compareInWorker }: BasicAuthOptions) => {
+export const createBasicAuth = (users: ReadonlyMap<string, string>, compare: ComparePassword = compareInWorker) => {
   const key = randomBytes(32)
   const digestOf = (text: string): Buffer => createHmac('sha256', key).update(text).digest()
   const accepted = new Map<string, Buffer>()

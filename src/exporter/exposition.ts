@@ -8,15 +8,7 @@ import processStartTime from 'prom-client/lib/metrics/processStartTime.js'
 import Registry from 'prom-client/lib/registry.js'
 import { type MetricDefinition, open, type Recorder, type Sample } from '../core/metric.ts'
 
-/** The metrics in the Prometheus text format, and their media type. */
-export interface Exposition {
-  readonly recorder: Recorder
-  readonly contentType: string
-  /** Renders these samples and everything recorded. Does no I/O, so it is fast and cannot fail. */
-  render(samples: Iterable<Sample>): Promise<string>
-  /** The same as values: one for each line of the text. The labels of a series are the same object as the last time. */
-  values(samples: Iterable<Sample>): Promise<readonly ExposedValue[]>
-}
+export type Exposition = ReturnType<typeof createExposition>
 
 export interface ExposedValue {
   readonly name: string
@@ -51,7 +43,7 @@ interface ExpositionOptions {
 export const createExposition = (
   complain: (message: string) => void,
   { ownsProcess = true, catalogue }: ExpositionOptions,
-): Exposition => {
+) => {
   const registry = new Registry()
   if (ownsProcess) for (const register of OF_PROCESS) register(registry)
 
@@ -89,16 +81,19 @@ export const createExposition = (
   /** By series. */
   let exposed: ReadonlyMap<string, ExposedValue> = new Map()
 
+  const recorder: Recorder = {
+    count: (name, by, ...labels) => counters.get(name)?.inc({ ...labels[0] }, Number(by)),
+    countByName: (name, by, labels) => {
+      if (isLabelled(catalogue[name], labels)) counters.get(name)?.inc({ ...labels }, by)
+    },
+    observe: (name, seconds, ...labels) => histograms.get(name)?.observe({ ...labels[0] }, seconds),
+  }
+
   return {
     contentType: registry.contentType,
-    recorder: {
-      count: (name, by, ...labels) => counters.get(name)?.inc({ ...labels[0] }, Number(by)),
-      countByName: (name, by, labels) => {
-        if (isLabelled(catalogue[name], labels)) counters.get(name)?.inc({ ...labels }, by)
-      },
-      observe: (name, seconds, ...labels) => histograms.get(name)?.observe({ ...labels[0] }, seconds),
-    },
-    render: async (samples) => {
+    recorder,
+    /** Renders these samples and everything recorded as text. Does no I/O, so it is fast and cannot fail. */
+    render: async (samples: Iterable<Sample>): Promise<string> => {
       const all = await collect(samples)
       const texts = new Map([...heads, ...recordedHeads])
       all.forEach(({ name, metric = name, value }, series) =>
@@ -106,7 +101,8 @@ export const createExposition = (
       )
       return [...texts.values()].join('\n')
     },
-    values: async (samples) => {
+    /** The same as values: one for each line of the text. The labels of a series are the same object as the last time. */
+    values: async (samples: Iterable<Sample>): Promise<readonly ExposedValue[]> => {
       const values = new Map<string, ExposedValue>()
       for (const [series, { name, labels, value }] of await collect(samples))
         values.set(series, { name, labels: exposed.get(series)?.labels ?? textsOf(labels), value })

@@ -9,7 +9,7 @@ import { sanitize } from '../core/redaction/redact.ts'
 import { type Handler, limitConnections } from './connections.ts'
 import { MAX_HEADER_BYTES, listenOn, type ListeningServer } from './listen.ts'
 import { addPage } from './page/document.ts'
-import type { Address, Reject, Web, WebServer } from './web.ts'
+import type { Address, ListenerOptions, Reject, Web, WebServer } from './web.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
 export interface MonitoringView {
@@ -124,16 +124,12 @@ export const rejectAsText: Reject = ({ status, message, headers }, _request, res
 const RENDERED_FOR_MS = 250
 
 /** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-const shared = <Given extends readonly unknown[], T>(
-  make: (...given: Given) => Promise<T>,
-  clock: Clock,
-  keptMs: number,
-): ((...given: Given) => Promise<T>) => {
+const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
   let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
-  return (...given) => {
+  return () => {
     const now = clock.elapsed()
     if (current && (!current.isDone || now - current.startedAt < keptMs)) return current.made
-    const next = { made: make(...given), startedAt: now, isDone: false }
+    const next = { made: make(), startedAt: now, isDone: false }
     current = next
     const end = (): void => {
       next.isDone = true
@@ -145,14 +141,12 @@ const shared = <Given extends readonly unknown[], T>(
   }
 }
 
-/** What the server of a service exports. */
-interface ServiceView extends MonitoringView {
-  /** The document at /. */
-  page(): Promise<string>
-}
-
-/** Serves a service's page and monitoring endpoints, on a separate address. */
-export const serveOperations = (view: ServiceView, address: Address, web: Web): Promise<ListeningServer> => {
+/** Serves a service's page, the document at /, and monitoring endpoints, on a separate address. */
+export const serveOperations = (
+  view: MonitoringView & { page(): Promise<string> },
+  address: Address,
+  web: Web,
+): Promise<ListeningServer> => {
   const routes = createRoutes(view, {
     healthy: 'The service is alive.',
     ready: 'The service is ready.',
@@ -166,15 +160,7 @@ export const serveOperations = (view: ServiceView, address: Address, web: Web): 
   )
 }
 
-interface RequestServerOptions {
-  readonly address: Address
-  readonly options: ServerOptions
-  readonly handler: Handler
-  readonly reject: Reject
-  readonly isAuthenticated: () => boolean
-  readonly maxConnections: number
-  readonly web: Web
-}
+type RequestServerOptions = ListenerOptions & { readonly maxConnections: number; readonly web: Web }
 
 /** Serves the service's requests. */
 export const serveRequests = ({ web, maxConnections, ...listener }: RequestServerOptions): Promise<ListeningServer> => {

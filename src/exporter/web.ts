@@ -34,7 +34,7 @@ export interface Rejection {
 /** Sends a rejection in the format of the listener. */
 export type Reject = (rejection: Rejection, request: IncomingMessage, response: ServerResponse) => void
 
-interface ListenerOptions {
+export interface ListenerOptions {
   readonly options: ServerOptions
   readonly address: Address
   readonly handler: Handler
@@ -46,17 +46,7 @@ interface ListenerOptions {
 export type WebServer = HttpServer | HttpsServer
 
 /** TLS, authentication and headers of all listeners of a process. */
-export interface Web {
-  /** Creates a server that answers only requests that the configuration admits. */
-  createServer(options: ListenerOptions): WebServer
-  readonly scheme: 'http' | 'https'
-  /** When the certificate ends, in milliseconds since the epoch; null without TLS, and if it does not end. */
-  certificateEndsAt(): number | null
-  /** Why other hosts should not reach this address; null if they may, or cannot. */
-  exposure(address: Address): string | null
-  /** Applies to new connections and requests. Returns what needs a restart. */
-  update(config: WebConfig): readonly string[]
-}
+export type Web = ReturnType<typeof createWeb>
 
 interface WebOptions {
   readonly config: WebConfig
@@ -83,11 +73,11 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 /** The limit of a TLS handshake: a connection that does not complete it would otherwise hold a slot for two minutes. */
 const HANDSHAKE_TIMEOUT_MS = 5 * second
 
-export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
+export const createWeb = ({ config, hosts, complain }: WebOptions) => {
   let current = config
   const secureServers: HttpsServer[] = []
   // The accepted passwords stay known when only a certificate changes.
-  const authFor = memoizeLast((users: WebConfig['users']) => createBasicAuth({ users }))
+  const authFor = memoizeLast((users: WebConfig['users']) => createBasicAuth(users))
   const endOf = memoizeLast(({ cert }: NonNullable<WebConfig['tls']>) => certificateEnd(new X509Certificate(cert)))
   const login = ({ headers, socket }: IncomingMessage) =>
     authFor(current.users).check(headers.authorization, networkOf(socket.remoteAddress ?? ''))
@@ -122,9 +112,11 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
   }
 
   return {
-    scheme: config.tls ? 'https' : 'http',
-    certificateEndsAt: () => current.tls && endOf(current.tls),
-    createServer: (listener) => {
+    scheme: config.tls ? ('https' as const) : ('http' as const),
+    /** When the certificate ends, in milliseconds since the epoch; null without TLS, and if it does not end. */
+    certificateEndsAt: (): number | null => current.tls && endOf(current.tls),
+    /** Creates a server that answers only requests that the configuration admits. */
+    createServer: (listener: ListenerOptions): WebServer => {
       const { tls } = current
       // A request without a Host header is answered by checkHost.
       const options = { ...listener.options, requireHostHeader: false }
@@ -132,17 +124,18 @@ export const createWeb = ({ config, hosts, complain }: WebOptions): Web => {
       const server: WebServer = tls
         ? createHttpsServer({ handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...options, ...contextOf(tls) }, handle)
         : createHttpServer(options, handle)
-      if (!('setSecureContext' in server)) return withExpectation(server, listener)
-      secureServers.push(server)
+      if ('setSecureContext' in server) secureServers.push(server)
       return withExpectation(server, listener)
     },
-    exposure: ({ host }) => {
+    /** Why other hosts should not reach this address; null if they may, or cannot. */
+    exposure: ({ host }: Address): string | null => {
       if (isLoopback(host)) return null
       const isClientVerified = current.tls?.clientAuth === 'RequireAndVerifyClientCert'
       if (current.users.size === 0 && !isClientVerified) return UNAUTHENTICATED
       return current.tls ? null : 'passwords are not encrypted'
     },
-    update: (next) => {
+    /** Applies to new connections and requests. Returns what needs a restart. */
+    update: (next: WebConfig): readonly string[] => {
       if ((next.tls === null) !== (current.tls === null)) {
         // The rest is not applied either: passwords of a file with TLS must not be sent without it.
         return ['web.configFile (tls_server_config was added or removed)']
@@ -195,18 +188,8 @@ const FAILED: Rejection = { status: 500, message: 'the password could not be che
 /** `authorized` is also true for a resumed session without a certificate. */
 const checkCertificate = ({ socket }: IncomingMessage, { tls }: WebConfig): Rejection | undefined => {
   if (!tls || !(socket instanceof TLSSocket)) return undefined
-  const isPresent = socket.getPeerX509Certificate() !== undefined
-  switch (tls.clientAuth) {
-    case 'NoClientCert':
-    case 'RequestClientCert':
-      return undefined
-    case 'RequireAnyClientCert':
-      return isPresent ? undefined : MISSING
-    case 'VerifyClientCertIfGiven':
-      return isPresent && !socket.authorized ? INVALID : undefined
-    case 'RequireAndVerifyClientCert':
-      return isPresent ? (socket.authorized ? undefined : INVALID) : MISSING
-  }
+  if (socket.getPeerX509Certificate() === undefined) return tls.clientAuth.startsWith('Require') ? MISSING : undefined
+  return tls.clientAuth.includes('Verify') && !socket.authorized ? INVALID : undefined
 }
 
 const MISSING: Rejection = { status: 403, message: 'a client certificate is required' }
@@ -274,15 +257,6 @@ interface StartWebOptions {
   readonly reloader: Reloader
 }
 
-interface ReloadedWeb extends Web {
-  /** Applies the file if it or one that it names has changed. Logs the result, and never rejects. */
-  reload(): Promise<void>
-  /** Applies changes until the signal aborts. */
-  watch(signal: AbortSignal): Promise<void>
-  /** Logs a warning if other hosts can read this listener, now and when a reload changes that. */
-  warnIfExposed(address: Address): void
-}
-
 /** Interval of the check for changed files, in milliseconds. It reads their times only. */
 const CHECK_INTERVAL_MS = 5 * second
 
@@ -290,7 +264,7 @@ const CHECK_INTERVAL_MS = 5 * second
 const WRITE_TIME_MS = second
 
 /** Loads the web configuration file, if there is one, and follows its changes. Throws a ConfigError. */
-export const startWeb = async ({ config, clock, log, reloader }: StartWebOptions): Promise<ReloadedWeb> => {
+export const startWeb = async ({ config, clock, log, reloader }: StartWebOptions) => {
   const { configFile, hosts } = config
   const file = configFile === null ? null : createWebConfigFile(configFile)
   const web = createWeb({
@@ -319,10 +293,12 @@ export const startWeb = async ({ config, clock, log, reloader }: StartWebOptions
     }, from.path)
   return {
     ...web,
-    reload: async () => {
+    /** Applies the file if it or one that it names has changed. Logs the result, and never rejects. */
+    reload: async (): Promise<void> => {
       if (file && (await file.hasChanged())) await load(file)
     },
-    watch: async (signal) => {
+    /** Applies changes until the signal aborts. */
+    watch: async (signal: AbortSignal): Promise<void> => {
       while (file && !signal.aborted) {
         await clock.sleep(CHECK_INTERVAL_MS, signal)
         if (signal.aborted || !(await file.hasChanged())) continue
@@ -330,6 +306,7 @@ export const startWeb = async ({ config, clock, log, reloader }: StartWebOptions
         await load(file)
       }
     },
+    /** Logs a warning if other hosts can read this listener, now and when a reload changes that. */
     warnIfExposed: warn,
   }
 }

@@ -31,12 +31,9 @@ export interface HealthFinding extends Finding {
   readonly timing: string | null
   /** The findings of which it is a consequence, by their names. */
   readonly explainedBy: readonly string[]
-  /** What follows from it, the most severe first. */
-  readonly consequences: readonly Consequence[]
+  /** What follows from it, and ends with it, the most severe first. */
+  readonly consequences: readonly Pick<Finding, 'name' | 'severity' | 'summary'>[]
 }
-
-/** A finding that ends with its cause. */
-export type Consequence = Pick<Finding, 'name' | 'severity' | 'summary'>
 
 /** How severe a finding is together with what follows from it. */
 export const weightOf = ({ severity, consequences }: Pick<HealthFinding, 'severity' | 'consequences'>): Severity =>
@@ -52,8 +49,6 @@ export const underCauses = (findings: readonly HealthFinding[]): readonly Health
       .find(({ name }) => name !== finding.name && !seen.includes(name))
     return cause === undefined ? finding : causeOf(cause, [...seen, finding.name])
   }
-  const bySeverity = (a: Pick<Finding, 'severity'>, b: Pick<Finding, 'severity'>): number =>
-    rank(a.severity) - rank(b.severity)
   const causes = new Map(findings.map((finding) => [finding, causeOf(finding)]))
   return findings
     .filter((finding) => causes.get(finding) === finding)
@@ -62,7 +57,7 @@ export const underCauses = (findings: readonly HealthFinding[]): readonly Health
       consequences: findings
         .filter((finding) => finding !== cause && causes.get(finding) === cause)
         .map(({ name, severity, summary }) => ({ name, severity, summary }))
-        .toSorted(bySeverity),
+        .toSorted((a, b) => rank(a.severity) - rank(b.severity)),
     }))
     .toSorted((a, b) => rank(weightOf(a)) - rank(weightOf(b)) || Number(isOfAgent(a)) - Number(isOfAgent(b)))
 }

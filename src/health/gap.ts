@@ -44,14 +44,8 @@ export const gapOf = (evidence: GapInput): Gap | undefined => {
   return { blocks: Math.floor(age * blockRate(known)), by: 'age', isAtLeast: false, age }
 }
 
-interface OwnBlock {
-  readonly height: number
-  /** Its timestamp, from the same source, in seconds since the epoch. */
-  readonly time: number | undefined
-}
-
 /** The block of the executed state: consensus may be further, but a start continues from the state. */
-const ownBlock = ({ known }: GapInput): OwnBlock | undefined => {
+const ownBlock = ({ known }: GapInput) => {
   const stored = [{ height: known.value('chain_storage_latest_block', { state: 'proposed' }), time: undefined }]
   // The log has the time of the execution, not of the block.
   const executed = [rpcBlock(known), { height: known.value('chain_execution_block_number'), time: undefined }]
@@ -62,8 +56,8 @@ const ownBlock = ({ known }: GapInput): OwnBlock | undefined => {
     : (highest(executed) ?? highest(agreed) ?? highest(stored))
 }
 
-/** The highest block; of two equal heights the one with a time. */
-const highest = (blocks: readonly ReturnType<typeof rpcBlock>[]): OwnBlock | undefined =>
+/** The highest block; of two equal heights the one with a time, from the same source, in seconds since the epoch. */
+const highest = (blocks: readonly ReturnType<typeof rpcBlock>[]) =>
   blocks
     .flatMap(({ height, time }) => (height === undefined ? [] : [{ height, time }]))
     .toSorted((a, b) => b.height - a.height || Number(b.time !== undefined) - Number(a.time !== undefined))[0]
@@ -79,24 +73,23 @@ export const blocksBehind = (input: GapInput): number | undefined => {
   return gap?.by === 'references' ? gap.blocks : undefined
 }
 
-/** What is left of the blocksync window. */
-interface BlocksyncLeft {
-  readonly blocks: number
-  /** Until the network is further ahead than the window, at its block rate, in milliseconds. */
-  readonly ms: number
-}
-
-/** As every surface shows it; undefined during statesync, and while the distance to the network is unknown. */
-export const blocksyncLeft = (input: GapInput): BlocksyncLeft | undefined => {
+/**
+ * What is left of the blocksync window, as every surface shows it; undefined during statesync, and while the distance to the
+ * network is unknown.
+ */
+export const blocksyncLeft = (input: GapInput) => {
   const { known } = input
   const gap = isSyncing(known) ? undefined : gapOf(input)
   if (!gap) return undefined
   const blocks = Math.max(0, blocksyncWindow(known) - gap.blocks)
+  /** `ms`: until the network is further ahead than the window, at its block rate. */
   return { blocks, ms: (blocks / blockRate(known)) * second }
 }
 
 /** The time, with its reservation. */
 export const leftText = (ms: number, known: SampleIndex): string => `${duration(ms)}${assumedRateText(known)}`
+
+type BlocksyncLeft = NonNullable<ReturnType<typeof blocksyncLeft>>
 
 /** `450 blocks, 2 min 30 s` */
 export const blocksyncLeftText = ({ blocks, ms }: BlocksyncLeft, known: SampleIndex): string =>

@@ -13,15 +13,15 @@ import type { Change } from '../core/board.ts'
 import { sample, type Sample } from '../core/metric.ts'
 import { duration } from '../core/format.ts'
 import { minute, second } from '../core/units.ts'
-import { type ActiveAlert, type AlertRule, createRuleEvaluator, type RuleEvaluator } from './promql/rules.ts'
+import { type ActiveAlert, type AlertRule, createRuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, perLabels, type StoredSample } from './promql/series.ts'
 import { DEFAULT_TUNING, ruleSet } from './rules/index.ts'
 import { renderTemplate } from './promql/template.ts'
 import { annotationsOf, descriptionOf } from './rules/render.ts'
-import { addressOf, type AlertRow } from './rules/rule.ts'
+import { addressOf, type AlertRow, SEVERITIES } from './rules/rule.ts'
 
 /** What the messages of alerts contain in addition to the samples of their rules. */
-export interface MessageFacts {
+interface MessageFacts {
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly recovery: RecoveryAction | null
@@ -29,37 +29,10 @@ export interface MessageFacts {
   readonly prefix: string
 }
 
-export interface HealthMonitor {
-  /**
-   * Evaluates every rule on the samples of this time, in milliseconds since the epoch, as Prometheus does at a scrape.
-   * Returns the alerts that began or ceased to fire. Ranges and durations are measured on `steady`, in milliseconds on a
-   * clock that only increases: the clock of the host may be set. The samples of an evaluation in addition to those at
-   * fixed times are not kept.
-   */
-  evaluate(
-    at: number,
-    samples: Iterable<StoredSample>,
-    options?: { readonly steady?: number; readonly isExtra?: boolean },
-  ): readonly AlertChange[]
-  health(): Health
-  samples(): readonly Sample[]
-  /**
-   * The alerts in this state as Prometheus would have them for a target with these labels, but for its own heartbeat,
-   * ChainWatchdog.
-   */
-  alerts(
-    target: AlertTarget & { readonly instance: string },
-    state: AlertState,
-    now: MessageFacts,
-  ): readonly TargetAlert[]
-  /** When the next pending alert fires if its condition still holds, on the steady clock; Infinity if none is pending. */
-  firesAt(): number
-  /** An evaluation failed as a whole: the health is unknown until the next one. */
-  fail(at: number): void
-}
+type Target = AlertTarget & { readonly instance: string }
 
 /** A change of an alert: it begins to fire, its severity changes, or it no longer fires. */
-export type AlertChange = Change & { readonly severity: FindingSeverity }
+type AlertChange = Change & { readonly severity: FindingSeverity }
 
 /** The interval of the evaluation, in milliseconds; the generated rule groups have the same. */
 export const EVALUATION_INTERVAL = 15_000
@@ -74,7 +47,7 @@ export const TARGET = { job: 'chain-agent', instance: 'this host' }
  * Evaluates the alert rules in the process. Rules about what only Prometheus knows (a target that is down, the query
  * service) have no samples here and do not fire. Rules with a range need as much time after the start as in Prometheus.
  */
-export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING): HealthMonitor => {
+export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING) => {
   const evaluator = createRuleEvaluator(ruleSet(tuning))
   let hasEvaluated = false
   let clockOffset = 0
@@ -82,7 +55,17 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
   const alerts = createAlertChanges()
 
   return {
-    evaluate: (at, samples, { steady = at, isExtra = false } = {}) => {
+    /**
+     * Evaluates every rule on the samples of this time, in milliseconds since the epoch, as Prometheus does at a scrape.
+     * Returns the alerts that began or ceased to fire. Ranges and durations are measured on `steady`, in milliseconds on a
+     * clock that only increases: the clock of the host may be set. The samples of an evaluation in addition to those at
+     * fixed times are not kept.
+     */
+    evaluate: (
+      at: number,
+      samples: Iterable<StoredSample>,
+      { steady = at, isExtra = false }: { readonly steady?: number; readonly isExtra?: boolean } = {},
+    ): readonly AlertChange[] => {
       const moved = at - steady - clockOffset
       const isMoved = Math.abs(moved) >= LEAST_MOVE_MS
       if (isMoved) clockOffset += moved
@@ -94,14 +77,20 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
       return alerts(at, health.findings)
     },
     health: () => health,
-    fail: (at) => {
+    /** An evaluation failed as a whole: the health is unknown until the next one. */
+    fail: (at: number): void => {
       if (health.unknownBecause !== 'no evaluation') health = notEvaluated(at)
     },
-    alerts: (target, wanted, facts) =>
+    /**
+     * The alerts in this state as Prometheus would have them for a target with these labels, but for its own heartbeat,
+     * ChainWatchdog.
+     */
+    alerts: (target: Target, wanted: AlertState, facts: MessageFacts): readonly TargetAlert[] =>
       evaluator
         .active()
         .filter(({ state, rule: { alert } }) => state === wanted && alert !== WATCHDOG)
         .map((alert) => targetAlert({ ...alert, activeAt: alert.activeAt + clockOffset }, target, facts)),
+    /** When the next pending alert fires if its condition still holds, on the steady clock; Infinity if none is pending. */
     firesAt: () =>
       Math.min(
         Infinity,
@@ -109,7 +98,7 @@ export const createHealthMonitor = (startedAt: number, tuning = DEFAULT_TUNING):
           .active()
           .flatMap(({ state, activeAt, rule }) => (state === 'pending' ? [activeAt + rule.for] : [])),
       ),
-    samples: () => [
+    samples: (): readonly Sample[] => [
       ...HEALTH_STATES.map((state) => sample('chain_node_health', Number(state === health.state), { state })),
       // Before the first evaluation the number is unknown.
       ...(hasEvaluated ? FINDING_SEVERITIES : []).map((severity) =>
@@ -131,7 +120,7 @@ const OBSERVERS = ['instance', 'watcher']
 
 const targetAlert = (
   { rule, labels: own, activeAt, value }: Alert,
-  { job, instance, labels: more, ...links }: AlertTarget & { readonly instance: string },
+  { job, instance, labels: more, ...links }: Target,
   { prefix, ...facts }: MessageFacts,
 ): TargetAlert => {
   // An alert about several nodes has no instance, and that of a watcher about a node the instance of the node.
@@ -205,7 +194,7 @@ interface Observation {
 }
 
 const assess = (
-  evaluator: RuleEvaluator<RowRule>,
+  evaluator: ReturnType<typeof createRuleEvaluator<RowRule>>,
   samples: readonly StoredSample[],
   { clockOffset = 0, isContinuous = false }: Observation = {},
 ): Omit<Health, 'since'> => {
@@ -229,6 +218,9 @@ const span = (seconds: number): string => `${seconds < 0 ? '-' : ''}${duration(M
 type RowRule = AlertRule & { readonly row: AlertRow }
 type Alert = ActiveAlert<RowRule>
 
+/** Not of the subject of a finding. */
+const LABELS_OF_ALERTS = ['instance', 'watcher', 'job', 'alertname', 'severity', 'component', 'why']
+
 const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly RuleFinding[] =>
   active
     .filter((alert) => !isIncluded(alert, active))
@@ -237,16 +229,7 @@ const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly R
       const { row } = rule
       const { severity } = row
       if (severity === 'none') return []
-      const {
-        instance: _instance,
-        watcher: _watcher,
-        job: _job,
-        alertname: _name,
-        severity: _severity,
-        component: _component,
-        why: _why,
-        ...labels
-      } = alert.labels
+      const labels = Object.entries(alert.labels).filter(([name]) => !LABELS_OF_ALERTS.includes(name))
       return [
         {
           alert: addressOf(row),
@@ -260,7 +243,7 @@ const findingsOf = (active: readonly Alert[], isContinuous: boolean): readonly R
           description: renderTemplate(descriptionOf(row), { labels: alert.labels, value }, span),
           advice: row.advice ?? [],
           explainedBy: causesOf(row, active),
-          labels,
+          labels: Object.fromEntries(labels),
         },
       ]
     })
@@ -303,8 +286,6 @@ const isIncluded = (one: Alert, all: readonly Alert[]): boolean =>
       SEVERITIES.indexOf(other.rule.row.severity) < SEVERITIES.indexOf(one.rule.row.severity) &&
       subjectOf(other.labels) === subjectOf(one.labels),
   )
-
-const SEVERITIES: readonly AlertRow['severity'][] = [...FINDING_SEVERITIES, 'none']
 
 const subjectOf = ({ severity: _severity, ...labels }: Labels): string => keyOf(labels)
 

@@ -1,5 +1,4 @@
 import { shortDuration } from '../core/format.ts'
-import type { Tone } from '../domain/health.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 type NotificationInput = Pick<NodeSnapshot, 'at' | 'origin' | 'outbound' | 'collectors' | 'readings'>
@@ -12,24 +11,13 @@ export interface Receiver {
   readonly text: string
 }
 
-/** Which receivers are notified by the agent. */
-export interface Notifications {
-  readonly alertmanagers: readonly Receiver[]
-  /** A heartbeat: its receiver notices that it ends, and is sent no alerts. */
-  readonly heartbeat: Receiver | null
-  /** Who is sent alerts, in a line. */
-  readonly text: string
-  /** The command that explains what to do, if no Alertmanager is configured. */
-  readonly next: string | null
-  readonly tone: Tone | undefined
-}
-
 const NO_ONE = 'no one is notified by the agent: set `alertmanagers.urls`'
 const NEXT = '`chain-agent alert --help`'
 const NOT_RUNNING = 'no one is notified until the agent runs'
 const ACCEPTED = 'accepted'
 
-export const notificationsOf = (input: NotificationInput): Notifications => {
+/** Which receivers are notified by the agent. */
+export const notificationsOf = (input: NotificationInput) => {
   const { origin, outbound, collectors } = input
   const isRunning = (collector: string): boolean =>
     origin === 'agent' && collectors.some(({ name, enabled }) => name === collector && enabled)
@@ -45,10 +33,13 @@ export const notificationsOf = (input: NotificationInput): Notifications => {
   const isOk = running.length > 0 && running.every(({ isAccepted }) => isAccepted !== false)
   return {
     alertmanagers: running,
+    /** Its receiver notices that it ends, and is sent no alerts. */
     heartbeat,
+    /** Who is sent alerts, in a line. */
     text,
+    /** The command that explains what to do, if no Alertmanager is configured. */
     next: isUnset ? NEXT : null,
-    tone: isOk ? undefined : 'notice',
+    tone: isOk ? undefined : ('notice' as const),
   }
 }
 

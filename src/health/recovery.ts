@@ -13,6 +13,7 @@ import {
   type RecoveryRule,
   type Situation,
   timeLeft,
+  type WrittenPlan,
 } from './recovery/situation.ts'
 import * as stopped from './recovery/stopped.ts'
 
@@ -53,7 +54,7 @@ const noNode: RecoveryRule = ({ known, hasServices, rpc, age, systemdFailure }) 
   }
 }
 
-const UNKNOWN = { path: 'unknown', notNow: [], runbook: null } as const
+const UNKNOWN = { path: 'unknown', runbook: null } as const
 const SEE_CHECK = 'See what could not be read, and why: `chain-agent check`'
 
 /**
@@ -87,7 +88,12 @@ const RULES: readonly RecoveryRule[] = [
 export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
   const situation = readSituation(evidence)
   const hasNode = !isWatcher(evidence.known)
-  const plan = hasNode ? choosePlan(situation) : WITHOUT_NODE
+  const plan: RecoveryPlan = {
+    why: [],
+    steps: [],
+    notNow: [],
+    ...(hasNode ? choosePlan(situation) : WITHOUT_NODE),
+  }
   const left = START_IS_ENOUGH.includes(plan.path) ? timeLeft(situation) : null
   const hasEvidence = hasNode && !(plan.path === 'unknown' && situation.age === undefined)
   return {
@@ -101,12 +107,9 @@ export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
 }
 
 /** On a watcher. */
-const WITHOUT_NODE: RecoveryPlan = {
+const WITHOUT_NODE: WrittenPlan = {
   path: 'none',
   summary: 'there is no node on this host: run it on the host of the watched node',
-  why: [],
-  steps: [],
-  notNow: [],
   runbook: null,
 }
 
@@ -119,15 +122,11 @@ const nextOf = ({ path, summary }: RecoveryPlan, deadline: number | null): Recov
   return path === 'none' || path === 'unknown' ? null : { action: capital(action), deadline }
 }
 
-const choosePlan = (situation: Situation): RecoveryPlan => {
+const choosePlan = (situation: Situation): WrittenPlan => {
   for (const rule of RULES) {
     const plan = rule(situation)
     if (plan) return plan
   }
-  return {
-    ...UNKNOWN,
-    summary: 'unknown: too little is known of the node to recommend a recovery',
-    why: [],
-    steps: [SEE_CHECK],
-  }
+  const summary = 'unknown: too little is known of the node to recommend a recovery'
+  return { ...UNKNOWN, summary, steps: [SEE_CHECK] }
 }

@@ -56,16 +56,7 @@ export interface RestartCost {
   readonly summary: string
 }
 
-export interface RestartWindow {
-  readonly isSafe: boolean
-  /** One sentence, without its full stop. */
-  readonly summary: string
-  /** The conditions of safety. */
-  readonly checks: readonly RestartCheck[]
-  readonly ownRounds: RestartCost
-  /** The next time at which a restart is safe, in milliseconds since the epoch; null if it cannot be known. */
-  readonly nextAt: number | null
-}
+export type RestartWindow = ReturnType<typeof restartWindow>
 
 export interface Outcome extends Omit<RestartCheck, 'name'> {
   /** When an obstacle has ended, in milliseconds since the epoch, and by what; without it that is not known. */
@@ -256,21 +247,17 @@ const blocksync: Check = ({ known, at, span }) => {
 const CHECKS = { services, sync, references, network, findings, epoch, blocksync }
 
 /** Whether consensus and execution can be stopped together now, and be started after `span`, and what that costs. */
-export const restartWindow = (input: RestartInput): RestartWindow => {
+export const restartWindow = (input: RestartInput) => {
   const { at, span } = input
   const outcomes = Object.entries(CHECKS).map(([name, check]) => ({ name, ...check(input) }))
-  const checks = outcomes.map(({ until: _until, ...check }) => check)
   const cost = ownRounds(input)
   const obstacles = outcomes.filter(({ state, isRequired }) => state === 'no' || (state === 'unknown' && isRequired))
-  if (obstacles.length === 0) {
-    const gaps = [
-      ...outcomes.filter(({ state }) => state === 'unknown').map(({ name }) => name),
-      ...(cost.rounds === null ? ['own rounds'] : []),
-    ]
-    const unknowns = gaps.length === 0 ? '' : `; unknown: ${joinList(gaps)}`
-    const summary = `safe now, for ${duration(span)}${costText(cost)}${unknowns}`
-    return { isSafe: true, summary, checks, ownRounds: cost, nextAt: at }
-  }
+  const isSafe = obstacles.length === 0
+  const gaps = [
+    ...outcomes.filter(({ state }) => state === 'unknown').map(({ name }) => name),
+    ...(cost.rounds === null ? ['own rounds'] : []),
+  ]
+  const unknowns = gaps.length === 0 ? '' : `; unknown: ${joinList(gaps)}`
   const reasons = obstacles.map(({ name, state, summary }) =>
     state === 'unknown' ? `${name} unknown: ${summary}` : summary,
   )
@@ -278,6 +265,16 @@ export const restartWindow = (input: RestartInput): RestartWindow => {
   // Of the other obstacles it is not known when they end.
   const last = ends.length < obstacles.length ? undefined : ends.toSorted((a, b) => b.at - a.at)[0]
   const next = last ? `; next safe at about ${utc(last.at)}, in ${duration(last.at - at)}, ${last.because}` : ''
-  const summary = `not now: ${reasons.join('; ')}${next}`
-  return { isSafe: false, summary, checks, ownRounds: cost, nextAt: last?.at ?? null }
+  return {
+    isSafe,
+    /** One sentence, without its full stop. */
+    summary: isSafe
+      ? `safe now, for ${duration(span)}${costText(cost)}${unknowns}`
+      : `not now: ${reasons.join('; ')}${next}`,
+    /** The conditions of safety. */
+    checks: outcomes.map(({ until: _until, ...check }): RestartCheck => check),
+    ownRounds: cost,
+    /** The next time at which a restart is safe, in milliseconds since the epoch; null if it cannot be known. */
+    nextAt: isSafe ? at : (last?.at ?? null),
+  }
 }

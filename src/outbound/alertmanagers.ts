@@ -2,9 +2,9 @@ import type { Context, Clock } from '../core/clock.ts'
 import { type Collector, metadataOf, poll, type Subscribe } from '../core/collector.ts'
 import { sample } from '../core/metric.ts'
 import { minute, second } from '../core/units.ts'
-import type { AlertState, TargetAlert } from '../domain/health.ts'
+import type { TargetAlert } from '../domain/health.ts'
 import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
-import type { OfferCollector, ReadingOf, Uses } from '../collectors/dependencies.ts'
+import type { ReadingOf, Settings, Uses } from '../collectors/dependencies.ts'
 import { requestTimeout } from '../collectors/shared/request.ts'
 import { alertmanagers as definition } from './definitions.ts'
 import { createOutbox, keyOf, RESOLVE_TIMEOUT_MS } from './outbox.ts'
@@ -12,11 +12,11 @@ import { z } from 'zod'
 import { LIMITS } from '../core/limits.ts'
 import type { Checkpoint } from '../sources/checkpoint.ts'
 
-type AlertmanagersCollectorOptions = Uses<'onEvaluation' | 'checkpoint' | 'clock'> & {
-  readonly endpoints: readonly AlertmanagerEndpoint[]
-  readonly alerts: (state: AlertState) => readonly TargetAlert[]
-  readonly readBootTime: ReadBootTime
-}
+type BootUses = 'readBootId' | 'readUptime'
+type AlertmanagersUses = Uses<
+  'alertmanagerAt' | 'alertsOf' | 'onEvaluation' | 'checkpoint' | 'clock' | BootUses,
+  Settings<typeof definition, 'urls' | 'job' | 'instance' | 'labels' | 'runbooks' | 'dashboards'>
+>
 
 type Reading = ReadingOf<typeof definition>
 
@@ -27,15 +27,11 @@ const SETTLED_MS = 3 * minute
  * Sends all firing alerts to each Alertmanager when they change, and at each poll: one that was away has them at the next
  * one. Each has a poll of its own: one that hangs delays no other.
  */
-export const alertmanagers = ({
-  endpoints,
-  alerts: alertsIn,
-  onEvaluation,
-  checkpoint,
-  readBootTime,
-  clock,
-  timing,
-}: AlertmanagersCollectorOptions): Collector<Reading> => {
+export const alertmanagers = (uses: AlertmanagersUses): Collector<Reading> => {
+  const { urls, alertmanagerAt, alertsOf, onEvaluation, checkpoint, clock, timing } = uses
+  const { job, instance, labels, runbooks, dashboards, readBootId, readUptime } = uses
+  const target = { job, instance, labels, runbooks, dashboards }
+  const endpoints = urls.map((url) => alertmanagerAt(url, requestTimeout(timing, 1)))
   /** What fired before the start and has not fired since. */
   const restored = new Map<string, TargetAlert>()
   let settledAt = -Infinity
@@ -44,10 +40,10 @@ export const alertmanagers = ({
   const lastAlertAt = new Map<string, number>()
 
   const current = (): readonly TargetAlert[] => {
-    const firing = alertsIn('firing')
+    const firing = alertsOf(target, 'firing')
     for (const alert of firing) restored.delete(keyOf(alert))
     if (restored.size > 0 && clock.elapsed() >= settledAt) {
-      const pending = new Set(alertsIn('pending').map(keyOf))
+      const pending = new Set(alertsOf(target, 'pending').map(keyOf))
       for (const key of restored.keys()) if (!pending.has(key)) restored.delete(key)
     }
     return [...firing, ...restored.values()]
@@ -82,7 +78,7 @@ export const alertmanagers = ({
   return {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
-      const saved = await createSavedAlerts(checkpoint, clock, readBootTime)
+      const saved = createSavedAlerts(checkpoint, clock, await readBootTime({ readBootId, readUptime }))
       const before = await saved.read()
       for (const alert of before.alerts) restored.set(keyOf(alert), alert)
       for (const { name } of endpoints) {
@@ -90,9 +86,7 @@ export const alertmanagers = ({
         if (at !== undefined) lastAlertAt.set(name, at)
       }
       settledAt = clock.elapsed() + SETTLED_MS
-      const save = (alerts: readonly TargetAlert[]): void => {
-        saved.save(alerts, lastAlertAt)
-      }
+      const save = (alerts: readonly TargetAlert[]): void => saved.save(alerts, lastAlertAt)
       await Promise.all(endpoints.map(async (endpoint) => createPoll(endpoint, save)(context, report)))
     },
     samples: (reading) =>
@@ -111,40 +105,14 @@ const failed = (states: Reading['states']) => Object.entries(states).filter(([, 
 const named = (states: Reading['states']): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(states).map(([name, state]) => [`Alertmanager ${name}`, state]))
 
-export const offer: OfferCollector<typeof definition> = {
-  hasWork: ({ urls }) => urls.length > 0,
-  role: 'outbound',
-  create: (uses) => {
-    const { alertmanagerAt, alertsOf, onEvaluation, checkpoint, readBootId, readUptime, clock, timing } = uses
-    const { urls, job, instance, labels, runbooks, dashboards } = uses
-    return alertmanagers({
-      endpoints: urls.map((url) => alertmanagerAt(url, requestTimeout(timing, 1))),
-      alerts: (state) => alertsOf({ job, instance, labels, runbooks, dashboards }, state),
-      onEvaluation,
-      checkpoint,
-      readBootTime: createReadBootTime(readBootId, readUptime),
-      clock,
-      timing,
-    })
-  },
+type BootTime = NonNullable<Awaited<ReturnType<typeof readBootTime>>>
+
+/** The boot of the host, and the time since then, in milliseconds, by /proc/uptime; null if one of them is unknown. */
+const readBootTime = async ({ readBootId, readUptime }: Pick<AlertmanagersUses, BootUses>) => {
+  const [id, uptime] = await Promise.all([readBootId(), readUptime()]).catch(() => [null, null])
+  const [, seconds] = /^(\d{1,12}(?:\.\d+)?) /.exec(uptime ?? '') ?? []
+  return id === null || seconds === undefined ? null : { id: id.trim(), since: Number(seconds) * second }
 }
-
-/** The boot of the host, and the time since then, in milliseconds. */
-interface BootTime {
-  readonly id: string
-  readonly since: number
-}
-
-/** Reads the boot id and /proc/uptime; null if one of them is unknown. */
-type ReadBootTime = () => Promise<BootTime | null>
-
-const createReadBootTime =
-  (readBootId: () => Promise<string | null>, readUptime: () => Promise<string | null>): ReadBootTime =>
-  async () => {
-    const [id, uptime] = await Promise.all([readBootId(), readUptime()]).catch(() => [null, null])
-    const [, seconds] = /^(\d{1,12}(?:\.\d+)?) /.exec(uptime ?? '') ?? []
-    return id === null || seconds === undefined ? null : { id: id.trim(), since: Number(seconds) * second }
-  }
 
 const { alerts: MAX_ALERTS, alertTexts, alertTextLength } = LIMITS.state
 /** Year 9999: Alertmanager parses no later time. */
@@ -163,12 +131,11 @@ const savedSchema = z.object({
   at: time,
   boot: z.object({ id: z.string(), since: z.number() }).nullable().catch(null),
   alerts: z.array(z.unknown()).catch([]),
-  lastAlertAt: z.record(z.string(), z.unknown()).catch({}),
+  lastAlertAt: z.record(z.string(), time.optional().catch(undefined)).catch({}),
 })
 
 /** What fires, over restarts of the agent: after one it takes as long as the `for` of a rule until it fires again. */
-const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, readBootTime: ReadBootTime) => {
-  const boot = await readBootTime()
+const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime | null) => {
   const readAt = clock.elapsed()
   const bootNow = (): BootTime | null => boot && { id: boot.id, since: boot.since + clock.elapsed() - readAt }
 
@@ -192,10 +159,7 @@ const createSavedAlerts = async (checkpoint: Checkpoint, clock: Clock, readBootT
                 return { ...alert, startsAt: Math.max(0, now - firingFor) }
               }),
         lastAlertAt: new Map(
-          Object.entries(saved.lastAlertAt).flatMap(([name, at]) => {
-            const { data } = time.safeParse(at)
-            return data === undefined ? [] : [[name, data]]
-          }),
+          Object.entries(saved.lastAlertAt).flatMap(([name, at]) => (at === undefined ? [] : [[name, at] as const])),
         ),
       }
     },

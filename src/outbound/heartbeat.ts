@@ -4,22 +4,20 @@ import type { HealthState } from '../domain/health.ts'
 import type { Heartbeat } from '../domain/heartbeat.ts'
 import { newestBlock } from '../domain/agreement.ts'
 import { createSampleIndex, sampleIfKnown } from '../core/metric.ts'
-import { second } from '../core/units.ts'
+import { inSeconds, second } from '../core/units.ts'
 import { MAINTENANCE_REASONS } from '../domain/maintenance.ts'
-import type { SendHeartbeat } from '../sources/endpoints.ts'
 import { ownHeight } from '../collectors/derived/estimates.ts'
-import type { OfferCollector, Uses } from '../collectors/dependencies.ts'
+import type { ReadingOf, Settings, Uses } from '../collectors/dependencies.ts'
 import { heartbeat as definition } from './definitions.ts'
 import { requestTimeout } from '../collectors/shared/request.ts'
 import { deliveryState, isAcceptedHeartbeat } from './outbox.ts'
 
-interface Reading {
-  readonly health: HealthState
-  /** `accepted`, or the reason of the failure. */
-  readonly state: string
-  /** When a heartbeat was last accepted, in milliseconds since the epoch; null if never. */
-  readonly lastSuccessAt: number | null
-}
+type Reading = ReadingOf<typeof definition> & { readonly health: HealthState; readonly state: string }
+
+type HeartbeatUses = Uses<
+  'heartbeatTo' | 'published' | 'health' | 'recorder' | 'clock',
+  Settings<typeof definition, 'urlFile'>
+>
 
 /** After the first evaluation of the rules, which is 15 s after the start. */
 const FIRST_AFTER_MS = 20 * second
@@ -28,24 +26,13 @@ const FIRST_AFTER_MS = 20 * second
  * Heartbeat to an outside receiver, with height and health. If Prometheus runs on the host of the node, only
  * the missing heartbeat reveals that the host is down.
  */
-export const heartbeat = ({
-  send,
-  published,
-  health,
-  recorder,
-  clock,
-  timing,
-}: Uses<'published' | 'health' | 'recorder' | 'clock', { readonly send: SendHeartbeat }>): Collector<Reading> => {
+export const heartbeat = (uses: HeartbeatUses): Collector<Reading> => {
+  const { urlFile, heartbeatTo, published, health, recorder, clock, timing } = uses
+  const send = heartbeatTo(urlFile ?? '', requestTimeout(timing, 1))
   let lastSuccessAt: number | null = null
-  const count = (result: 'accepted' | 'failed', by: number): void => {
-    recorder.count('chain_agent_heartbeats_total', by, { result })
-  }
-
   const sendOne = async ({ signal }: Context): Promise<Reading> => {
-    const samples = [...published()]
-    const known = createSampleIndex(samples)
+    const known = createSampleIndex([...published()])
     const { state: healthState, causes } = health()
-    const height = ownHeight(known) ?? null
     const maintenance =
       MAINTENANCE_REASONS.find((reason) => known.value('chain_agent_maintenance', { reason }) === 1) ?? null
     const document: Heartbeat = {
@@ -53,14 +40,15 @@ export const heartbeat = ({
       health: healthState,
       causes,
       maintenance,
-      height,
+      height: ownHeight(known) ?? null,
       blockTime: isoTime(newestBlock(known)?.time),
       blockDifference: known.value('chain_block_difference') ?? null,
     }
     const state = await deliveryState(send(document, signal), isAcceptedHeartbeat)
-    if (state === 'accepted') lastSuccessAt = clock.now()
-    count('accepted', state === 'accepted' ? 1 : 0)
-    count('failed', state === 'accepted' ? 0 : 1)
+    const isAccepted = state === 'accepted'
+    if (isAccepted) lastSuccessAt = clock.now()
+    recorder.count('chain_agent_heartbeats_total', Number(isAccepted), { result: 'accepted' })
+    recorder.count('chain_agent_heartbeats_total', Number(!isAccepted), { result: 'failed' })
     return { health: healthState, state, lastSuccessAt }
   }
 
@@ -72,22 +60,10 @@ export const heartbeat = ({
       await poll(timing, sendOne)(context, report)
     },
     samples: (reading) =>
-      sampleIfKnown(
-        'chain_agent_heartbeat_last_success_timestamp_seconds',
-        reading.lastSuccessAt === null ? null : reading.lastSuccessAt / 1000,
-      ),
+      sampleIfKnown('chain_agent_heartbeat_last_success_timestamp_seconds', inSeconds(reading.lastSuccessAt)),
     states: ({ health: current, state }) => ({ heartbeat: state, health: current }),
   }
 }
 
 const isoTime = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1000).toISOString()
-
-export const offer: OfferCollector<typeof definition> = {
-  hasWork: ({ urlFile }) => urlFile !== null,
-  role: 'outbound',
-  create: ({ urlFile, heartbeatTo, published, health, recorder, clock, timing }) => {
-    const send = heartbeatTo(urlFile ?? '', requestTimeout(timing, 1))
-    return heartbeat({ send, published, health, recorder, clock, timing })
-  },
-}

@@ -350,9 +350,17 @@ test.each([
   const timing = { interval: 15_000, timeout: 5000 }
   const inbox = createHeartbeatInbox()
   inbox.put({ at: 1_772_369_880_000, elapsed: 0, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) })
-  const before = watched({ node: 'node-a', heartbeatInbox: inbox, probe: null, checkpoint, timing })
+  const probeFor = () => () => Promise.resolve(null)
+  const before = watched({ name: 'node-a', heartbeatInbox: inbox, port: null, probeFor, checkpoint, timing })
   await runPolls(before, manualClock(1_772_369_890_000))
-  const after = watched({ node, heartbeatInbox: createHeartbeatInbox(), probe: null, checkpoint, timing })
+  const after = watched({
+    name: node,
+    heartbeatInbox: createHeartbeatInbox(),
+    port: null,
+    probeFor,
+    checkpoint,
+    timing,
+  })
   const { shown } = await runPolls(after, manualClock(1_772_370_000_000), 'chain_watched_')
   expect(shown()[`heartbeat_timestamp_seconds{${node}}`]).toBe(expected)
 })

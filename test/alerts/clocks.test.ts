@@ -14,6 +14,7 @@ import {
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
+import { ALERT_SETTINGS } from '../collectors/alertmanagers-run.ts'
 import { memoryCheckpoint } from '../collectors/recording.ts'
 
 const listedSchema = z.array(
@@ -47,16 +48,18 @@ const startAgent = (url: string, isAhead: number, checkpoint = memoryCheckpoint(
   const firing = new Map<string, TargetAlert>()
   let evaluated = (): void => undefined
   const collector = alertmanagers({
-    endpoints: [createAlertmanagerEndpoint(createHttpClient(clock), url, 10_000)],
-    alerts: (state) => (state === 'firing' ? [...firing.values()] : []),
+    ...ALERT_SETTINGS,
+    urls: [url],
+    alertmanagerAt: () => createAlertmanagerEndpoint(createHttpClient(clock), url, 10_000),
+    alertsOf: (_target, state) => (state === 'firing' ? [...firing.values()] : []),
     onEvaluation: (listener) => {
       evaluated = listener
       return () => undefined
     },
     checkpoint,
-    readBootTime: () => Promise.resolve({ id: 'boot', since: systemClock.elapsed() }),
+    readBootId: () => Promise.resolve('boot'),
+    readUptime: () => Promise.resolve(`${systemClock.elapsed() / 1000} 0.00`),
     clock,
-    timing: { interval: 15_000, timeout: 10_000 },
   })
   const ended = new AbortController()
   const states: unknown[] = []

@@ -23,6 +23,16 @@ const sentSchema = z.array(
 export const FIRING = 'firing'
 type SentTimes = Readonly<Record<string, number | typeof FIRING>>
 
+/** The settings that no test changes. */
+export const ALERT_SETTINGS = {
+  job: 'chain-agent',
+  instance: null,
+  labels: {},
+  runbooks: null,
+  dashboards: null,
+  timing: { interval: 15_000, timeout: 10_000 },
+}
+
 export const HOUR = 3600
 export const BOOT = { id: 'boot-1', since: 500_000 }
 
@@ -67,29 +77,27 @@ export const start = async ({
     time === undefined ? undefined : (Date.parse(time) - AT) / 1000
   accept()
   const collector = alertmanagers({
-    endpoints: [
-      {
-        name: 'here:9093',
-        send: (alerts) => {
-          const parsed = sentSchema.parse(alerts)
-          sent.push(
-            Object.fromEntries(parsed.map(({ labels, endsAt }) => [labels.alertname, seconds(endsAt) ?? FIRING])),
-          )
-          starts.push(Object.fromEntries(parsed.map(({ labels, startsAt }) => [labels.alertname, seconds(startsAt)])))
-          return answer()
-        },
-        get: () => Promise.resolve({ status: 200, text: '' }),
+    ...ALERT_SETTINGS,
+    urls: ['http://here:9093'],
+    alertmanagerAt: () => ({
+      name: 'here:9093',
+      send: (alerts) => {
+        const parsed = sentSchema.parse(alerts)
+        sent.push(Object.fromEntries(parsed.map(({ labels, endsAt }) => [labels.alertname, seconds(endsAt) ?? FIRING])))
+        starts.push(Object.fromEntries(parsed.map(({ labels, startsAt }) => [labels.alertname, seconds(startsAt)])))
+        return answer()
       },
-    ],
-    alerts: (state) => (state === 'firing' ? firing : pending),
+      get: () => Promise.resolve({ status: 200, text: '' }),
+    }),
+    alertsOf: (_target, state) => (state === 'firing' ? firing : pending),
     onEvaluation: (listener) => {
       evaluated = listener
       return () => undefined
     },
     checkpoint,
-    readBootTime: () => Promise.resolve(boot === null ? null : { id: boot, since: BOOT.since + after * 1000 }),
+    readBootId: () => Promise.resolve(boot),
+    readUptime: () => Promise.resolve(`${BOOT.since / 1000 + after} 0.00`),
     clock,
-    timing: { interval: 15_000, timeout: 10_000 },
   })
   const stop = new AbortController()
   const states: unknown[] = []

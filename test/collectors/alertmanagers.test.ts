@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { TargetAlert } from '../../src/domain/health.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { alertmanagers } from '../../src/outbound/alertmanagers.ts'
-import { AT, alertOf, FIRING, HOUR, BOOT, start } from './alertmanagers-run.ts'
+import { ALERT_SETTINGS, AT, alertOf, FIRING, HOUR, BOOT, start } from './alertmanagers-run.ts'
 import { memoryCheckpoint } from './recording.ts'
 
 test('firing alerts are sent at every poll, without an end', async () => {
@@ -243,27 +243,23 @@ test('an Alertmanager that hangs delays no other', async () => {
   let firing: readonly TargetAlert[] = []
   const evaluated = new Set<() => void>()
   const get = () => Promise.resolve({ status: 200, text: '' })
+  const send = (alerts: readonly unknown[]) => {
+    sent.push(alerts.length)
+    return get()
+  }
   const collector = alertmanagers({
-    endpoints: [
-      { name: 'hanging:9093', send: () => new Promise(() => undefined), get },
-      {
-        name: 'here:9093',
-        send: (alerts) => {
-          sent.push(alerts.length)
-          return get()
-        },
-        get,
-      },
-    ],
-    alerts: (state) => (state === 'firing' ? firing : []),
+    ...ALERT_SETTINGS,
+    urls: ['hanging:9093', 'here:9093'],
+    alertmanagerAt: (name) => ({ name, get, send: name === 'here:9093' ? send : () => new Promise(() => undefined) }),
+    alertsOf: (_target, state) => (state === 'firing' ? firing : []),
     onEvaluation: (listener) => {
       evaluated.add(listener)
       return () => void evaluated.delete(listener)
     },
     checkpoint: memoryCheckpoint(),
-    readBootTime: () => Promise.resolve(null),
+    readBootId: () => Promise.resolve(null),
+    readUptime: () => Promise.resolve(null),
     clock,
-    timing: { interval: 15_000, timeout: 10_000 },
   })
   const stop = new AbortController()
   const running = collector.run({ clock, signal: stop.signal }, () => undefined)

@@ -59,7 +59,8 @@ const beat = (published: () => readonly Sample[], health: () => HealthSummary = 
   const stop = new AbortController()
   const clock = systemClock
   const collector = heartbeat({
-    send: createHeartbeat(createHttpClient(clock), join(directory, 'url'), 2000),
+    urlFile: join(directory, 'url'),
+    heartbeatTo: (file) => createHeartbeat(createHttpClient(clock), file, 2000),
     published,
     health,
     recorder: record.recorder,

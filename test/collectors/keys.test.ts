@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 const collectorOf = (files: KeyFiles = keyFiles) =>
-  keys({ examine: createKeyExaminer({ keyFiles: files, readPrefix, places: node.places }), timing })
+  keys({ keyFiles: files, readPrefix, keyFolders: node.places, readKeyReport: null, timing })
 
 /** The collector with the reading of one poll. */
 const polled = async (files: KeyFiles = keyFiles) => {
@@ -288,7 +288,7 @@ const wordsOf = (files: readonly KeyFile[]): readonly string[] =>
 describe('a file that cannot be read', () => {
   const examine = async () => {
     const files: KeyFiles = { ...keyFiles, read: () => Promise.resolve('failed') }
-    const check = createKeyExaminer({ keyFiles: files, readPrefix, places: node.places })
+    const check = createKeyExaminer({ keyFiles: files, readPrefix, keyFolders: node.places })
     return wordsOf(await check(never))
   }
   test('because its disk fails is not a file without permission', async () => {
@@ -311,7 +311,7 @@ withRootAndTmpfs('a home directory that systemd replaced', () => {
       const examine = createKeyExaminer({
         keyFiles: createKeyFiles([home]),
         readPrefix,
-        places: {
+        keyFolders: {
           ...node.places,
           directory: `${home}/{prefix}/{prefix}-bft`,
           environmentFile: `${home}/{prefix}/.env`,
@@ -341,9 +341,9 @@ describe('the report of a privileged unit', () => {
       keyFiles: { ...keyFiles, look: () => Promise.reject(new Error('the files must not be read')) },
       readKeyReport: createKeyReport({ reportFile: `${node.root}/report.json`, ...timing }, clock),
       readPrefix,
-      places: node.places,
+      keyFolders: node.places,
     })
-  const examine = async () => createKeyExaminer({ keyFiles, readPrefix, places: node.places })(never)
+  const examine = async () => createKeyExaminer({ keyFiles, readPrefix, keyFolders: node.places })(never)
 
   test('has the same result as a check by the agent', async () => {
     await rm(node.paths['bls keystore'])

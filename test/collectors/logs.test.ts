@@ -77,7 +77,7 @@ const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], s
       return Promise.resolve(newest.shift())
     },
     unitLogs,
-    alsoExamined: {},
+    serviceUnits: {},
     unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), unitLogs),
     units: UNITS,
     timing: TIMING,
@@ -300,7 +300,7 @@ const following = async (steps: readonly Step[]) =>
         readOldest: () => Promise.reject(NOTHING),
         readNewest: () => Promise.resolve(undefined),
         unitLogs: NO_UNIT_LOGS,
-        alsoExamined: {},
+        serviceUnits: {},
       }),
     { beginsAt: T0, steps },
   )

@@ -145,15 +145,29 @@ describe('rpc', () => {
 })
 
 describe('reference', () => {
-  const watch = async (own: Answers, others: Readonly<Record<string, Answers | string>>) => {
-    const clock = manualClock()
-    const references = Object.entries(others).map(([name, answers]) =>
-      typeof answers === 'string'
-        ? { name, kind: 'query' as const, source: { height: () => Promise.resolve({ status: 200, text: answers }) } }
-        : { name, kind: 'rpc' as const, source: endpoint(answers) },
-    )
-    const collector = reference({ node: endpoint(own), isOfNode: true, references, window: 10n, timing })
-    return runPolls(collector, clock)
+  const watch = async (
+    own: Answers,
+    others: Readonly<Record<string, Answers | string>>,
+    endpointOf: (answers: Answers) => RpcEndpoint = endpoint,
+  ) => {
+    const answersOf = (name: string) => (name === 'node' ? own : (others[name] ?? ''))
+    const collector = reference({
+      rpcUrl: 'node',
+      isRpcOfNode: true,
+      references: Object.entries(others).map(([name, answers]) => {
+        return { name, url: name, kind: typeof answers === 'string' ? 'query' : 'rpc', apiKeyFile: null }
+      }),
+      rpcAt: (name) => {
+        const answers = answersOf(name)
+        return endpointOf(typeof answers === 'string' ? {} : answers)
+      },
+      queryAt: ({ url }) => {
+        const text = answersOf(url)
+        return { height: () => Promise.resolve({ status: 200, text: typeof text === 'string' ? text : '' }) }
+      },
+      timing,
+    })
+    return runPolls(collector, manualClock())
   }
 
   test('an RPC endpoint is compared on latest, a query service on finalized', async () => {
@@ -272,18 +286,8 @@ describe('reference', () => {
         },
       })
       const at = (height: string) => ({ eth_blockNumber: height, 'eth_getBlockByNumber 0x50': block(80) })
-      const collector = reference({
-        isOfNode: true,
-        node: counted(withBlock(at('0x64'))),
-        references: ['0x5a', '0x64'].map((height) => ({
-          name: height,
-          kind: 'rpc' as const,
-          source: counted(withBlock(at(height))),
-        })),
-        window: 10n,
-        timing,
-      })
-      const { shown } = await runPolls(collector, manualClock())
+      const others = Object.fromEntries(['0x5a', '0x64'].map((height) => [height, withBlock(at(height))]))
+      const { shown } = await watch(withBlock(at('0x64')), others, counted)
       expect(shown()).toMatchObject({ 'reference_hash_matches{0x5a}': 1, 'reference_hash_matches{0x64}': 1 })
       expect(calls).toEqual(['finalized', '0x50', '0x50', '0x50'])
     })

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createReadPath } from '../../src/collectors/host/storage.ts'
 import { host } from '../../src/collectors/host/collector.ts'
 import { createMainPids } from '../../src/collectors/shared/node-state.ts'
 import type { Clock } from '../../src/core/clock.ts'
@@ -74,13 +73,13 @@ export const runHost = (run: HostRun) => {
   const record = recording()
   const sources = createHostSources(typeof run.places === 'string' ? placesIn(run.places) : run.places)
   const collector = host({
-    ...sources,
-    space: run.space ?? sources.space,
+    host: { ...sources, space: run.space ?? sources.space },
     clock,
     mainPids,
     recorder: record.recorder,
     exec: execOf((run.exec ?? programs({}).exec).run),
-    readPath: createReadPath(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), keyFiles),
+    readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+    keyFiles,
     ports: run.ports ?? [8080, 9143],
     firewalledPorts: run.firewalledPorts ?? [],
     directories: run.directories ?? {},

@@ -7,6 +7,7 @@ import type { Outcome } from '../../src/core/collector.ts'
 import { nextTurn } from '../../src/core/clock.ts'
 import { createLeaderSchedule } from '../../src/domain/leader-schedule.ts'
 import { sample } from '../../src/core/metric.ts'
+import { keyFiles } from '../../src/sources/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { memoryCheckpoint, recording } from './recording.ts'
 
@@ -50,12 +51,14 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }:
       list: () => Promise.resolve(null),
       count: () => Promise.resolve(null),
     },
-    pathOf: (file) => Promise.resolve(`/node/${file}`),
+    nodeDirectory: '/node',
+    readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+    keyFiles: { ...keyFiles, look: () => Promise.resolve('missing') },
     epochs: EPOCHS,
     published: () => [sample('chain_rpc_info', 1, { client_version: '', chain_id: '143', net_version: '' })],
     checkpoint,
     roundLog: createRoundLog(),
-    missedCheckpoint: memoryCheckpoint(),
+    checkpoints: { open: () => memoryCheckpoint(), isSaved: () => true, flush: () => Promise.resolve() },
     timing: { interval: 5000, timeout: 20_000 },
   })
   let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
@@ -254,7 +257,6 @@ describe('the schedule collector', () => {
 })
 
 test('rounds are computed in slices, between which other work runs', async () => {
-  const rounds = createOwnRounds()
   const slices: number[] = []
   let computed = 0
   const isOwn = (): boolean => {
@@ -266,10 +268,11 @@ test('rounds are computed in slices, between which other work runs', async () =>
     computed = 0
     return Promise.resolve()
   }
-  expect(await rounds.extend({ from: 1n, to: 20_000n, isOwn, pause })).toBe(12_000n)
+  const rounds = createOwnRounds(pause)
+  expect(await rounds.extend(1n, 20_000n, isOwn)).toBe(12_000n)
   expect(slices.length).toBe(48)
   expect(Math.max(...slices)).toBe(250)
-  expect(await rounds.extend({ from: 15n, to: 20_000n, isOwn, pause })).toBe(20_000n)
+  expect(await rounds.extend(15n, 20_000n, isOwn)).toBe(20_000n)
   expect(slices.reduce((sum, one) => sum + one, 0)).toBe(20_000)
 })
 

@@ -87,9 +87,7 @@ test('a rejected request costs one poll', async () => {
 test('the state has the address of an unexpected beneficiary', async () => {
   state.beneficiary = `0x${'2C'.repeat(20)}`
   const clock = manualClock(0)
-  const timing = { interval: 60_000, timeout: 30_000 }
-  const options = { ...stakingOptions(node.url, clock), expected, ownBlock: { height: 59_999n }, timing }
-  const collector = staking(options)
+  const collector = staking({ ...stakingOptions(node.url, clock), expected, ownBlock: { height: 59_999n } })
   expect(collector.states(readingOf(await pollOnce(collector, clock)))).toMatchObject({
     beneficiary: `0x${'2c'.repeat(20)}, not the expected one`,
   })

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
-import { createStakingPoll, type StakingPollOptions } from '../../src/collectors/staking/poll.ts'
+import { createStakingPoll, type StakingUses } from '../../src/collectors/staking/poll.ts'
 import { samplesOf, type StakingReading } from '../../src/collectors/staking/reading.ts'
 import { createOwnBlock } from '../../src/collectors/shared/node-state.ts'
 import { readStakingNetworks } from '../../src/config/staking.ts'
@@ -126,27 +126,29 @@ const bytesOf = (state: ChainState, name: string, { first, third }: { first: big
 }
 
 /** The default settings, for that node over HTTP. */
-export const stakingOptions = (url: string, clock: Clock): StakingPollOptions => ({
-  rpc: createRpcEndpoint(createHttpClient(systemClock), url, 60_000),
+export const stakingOptions = (url: string, clock: Clock): StakingUses => ({
+  rpcUrl: url,
+  rpcAt: () => createRpcEndpoint(createHttpClient(systemClock), url, 60_000),
   recorder: recording().recorder,
   clock,
   ownKey: { get: () => KEY, set: () => undefined },
   ownBlock: createOwnBlock(),
   checkpoint: memoryCheckpoint(),
-  networks: readStakingNetworks(),
+  stakingNetworks: readStakingNetworks(),
   validatorId: null,
   withdrawals: [],
   expected: { commission: null, beneficiary: null, authorityBalance: null },
+  timing: { interval: 60_000, timeout: 30_000 },
 })
 
 /** When the polls begin: after the time of the blocks. */
 export const START = Date.parse('2026-03-01T10:00:00Z')
 
 /** A poll of that node over HTTP. */
-export const stakingPoll = (url: string, settings: Partial<Omit<StakingPollOptions, 'recorder' | 'clock'>> = {}) => {
+export const stakingPoll = (url: string, settings: Partial<Omit<StakingUses, 'recorder' | 'clock'>> = {}) => {
   const clock = manualClock(START)
   const record = recording()
-  const read = createStakingPoll({ ...stakingOptions(url, clock), recorder: record.recorder, ...settings }, 120_000)
+  const read = createStakingPoll({ ...stakingOptions(url, clock), recorder: record.recorder, ...settings })
   return { clock, ...record, poll: (signal = new AbortController().signal) => read({ signal }) }
 }
 

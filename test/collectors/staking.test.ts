@@ -132,8 +132,7 @@ describe('a poll', () => {
     state.own.flags = 0b101001n
     const { recorder, total } = recording()
     const clock = manualClock(0)
-    const timing = { interval: 60_000, timeout: 30_000 }
-    const collector = staking({ ...stakingOptions(node.url, clock), recorder, timing })
+    const collector = staking({ ...stakingOptions(node.url, clock), recorder })
     const states = collector.states(readingOf(await pollOnce(collector, clock)))
     expect(states).toMatchObject({
       'validator flags': 'stake_low, unknown',
@@ -248,8 +247,7 @@ describe('the validator of the key', () => {
   test('nothing is requested until the key is known; then at once', async () => {
     const clock = manualClock(0)
     const ownKey = createOwnKey(null)
-    const timing = { interval: 60_000, timeout: 30_000 }
-    const collector = staking({ ...stakingOptions(node.url, clock), ownKey, timing })
+    const collector = staking({ ...stakingOptions(node.url, clock), ownKey })
     const stop = new AbortController()
     let reported: (reading: StakingReading) => void = () => undefined
     const readings: StakingReading[] = []

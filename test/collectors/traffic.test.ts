@@ -72,9 +72,14 @@ const start = async (first: string | Error, own?: string | number) => {
         typeof answer.own === 'number' ? { status: answer.own, text: '' } : { status: 200, text: answer.own ?? '' },
       ),
   }
-  const other = { endpoint, isOwn: false }
-  const endpoints = own === undefined ? ([other] as const) : ([{ endpoint: rpc, isOwn: true }, other] as const)
-  const collector = traffic({ endpoints, clock, timing })
+  const collector = traffic({
+    url: null,
+    rpcUrl: 'http://rpc:8080',
+    isRpcOfNode: own !== undefined,
+    nativeAt: (url) => (url === 'http://rpc:8080/metrics' ? rpc : endpoint),
+    clock,
+    timing,
+  })
   const polls = await runPolls(collector, clock, 'chain_traffic_')
   return { ...polls, answer, clock, asked: () => asked }
 }

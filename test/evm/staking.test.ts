@@ -31,8 +31,8 @@ const collectorOf = (url: string) => {
     },
   }
   const { poll, ...record } = stakingPoll(url, {
-    rpc,
-    networks: (chainId) => ({ ...readStakingNetworks()(chainId), epochBlocks: LENGTH, delayRounds: DELAY }),
+    rpcAt: () => rpc,
+    stakingNetworks: (chainId) => ({ ...readStakingNetworks()(chainId), epochBlocks: LENGTH, delayRounds: DELAY }),
   })
   return {
     ...record,

@@ -95,7 +95,7 @@ test('the JSON contains no character that a terminal interprets, whatever system
     },
   ]
   const ask = await askView({
-    status: () => renderStatus({ version: text, startedAt: 0, prefix: text }, statuses),
+    status: () => renderStatus({ version: text, startedAt: text, prefix: text }, statuses),
     health: () =>
       Promise.resolve({
         state: 'unknown',
@@ -117,7 +117,7 @@ test('home directories and keys in addresses are in no field of a collector or a
   const [text, redacted] = ['ask https://h/KEY of /home/op/x', 'ask https://h/… of ~/x']
   const error = new SourceError({ doing: text, happened: 'none', advice: text })
   const shown = { name: 'rpc', help: 'help', enabled: true, up: false, lastSuccessAt: 0 }
-  const { collectors } = renderStatus({ version: '1', startedAt: 0, prefix: null }, [
+  const { collectors } = renderStatus({ version: '1', startedAt: '1970-01-01T00:00:00.000Z', prefix: null }, [
     { ...shown, error, reading: { list: [text], map: new Map([[text, { text }]]) } },
   ])
   expect(collectors['rpc']).toMatchObject({

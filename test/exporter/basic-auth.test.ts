@@ -15,19 +15,17 @@ const create = (users: readonly (readonly [string, string])[] = [['ada', ADA]]) 
   const ending: (() => void)[] = []
   let running = 0
   let mostAtOnce = 0
-  const auth = createBasicAuth({
-    users: new Map(users),
-    compare: (password, hash) =>
-      new Promise((resolve) => {
-        compared.push([password, hash])
-        running += 1
-        mostAtOnce = Math.max(mostAtOnce, running)
-        ending.push(() => {
-          running -= 1
-          resolve(password === 'right')
-        })
-      }),
-  })
+  const compare = (password: string, hash: string): Promise<boolean> =>
+    new Promise((resolve) => {
+      compared.push([password, hash])
+      running += 1
+      mostAtOnce = Math.max(mostAtOnce, running)
+      ending.push(() => {
+        running -= 1
+        resolve(password === 'right')
+      })
+    })
+  const auth = createBasicAuth(new Map(users), compare)
   /** Ends comparisons until none is waiting. */
   const settle = async (): Promise<void> => {
     await Promise.resolve().then(() => Promise.resolve())
@@ -119,10 +117,8 @@ it('compares one at a time, shares equal ones, and limits how many wait; known p
 
 it('a failed comparison rejects its own request only', async () => {
   let isBroken = true
-  const auth = createBasicAuth({
-    users: new Map([['ada', ADA]]),
-    compare: () => (isBroken ? Promise.reject(new Error('no thread')) : Promise.resolve(true)),
-  })
+  const compare = () => (isBroken ? Promise.reject(new Error('no thread')) : Promise.resolve(true))
+  const auth = createBasicAuth(new Map([['ada', ADA]]), compare)
   await expect(auth.check(header('ada:right'), CLIENT)).rejects.toThrow('no thread')
   isBroken = false
   expect(await auth.check(header('ada:right'), CLIENT)).toBe('accepted')

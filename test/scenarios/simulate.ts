@@ -16,6 +16,7 @@ import { type Play, play } from './play.ts'
 import { createPageRecorder, type PageRecorder } from './status-page.ts'
 import { MARKS } from './surfaces.ts'
 import { COMMANDS_S, GOLDEN_S, LONGEST_S } from './timeline.ts'
+import { UNCHANGED } from './unchanged-metrics.ts'
 
 /** By then every collector has read once: a series that appears or vanishes later has changed. */
 const WARM_S = 20
@@ -240,23 +241,27 @@ const linesByMetric = ({ text }: Exposition): ReadonlyMap<string, readonly strin
 const BUDGET = 950
 
 /** A source that no simulated host has is in the test that the reason names. */
-const isTestedIn = (noScenario = ''): boolean => existsSync(/\btest\/\S+\.test\.ts\b/.exec(noScenario)?.[0] ?? 'none')
+const isTestedIn = (reason = ''): boolean => existsSync(/\btest\/\S+\.test\.ts\b/.exec(reason)?.[0] ?? 'none')
 
 /**
- * Every metric occurs, and has more than one value in some scenario or a reason in its definition; the limit of series per
- * node.
+ * Every metric occurs, and has more than one value in some scenario or a reason in the list; the limit of series per node.
  */
 const expectWholeCatalogue = (parts: readonly Coverage[]): void => {
+  const reasons = new Map(Object.entries(UNCHANGED))
+  const list = 'test/scenarios/unchanged-metrics.ts'
   const isIn = (name: string, of: 'moved' | 'present') => parts.some((part) => name in part[of])
-  const duties = Object.entries(agentMetrics).flatMap(([name, { noScenario }]) => {
+  const duties = Object.keys(agentMetrics).flatMap((name) => {
+    const reason = reasons.get(name)
     if (!isIn(name, 'present'))
-      return isTestedIn(noScenario)
+      return isTestedIn(reason)
         ? []
-        : [`${name}: simulator/ must simulate its source, so that it occurs, or noScenario must name its test`]
+        : [
+            `${name}: simulator/ must simulate its source, so that it occurs, or the reason in ${list} must name its test`,
+          ]
     if (isIn(name, 'moved'))
-      return noScenario === undefined ? [] : [`${name}: a scenario changes it; remove noScenario`]
+      return reason === undefined ? [] : [`${name}: a scenario changes it; remove it from ${list}`]
     const way = 'change it in a file of scenarios/ (scenarios/README.md has the directives of simulator/)'
-    return noScenario === undefined ? [`${name}: ${way}, or give its definition a reason as noScenario`] : []
+    return reason === undefined ? [`${name}: ${way}, or give a reason in ${list}`] : []
   })
   expect(duties).toEqual([])
   const [most] = parts.map((part) => part.most).toSorted((a, b) => b.series - a.series)

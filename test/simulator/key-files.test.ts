@@ -26,7 +26,7 @@ const simulate = async (directory: string, scenario: Scenario) => {
   const examine = createKeyExaminer({
     keyFiles,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
-    places: { ...keeper.places, directory: keeper.places.nodeDirectory },
+    keyFolders: { ...keeper.places, directory: keeper.places.nodeDirectory },
   })
   /** The agent's metrics at that second that differ from the installation. */
   const expectAt = async (second: number, expected: object): Promise<void> => {

@@ -68,7 +68,8 @@ export const agentView = (own: Partial<AgentView> = {}): AgentView => ({
   clock: systemClock,
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
   health: () => Promise.resolve(renderHealth(HEALTHY)),
-  status: () => renderStatus({ version: '1.2.3', startedAt: HEALTHY.since, prefix: 'acme' }, []),
+  status: () =>
+    renderStatus({ version: '1.2.3', prefix: 'acme', startedAt: new Date(HEALTHY.since).toISOString() }, []),
   events: () => Promise.resolve([]),
   page: statusPageOf(),
   runbooks: createRunbooks(),

@@ -11,7 +11,7 @@ import {
   type FollowerReading,
   followerSamples,
 } from '../shared/journal-follower.ts'
-import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
+import type { UnitSetting, Uses } from '../dependencies.ts'
 
 type ConsensusUses = Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames' | 'roundLog', UnitSetting>
 
@@ -34,7 +34,7 @@ export const consensus = (uses: ConsensusUses): Collector<Reading> => {
       // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
       newest: 10_000,
       lookBack: 1.25 * minute,
-      initialize: counters.initialize,
+      ...counters,
       onOpen: () => {
         quiet = undefined
       },
@@ -43,8 +43,6 @@ export const consensus = (uses: ConsensusUses): Collector<Reading> => {
         entries += 1
         counters.on(entry, isOld)
       },
-      snapshot: counters.snapshot,
-      restore: counters.restore,
     },
   })
 
@@ -93,5 +91,3 @@ const states: Collector<Reading>['states'] = (reading) => {
     ...(reading.unparsed !== null && { 'consensus log, unparsed': reading.unparsed }),
   }
 }
-
-export const offer: OfferCollector<typeof definition> = { create: consensus }

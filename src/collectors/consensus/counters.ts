@@ -5,15 +5,12 @@ import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from './definition.ts'
 import { type ConsensusEvent, parseConsensusLine } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { ConsensusValues } from './findings.ts'
 import type { RoundLog } from './round-log.ts'
 import { createConsensusWindow, kindsOf, levelOf } from './window.ts'
 import { createLineReader, droppedMessages, isAboutUnit } from '../shared/log-lines.ts'
 
 /** The values of the window, and an unparsed line if there is one. */
-export interface ConsensusLogReading extends ConsensusValues {
-  readonly unparsed: string | null
-}
+export type ConsensusLogReading = ReturnType<ReturnType<typeof createConsensusCounters>['read']>
 
 export const SERVICE = 'bft'
 const snapshotSchema = z.object({ votedAt: z.number().nullable(), hasLine: z.boolean().catch(true) })
@@ -98,7 +95,7 @@ export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog)
     },
     /** To be called when entries are missing. */
     resetWindow,
-    read: (): ConsensusLogReading => ({ ...window.read(), at: window.end ?? 0, panic, unparsed: reader.unparsed() }),
+    read: () => ({ ...window.read(), at: window.end ?? 0, panic, unparsed: reader.unparsed() }),
     snapshot: () => ({ votedAt: window.votedAt, hasLine }),
     restore: (snapshot: unknown): void => {
       const { data } = snapshotSchema.safeParse(snapshot)

@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
-import { objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
+import { each, objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
 
 /** Kinds of messages of the consensus log. */
 export const CONSENSUS_KINDS = [
@@ -23,21 +22,14 @@ export const definition = {
   help: 'the last 60 seconds of the consensus log: rounds, blocks, timeouts, sync, findings',
   introduction:
     'The last 60 seconds of the consensus log. Values that need messages that are not in the log are absent: when only warnings and errors are logged, or when journald dropped messages.',
-  settings: z
-    .strictObject({
-      enabled,
-      unit: serviceUnit.default('{prefix}-bft.service').describe('the unit whose journal is the consensus log'),
-    })
-    .transform(fixed({ interval: '5s', timeout: '10s' }))
-    .prefault({}),
+  settings: fixed('5s', '10s', {
+    enabled,
+    unit: serviceUnit.default('{prefix}-bft.service').describe('the unit whose journal is the consensus log'),
+  }),
   reading: objectOf({
     lastEntryAt: orNull.time,
-    round: orNull.integer,
-    epoch: orNull.integer,
-    block: orNull.integer,
-    committing: orNull.flag,
-    startActive: orNull.flag,
-    statesyncActive: orNull.flag,
+    ...each(orNull.integer, 'round', 'epoch', 'block'),
+    ...each(orNull.flag, 'committing', 'startActive', 'statesyncActive'),
     messages: recordOf(orNull.number),
     networkErrors: orNull.number,
     votedAt: orNull.time,

@@ -1,5 +1,6 @@
 import { CONSENSUS_KINDS } from './definition.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
+import { recordFor } from '../../core/record.ts'
 import { minute, second } from '../../core/units.ts'
 
 export type ConsensusKind = (typeof CONSENSUS_KINDS)[number]
@@ -54,48 +55,8 @@ const indicatorOf = (event: ConsensusEvent): Indicator | undefined => {
   return INDICATORS.find((candidate) => candidate === event.event)
 }
 
-/** Builds a record with a value for each key. */
-export const recordOf = <Key extends string, Value>(
-  keys: readonly Key[],
-  valueOf: (key: Key) => Value,
-): Record<Key, Value> => {
-  const record: Partial<Record<Key, Value>> = {}
-  for (const key of keys) record[key] = valueOf(key)
-  if (!hasAll(record, keys)) throw new RangeError('a key without a value')
-  return record
-}
-
-const hasAll = <Key extends string, Value>(
-  record: Partial<Record<Key, Value>>,
-  keys: readonly Key[],
-): record is Record<Key, Value> => keys.every((key) => key in record)
-
 /** The last 60 seconds of the log. Null is unknown: the absence of a message proves nothing. */
-export interface WindowReading {
-  readonly round: bigint | null
-  readonly epoch: bigint | null
-  readonly block: bigint | null
-  readonly committing: boolean | null
-  /** Whether the node was started, is not live yet and has not begun a statesync; not limited to the window. */
-  readonly startActive: boolean | null
-  readonly statesyncActive: boolean | null
-  readonly blocksyncActive: boolean | null
-  /** Messages by kind; null if the log does not contain this kind, or does not cover the window. */
-  readonly messages: Readonly<Record<ConsensusKind, number | null>>
-  /** Rounds among the `local_timeout` messages, in which a round that does not end has many; null where they are. */
-  readonly localTimeoutRounds: number | null
-  /** Number of lines by indicator; 0 if none was read, for whatever reason. */
-  readonly seen: Readonly<Record<Indicator, number>>
-  readonly networkErrors: number
-  /** Number of distinct peers with network errors; both over five minutes. */
-  readonly networkErrorPeers: number | null
-  /** Whether the log was read for the whole window. */
-  readonly isCovered: boolean
-  /** Whether a message that is not in the window was not logged: covered, and no message was dropped. */
-  readonly isWhole: boolean
-  /** Time of the last vote, in milliseconds since the epoch; null if there was none. */
-  readonly votedAt: number | null
-}
+export type WindowReading = ReturnType<ReturnType<typeof createConsensusWindow>['read']>
 
 const SECONDS = 60
 const NETWORK_SECONDS = (5 * minute) / second
@@ -255,7 +216,7 @@ export const createConsensusWindow = () => {
     for (const key of [...kindsOf(event), ...indicatorsOf(event)]) counts.add(key, at)
   }
 
-  const read = (): WindowReading => {
+  const read = () => {
     const endSecond = end === null ? 0 : wholeSecond(end)
     const from = (endSecond - SECONDS + 1) * second
     const networkFrom = (endSecond - NETWORK_SECONDS + 1) * second
@@ -271,7 +232,7 @@ export const createConsensusWindow = () => {
     const isStarting = begun.at !== null && begun.at > (startEnded.at ?? 0)
     const networkPeers = peers.countSince(networkFrom)
     const isNetworkCovered = isDebug && coveredFrom !== null && coveredFrom <= networkFrom
-    const messages = recordOf(CONSENSUS_KINDS, (kind) =>
+    const messages = recordFor(CONSENSUS_KINDS, (kind): number | null =>
       isCovered && (isDebug || !DEBUG_KINDS.has(kind) || counts.total(kind) > 0) ? counts.total(kind) : null,
     )
     return {
@@ -279,16 +240,24 @@ export const createConsensusWindow = () => {
       epoch: epoch.since(from),
       block: block.since(from),
       committing: certain(counts.total('advance') > 0, isWhole),
+      /** Whether the node was started, is not live yet and has not begun a statesync; not limited to the window. */
       startActive: certain(isStarting, startEnded.at !== null),
       statesyncActive: certain(isSyncing, isLive || isWhole),
       blocksyncActive: certain(counts.total('blocksync') > 0, isWhole && isDebug),
+      /** Messages by kind; null if the log does not contain this kind, or does not cover the window. */
       messages,
+      /** Rounds among the `local_timeout` messages, in which a round that does not end has many; null where they are. */
       localTimeoutRounds: messages.local_timeout === null ? null : timedOut.countSince(from),
-      seen: recordOf(INDICATORS, (indicator) => counts.total(indicator)),
+      /** Number of lines by indicator; 0 if none was read, for whatever reason. */
+      seen: recordFor(INDICATORS, (indicator) => counts.total(indicator)),
       networkErrors: network.total('error'),
+      /** Number of distinct peers with network errors; both over five minutes. */
       networkErrorPeers: networkPeers > 0 || isNetworkCovered ? networkPeers : null,
+      /** Whether the log was read for the whole window. */
       isCovered,
+      /** Whether a message that is not in the window was not logged: covered, and no message was dropped. */
       isWhole,
+      /** Time of the last vote, in milliseconds since the epoch; null if there was none. */
       votedAt: voted.at,
     }
   }

@@ -21,7 +21,7 @@ import {
   ownHeight,
   type StatesyncEstimate,
 } from './estimates.ts'
-import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 interface Reading {
@@ -205,5 +205,3 @@ const dutySamples = (duties: DutiesReading, isOwnKeyKnown: boolean): readonly Sa
       : []),
   ]
 }
-
-export const offer: OfferCollector<typeof definition> = { role: 'derived', create: derived }

@@ -1,46 +1,34 @@
 import { z } from 'zod'
 import { enabled, fixed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
+import { each, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'derived',
   help: 'derived from other collectors: block rate, blocksync window, statesync, growth, duties',
   introduction: 'Values derived from the other collectors: those that decide during an incident.',
-  settings: z
-    .strictObject({
-      enabled,
-      blocksyncWindow: z
-        .int()
-        .min(1)
-        .nullable()
-        .default(null)
-        .describe(
-          'number of blocks that the node can be behind and still catch up by blocksync; null: from statesync_threshold in its node.toml, 800 by default',
-        ),
-    })
-    .transform(fixed({ interval: '5s', timeout: '5s' }))
-    .prefault({}),
+  settings: fixed('5s', '5s', {
+    enabled,
+    blocksyncWindow: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe(
+        'number of blocks that the node can be behind and still catch up by blocksync; null: from statesync_threshold in its node.toml, 800 by default',
+      ),
+  }),
   reading: objectOf({
     duties: objectOrNull({
-      rounds: orNull.number,
-      timeouts: orNull.number,
-      ownBlocks: orNull.number,
-      ownTimeouts: orNull.number,
-      expected: orNull.number,
-      shortfallProbability: orNull.number,
+      ...each(orNull.number, 'rounds', 'timeouts', 'ownBlocks', 'ownTimeouts', 'expected', 'shortfallProbability'),
     }),
     identity: objectOrNull({ isActive: orNull.flag }),
   }),
   metrics: {
     chain_blocks_per_second: gauge('Measured block rate of the chain in blocks per second.'),
-    chain_blocksync_window_blocks: {
-      ...gauge(
-        'Blocks that the node can be behind and still catch up by blocksync: the smallest of what one request covers (800), what its peers keep (1,000), and the distance at which a live node ends with a panic (3/2 of its statesync_threshold).',
-      ),
-      noPanel: 'a constant of a node; its rest is shown',
-      noScenario: 'follows the statesync_threshold, a setting of the node',
-    },
+    chain_blocksync_window_blocks: gauge(
+      'Blocks that the node can be behind and still catch up by blocksync: the smallest of what one request covers (800), what its peers keep (1,000), and the distance at which a live node ends with a panic (3/2 of its statesync_threshold).',
+    ),
     chain_blocksync_window_remaining_blocks: gauge(
       'Blocks that the node can still fall behind before it can no longer catch up by blocksync.',
     ),

@@ -1,16 +1,6 @@
 import { z } from 'zod'
 import type { SampleIndex } from '../../core/metric.ts'
-import { minute } from '../../core/units.ts'
-
-/** Rounds whose end the agent read since it was started. */
-export interface RoundCounts {
-  readonly rounds: number
-  readonly timeouts: number
-  /** Rounds that ended while the own key was known. */
-  readonly attributed: number
-  readonly ownBlocks: number
-  readonly ownTimeouts: number
-}
+import { minute, sumsOf } from '../../core/units.ts'
 
 interface Round {
   readonly isTimeout: boolean
@@ -20,21 +10,24 @@ interface Round {
 
 export type RoundCounter = ReturnType<typeof createRoundCounter>
 
-const NONE: RoundCounts = { rounds: 0, timeouts: 0, attributed: 0, ownBlocks: 0, ownTimeouts: 0 }
+/** `attributed`: rounds that ended while the own key was known. */
+const NONE = { rounds: 0, timeouts: 0, attributed: 0, ownBlocks: 0, ownTimeouts: 0 }
+
+/** Rounds whose end the agent read since it was started. */
+export type RoundCounts = Readonly<typeof NONE>
 
 /** Counts the rounds of the ledger stream. */
 export const createRoundCounter = () => {
   let counts: RoundCounts | undefined
   return {
     add: ({ isTimeout, isOwn }: Round): void => {
-      const before = counts ?? NONE
-      counts = {
-        rounds: before.rounds + 1,
-        timeouts: before.timeouts + (isTimeout ? 1 : 0),
-        attributed: before.attributed + (isOwn === null ? 0 : 1),
-        ownBlocks: before.ownBlocks + (isOwn === true && !isTimeout ? 1 : 0),
-        ownTimeouts: before.ownTimeouts + (isOwn === true && isTimeout ? 1 : 0),
-      }
+      counts = sumsOf(counts ?? NONE, {
+        rounds: 1,
+        timeouts: Number(isTimeout),
+        attributed: Number(isOwn !== null),
+        ownBlocks: Number(isOwn === true && !isTimeout),
+        ownTimeouts: Number(isOwn === true && isTimeout),
+      })
     },
     /** Undefined until the first round. */
     read: (): RoundCounts | undefined => counts,
@@ -42,16 +35,7 @@ export const createRoundCounter = () => {
 }
 
 /** The rounds of the window, and the expectation for those that this node leads as a validator. */
-export interface DutiesReading {
-  readonly rounds: number
-  readonly timeouts: number
-  readonly ownBlocks: number
-  readonly ownTimeouts: number
-  /** Expected number of rounds led, by the share of the stake; null while the share is unknown. */
-  readonly expected: number | null
-  /** Probability of at most the observed number of own blocks, by chance; null without an expectation. */
-  readonly shortfallProbability: number | null
-}
+export type DutiesReading = NonNullable<ReturnType<Duties['read']>>
 
 /** The counts of ten minutes. */
 const bucketSchema = z.object({
@@ -98,7 +82,7 @@ export const createDuties = () => {
       const last = kept.at(-1)
       buckets = last?.from === added.from ? [...kept.slice(0, -1), plus(last, added)] : [...kept, added]
     },
-    read: (): DutiesReading | null => {
+    read: () => {
       if (buckets.length === 0) return null
       const total = buckets.reduce(plus)
       const { rounds, timeouts, ownBlocks, ownTimeouts, measured, expected, measuredBlocks } = total
@@ -108,7 +92,9 @@ export const createDuties = () => {
         timeouts,
         ownBlocks,
         ownTimeouts,
+        /** Expected number of rounds led, by the share of the stake; null while the share is unknown. */
         expected: measured === 0 ? null : expected,
+        /** Probability of at most the observed number of own blocks, by chance; null without an expectation. */
         shortfallProbability: expected === 0 ? null : poissonAtMost(measuredBlocks, expected * blockShare),
       }
     },
@@ -119,16 +105,7 @@ export const createDuties = () => {
   }
 }
 
-const plus = (a: Bucket, b: Bucket): Bucket => ({
-  from: a.from,
-  rounds: a.rounds + b.rounds,
-  timeouts: a.timeouts + b.timeouts,
-  ownBlocks: a.ownBlocks + b.ownBlocks,
-  ownTimeouts: a.ownTimeouts + b.ownTimeouts,
-  measured: a.measured + b.measured,
-  expected: a.expected + b.expected,
-  measuredBlocks: a.measuredBlocks + b.measuredBlocks,
-})
+const plus = (a: Bucket, b: Bucket): Bucket => ({ ...sumsOf(a, b), from: a.from })
 
 /**
  * P(X ≤ count) for a Poisson distribution with that mean: the leaders of rounds are drawn independently. Computed with

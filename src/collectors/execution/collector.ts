@@ -10,7 +10,7 @@ import {
   followerSamples,
 } from '../shared/journal-follower.ts'
 import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
-import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
+import type { UnitSetting, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 type Reading = FollowerReading & ExecutionLogReading
@@ -38,10 +38,8 @@ export const execution = (uses: ExecutionUses): Collector<Reading> => {
       service: SERVICE,
       match: async (signal) => match([unit], signal),
       newest: 1000,
-      initialize: counters.initialize,
+      ...counters,
       onEntry: counters.on,
-      snapshot: counters.snapshot,
-      restore: counters.restore,
     },
   })
 
@@ -81,5 +79,3 @@ const samples: Collector<Reading>['samples'] = (reading) => {
     ),
   ]
 }
-
-export const offer: OfferCollector<typeof definition> = { create: execution }

@@ -76,9 +76,7 @@ const withoutEndedTimelines = (all: LatestValues['history'], version: bigint): L
 }
 
 /** The latest values, and an unparsed line if there is one. */
-export interface ExecutionLogReading extends LatestValues {
-  readonly unparsed: string | null
-}
+export type ExecutionLogReading = ReturnType<ReturnType<typeof createExecutionCounters>['read']>
 
 /** A block is final two blocks later: another block at an older height is not expected. */
 const HEIGHTS = 128
@@ -170,7 +168,7 @@ export const createExecutionCounters = (recorder: Recorder) => {
         recorder.observe('chain_execution_upsert_duration_seconds', seconds, { timeline })
       }
     },
-    read: (): ExecutionLogReading => ({ ...values, unparsed: reader.unparsed() }),
+    read: () => ({ ...values, unparsed: reader.unparsed() }),
     snapshot: () => ({ figures: values, executed: executed.snapshot() }),
     restore: (snapshot: unknown): void => {
       const { data } = snapshotSchema.safeParse(snapshot)

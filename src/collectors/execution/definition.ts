@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
@@ -11,13 +10,10 @@ export const definition = {
   name: 'execution',
   help: 'executed blocks, their duration, and the usage of the database',
   introduction: 'The journal of execution: one line per block, and one per write to the database for each timeline.',
-  settings: z
-    .strictObject({
-      enabled,
-      unit: serviceUnit.default('{prefix}-execution.service').describe('the unit whose journal is the execution log'),
-    })
-    .transform(fixed({ interval: '5s', timeout: '10s' }))
-    .prefault({}),
+  settings: fixed('5s', '10s', {
+    enabled,
+    unit: serviceUnit.default('{prefix}-execution.service').describe('the unit whose journal is the execution log'),
+  }),
   reading: objectOf({
     lastEntryAt: orNull.time,
     block: objectOrNull({ number: orNull.integer, at: orNull.time }),
@@ -38,10 +34,9 @@ export const definition = {
       'Blocks executed at a height at which another block had been executed.',
     ),
     chain_execution_transactions_total: counter('Transactions of executed blocks.'),
-    chain_execution_retried_transactions_total: {
-      ...counter('Transactions that were executed again because of a conflict with others of their block.'),
-      noPanel: 'as a share of all: instance:chain_execution_retried:ratio10m',
-    },
+    chain_execution_retried_transactions_total: counter(
+      'Transactions that were executed again because of a conflict with others of their block.',
+    ),
     chain_execution_gas_total: counter('Gas of executed blocks.'),
     chain_execution_block_duration_seconds: histogram(
       'Duration of the execution of a block in seconds, all phases together.',

@@ -1,25 +1,26 @@
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
-import type { FileTree } from '../../sources/file-tree.ts'
-import type { HostSources } from '../../sources/host.ts'
 import { type CheckResult, createCheckRunner, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
 import { contentionChecks } from './contention.ts'
 import { clockCheck, cpuChecks, kernelChecks, memoryChecks, portsCheck, processChecks } from './system.ts'
-import { createReadPath, directoryChecks, driveChecks, type ReadPath } from './storage.ts'
-import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import { createReadPath, directoryChecks, driveChecks } from './storage.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 /** Results by the name of the check. */
 export type HostReading = ReadonlyMap<string, CheckResult>
 
-type HostCollectorOptions = HostSources &
-  Uses<
-    'exec' | 'recorder' | 'clock' | 'mainPids' | 'nodeDirectory',
-    Settings<typeof definition, 'ports' | 'firewalledPorts' | 'directories' | 'fileSystems'>
-  > & { readonly readPath: ReadPath; readonly nodeFiles: Pick<FileTree, 'read'> }
+type HostUses = Uses<
+  'host' | 'exec' | 'recorder' | 'clock' | 'mainPids' | 'nodeDirectory' | 'nodeFiles' | 'readPrefix' | 'keyFiles',
+  Settings<typeof definition, 'ports' | 'firewalledPorts' | 'directories' | 'fileSystems'>
+>
 
 /** Properties of the host that the node depends on. The checks are independent of each other. */
-export const host = (options: HostCollectorOptions): Collector<HostReading> => {
-  const { timing } = options
+export const host = (uses: HostUses): Collector<HostReading> => {
+  const { host: sources, exec, recorder, clock, mainPids, nodeDirectory, nodeFiles, readPrefix, keyFiles } = uses
+  const { ports, firewalledPorts, directories, fileSystems, timing } = uses
+  const node = { nodeDirectory, nodeFiles, readPath: createReadPath(readPrefix, keyFiles) }
+  const settings = { ports, firewalledPorts, directories, fileSystems }
+  const options = { ...sources, ...settings, ...node, exec, recorder, clock, mainPids }
   // Less than the timeout of the collector: a check that hangs must not fail the reading.
   const timeout = timing.timeout * 0.8
   const checks = [
@@ -40,7 +41,7 @@ export const host = (options: HostCollectorOptions): Collector<HostReading> => {
         await poll(timing, (polled) => runAll(checks, polled))(context, report)
       } finally {
         // The next configuration may not have these directories. A directory that hangs must not delay it.
-        void options.space.release()
+        void sources.space.release()
       }
     },
     samples: (reading) => [...reading.values()].flatMap(({ samples }) => samples),
@@ -63,15 +64,4 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
     'host, not available': notAvailable.join(', ') || 'none',
     ...Object.fromEntries(others.map(([name, { state }]) => [`host, ${name}`, state])),
   }
-}
-
-export const offer: OfferCollector<typeof definition> = {
-  role: 'derived',
-  create: (uses) => {
-    const { host: sources, readPrefix, keyFiles, exec, recorder, clock, mainPids, nodeDirectory, nodeFiles } = uses
-    const { ports, firewalledPorts, directories, fileSystems, timing } = uses
-    const readPath = createReadPath(readPrefix, keyFiles)
-    const settings = { ports, firewalledPorts, directories, fileSystems, timing }
-    return host({ ...sources, ...settings, exec, recorder, clock, mainPids, nodeDirectory, nodeFiles, readPath })
-  },
 }

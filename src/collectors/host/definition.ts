@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { file, label, polling, timed } from '../../core/settings.ts'
-import { externalCounter, gauge, open } from '../../core/metric.ts'
+import { externalCounter, gauge, open, opens } from '../../core/metric.ts'
 import { listOf, mapOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
 /** The running kernel, and the one that the next boot starts. */
@@ -14,42 +14,37 @@ export const DROP_KINDS = ['missed', 'error', 'dropped'] as const
 
 const HUGE_PAGE_SIZES = ['2Mi', '1Gi'] as const
 
-const TIMING = { interval: '15s', timeout: '10s' } as const
-
 export const definition = {
   name: 'host',
   help: 'properties of the host that the node depends on: kernel, clock, huge pages, pressure, drives, ports, limits',
   introduction: 'Properties of the host that the node depends on and that node_exporter does not export.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      procfs: file('mount point of procfs').default('/proc'),
-      sysfs: file('mount point of sysfs').default('/sys'),
-      bootDirectory: file('directory of the kernel images').default('/boot'),
-      ports: z
-        .array(z.int().min(1).max(65_535))
-        .default([8080, 8081, 8889, 9143])
-        .describe('ports that should be reachable from this host only'),
-      firewalledPorts: z
-        .array(z.int().min(1).max(65_535))
-        .default([])
-        .describe('those of `ports` that a firewall protects, tested from outside: they do not count as exposed'),
-      directories: z
-        .record(label, file('a directory'))
-        .default({ ledger: '/home/{prefix}/{prefix}-bft/ledger', wal: '/home/{prefix}/{prefix}-bft/wal' })
-        .describe('directories of the node whose disk usage is monitored: label → path'),
-      fileSystems: z
-        .array(file('a directory'))
-        .default(['/', '/var/log'])
-        .describe(
-          'other file systems of the host whose free space is monitored, by a directory in each; the label is the path',
-        ),
-      smartDirectory: file('directory with the health of drives, DEVICE.json as written by smartctl')
-        .nullable()
-        .default(null),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('15s', '10s', {
+    ...polling('15s'),
+    procfs: file('mount point of procfs').default('/proc'),
+    sysfs: file('mount point of sysfs').default('/sys'),
+    bootDirectory: file('directory of the kernel images').default('/boot'),
+    ports: z
+      .array(z.int().min(1).max(65_535))
+      .default([8080, 8081, 8889, 9143])
+      .describe('ports that should be reachable from this host only'),
+    firewalledPorts: z
+      .array(z.int().min(1).max(65_535))
+      .default([])
+      .describe('those of `ports` that a firewall protects, tested from outside: they do not count as exposed'),
+    directories: z
+      .record(label, file('a directory'))
+      .default({ ledger: '/home/{prefix}/{prefix}-bft/ledger', wal: '/home/{prefix}/{prefix}-bft/wal' })
+      .describe('directories of the node whose disk usage is monitored: label → path'),
+    fileSystems: z
+      .array(file('a directory'))
+      .default(['/', '/var/log'])
+      .describe(
+        'other file systems of the host whose free space is monitored, by a directory in each; the label is the path',
+      ),
+    smartDirectory: file('directory with the health of drives, DEVICE.json as written by smartctl')
+      .nullable()
+      .default(null),
+  }),
   reading: mapOf(objectOf({ samples: listOf(z.unknown()), state: orNull.text })),
   metrics: {
     chain_host_boot_timestamp_seconds: gauge('Boot time of the host.'),
@@ -58,10 +53,7 @@ export const definition = {
       release: open,
     }),
     chain_host_kernel_blocked: gauge('Whether the kernel is known to break these nodes.', { kernel: KERNELS }),
-    chain_host_hugepages: {
-      ...gauge('Huge pages of the kernel, used and free, by size.', { size: HUGE_PAGE_SIZES }),
-      noScenario: 'a setting of the kernel',
-    },
+    chain_host_hugepages: gauge('Huge pages of the kernel, used and free, by size.', { size: HUGE_PAGE_SIZES }),
     chain_host_hugepages_free: gauge('Free huge pages of the kernel, by size.', { size: HUGE_PAGE_SIZES }),
     chain_host_smt_active: gauge('Whether simultaneous multithreading is active.'),
     chain_host_governor_cpus: gauge('Number of CPUs, by frequency governor.', { governor: open }),
@@ -75,27 +67,24 @@ export const definition = {
       'Time in seconds in which all tasks that could run waited for the resource, since the boot of the host.',
       { resource: ['io', 'memory'] },
     ),
-    chain_host_udp_received_total: {
-      ...externalCounter('UDP packets that programs of the host have received, since its boot.'),
-      noPanel: 'the denominator of ChainUdpDrops',
-    },
+    chain_host_udp_received_total: externalCounter(
+      'UDP packets that programs of the host have received, since its boot.',
+    ),
     chain_host_udp_errors_total: externalCounter(
       'UDP packets that the kernel dropped because a socket buffer was full, since the boot of the host.',
       { kind: ['receive_buffer', 'send_buffer'] },
     ),
-    chain_host_network_received_total: {
-      ...externalCounter('Packets that the interface of the default route has received.', { device: open }),
-      noPanel: 'the denominator of ChainUdpDrops',
-    },
+    chain_host_network_received_total: externalCounter(
+      'Packets that the interface of the default route has received.',
+      { device: open },
+    ),
     chain_host_network_drops_total: externalCounter(
       'Packets that the network card of the default route lost, because it had no free buffer (missed) or they were damaged (error), or that the kernel did not want (dropped), for example of an unknown protocol.',
       { device: open, kind: DROP_KINDS },
     ),
-    chain_host_socket_buffer_max_bytes: {
-      ...gauge('Largest socket buffer that a program can request.', { direction: ['receive', 'send'] }),
-      noPanel: 'a setting; the runbook of dropped packets compares it',
-      noScenario: 'a setting of the kernel',
-    },
+    chain_host_socket_buffer_max_bytes: gauge('Largest socket buffer that a program can request.', {
+      direction: ['receive', 'send'],
+    }),
     chain_host_oom_kills_total: externalCounter('Processes killed for lack of memory, since the boot of the host.'),
     chain_host_memory_available_bytes: gauge('Available memory of the host.'),
     chain_host_memory_available_ratio: gauge('Available ratio of the memory of the host.'),
@@ -111,19 +100,11 @@ export const definition = {
       directory: open,
     }),
     chain_host_directory_bytes: gauge('Disk usage of the files of the directory.', { directory: open }),
-    chain_node_statesync_threshold_blocks: {
-      ...gauge(
-        'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
-      ),
-      noPanel: 'a setting; the window follows it',
-      noScenario: 'a setting of the node',
-    },
+    chain_node_statesync_threshold_blocks: gauge(
+      'Setting statesync_threshold in the configuration of consensus, from which it derives its distances; absent if the agent cannot read the file.',
+    ),
     chain_host_file_modified_timestamp_seconds: gauge('Modification time of a configuration file.', { file: open }),
-    chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', {
-      device: open,
-      model: open,
-      firmware: open,
-    }),
+    chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', opens('device', 'model', 'firmware')),
     chain_host_nvme_temperature_celsius: gauge('Temperature of the drive.', { device: open }),
     chain_host_nvme_critical_warning: gauge('Bits of the critical warning of the drive; 0 is healthy.', {
       device: open,

@@ -5,10 +5,12 @@ import { inSeconds, minute } from '../../core/units.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import type { DiskUsage, FileTree } from '../../sources/file-tree.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 import type { HostSources } from '../../sources/host.ts'
 import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE } from './host-check.ts'
 import type { Clock } from '../../core/clock.ts'
+import type { CollectorDependencies, Settings } from '../dependencies.ts'
+import type { definition } from './definition.ts'
 import { ifUnreadable } from '../shared/unit-logs.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
 import { parseStatesyncThreshold } from '../../parsers/validators.ts'
@@ -22,17 +24,10 @@ export const createReadPath =
   async (template, signal) =>
     resolvePath(template, { prefix: (await readPrefix(signal)).word, files })
 
-interface DirectoryCheckOptions {
-  readonly space: DiskUsage
-  readonly readPath: ReadPath
-  /** Label → path, with `{prefix}`. */
-  readonly directories: Readonly<Record<string, string>>
-  /** Paths that have only the space of their file system measured. Labels of `directories` never begin with `/`. */
-  readonly fileSystems: readonly string[]
-  /** The directory of the node, with `{prefix}`. */
-  readonly nodeDirectory: string
-  readonly nodeFiles: Pick<FileTree, 'read'>
-}
+/** Paths have `{prefix}`. Of a path of `fileSystems`, only the space is measured; no label of `directories` is one. */
+type DirectoryCheckOptions = Settings<typeof definition, 'directories' | 'fileSystems'> &
+  Pick<CollectorDependencies, 'nodeDirectory' | 'nodeFiles'> &
+  Pick<HostSources, 'space'> & { readonly readPath: ReadPath }
 
 /** Files that a healthy node rewrites, and the configuration that the operator edits. */
 const FILES = {

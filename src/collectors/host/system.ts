@@ -1,6 +1,7 @@
-import type { KERNELS } from './definition.ts'
+import type { definition, KERNELS } from './definition.ts'
+import type { CollectorDependencies, Settings } from '../dependencies.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import {
   type KernelStat,
@@ -200,16 +201,14 @@ export const memoryChecks = ({ procfs, sysfs, readMemory }: MemorySources): read
   },
 ]
 
-interface ClockCheckOptions {
-  readonly exec: Exec
-  readonly recorder: Recorder
-}
-
 /**
  * The clock, from chrony; without chrony, for which it looks every minute, from systemd every five minutes: each read
  * starts two programs and a service. By default systemd measures its server after 32 s to 34 min.
  */
-export const clockCheck = ({ exec, recorder }: ClockCheckOptions, timeout: number): HostCheck => {
+export const clockCheck = (
+  { exec, recorder }: Pick<CollectorDependencies, 'exec' | 'recorder'>,
+  timeout: number,
+): HostCheck => {
   const unknownValues = createUnknownValues(recorder, 'chrony')
   const systemd = createCheckRunner(
     {
@@ -273,16 +272,10 @@ const nullOnSourceError = (error: unknown): null => {
   throw error
 }
 
-interface ProcessCheckOptions {
-  readonly procfs: FileTree
-  readonly mainPids: MainPids
-  readonly ports: readonly number[]
-  /** Ports that a firewall protects. */
-  readonly firewalledPorts: readonly number[]
-}
+type ProcessCheckUses = Pick<HostSources, 'procfs'> & Pick<CollectorDependencies, 'mainPids'>
 
 /** Limit and number of open files of the main processes of the node. */
-export const processChecks = ({ procfs, mainPids }: ProcessCheckOptions): readonly HostCheck[] => [
+export const processChecks = ({ procfs, mainPids }: ProcessCheckUses): readonly HostCheck[] => [
   {
     name: 'limits of services',
     read: async () => {
@@ -327,7 +320,9 @@ const HIDDEN = 'not counted for other users before Linux 6.2 (docs/how-to/host.m
 const TABLE_BYTES = LIMITS.socketTable.bytes
 
 /** Ports on which a process listens on an interface other than loopback, without those that the operator protects. */
-export const portsCheck = ({ procfs, ports, firewalledPorts }: ProcessCheckOptions): HostCheck => ({
+type PortsCheckOptions = Pick<HostSources, 'procfs'> & Settings<typeof definition, 'ports' | 'firewalledPorts'>
+
+export const portsCheck = ({ procfs, ports, firewalledPorts }: PortsCheckOptions): HostCheck => ({
   name: 'ports',
   // The kernel walks the table of all connections, some hundred thousand places, for each list: 4 ms and more.
   every: minute,

@@ -1,37 +1,40 @@
-import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { enableAdvice } from '../../core/package.ts'
 import { definition, KEY_STATES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { inSeconds } from '../../core/units.ts'
-import { chooseExaminer, type ExamineKeys, type KeyFile } from './files.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import { chooseExaminer, type KeyFile } from './files.ts'
+import type { Uses } from '../dependencies.ts'
 
 const ADVICE = `run ${enableAdvice('chain-agent-keys.timer')} and set keys.reportFile; or set keys.enabled to false`
 
-/** `examine` checks the files, or reads the report of a privileged unit. */
-type KeysCollectorOptions = Readonly<{ examine: ExamineKeys; timing: Timing }>
+type KeysUses = Uses<'keyFiles' | 'keyFolders' | 'readKeyReport' | 'readPrefix'>
 
 /** The node's keystores, their password, and the backups of all three: present, intact, readable only by their owner. */
-export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<readonly KeyFile[]> => ({
-  ...metadataOf(definition, timing),
-  run: poll(timing, async ({ signal }) => {
-    const files = await examine(signal)
-    if (files.some(({ state }) => state !== null)) return files
-    throw new SourceError({
-      doing: "check the node's key files",
-      happened: `none can be accessed: ${files[0]?.why ?? 'unknown'}`,
-      advice: ADVICE,
-    })
-  }),
-  samples: (files) => files.flatMap(samplesOf),
-  states: (files) => ({
-    'key files': files.every(({ state }) => state !== null)
-      ? 'all are accessible'
-      : `not all are accessible; ${ADVICE}`,
-    ...Object.fromEntries(files.map((file) => [subjectOf(file), stateText(file)])),
-  }),
-})
+export const keys = (uses: KeysUses): Collector<readonly KeyFile[]> => {
+  const { timing } = uses
+  const examine = chooseExaminer(uses)
+  return {
+    ...metadataOf(definition, timing),
+    run: poll(timing, async ({ signal }) => {
+      const files = await examine(signal)
+      if (files.some(({ state }) => state !== null)) return files
+      throw new SourceError({
+        doing: "check the node's key files",
+        happened: `none can be accessed: ${files[0]?.why ?? 'unknown'}`,
+        advice: ADVICE,
+      })
+    }),
+    samples: (files) => files.flatMap(samplesOf),
+    states: (files) => ({
+      'key files': files.every(({ state }) => state !== null)
+        ? 'all are accessible'
+        : `not all are accessible; ${ADVICE}`,
+      ...Object.fromEntries(files.map((file) => [subjectOf(file), stateText(file)])),
+    }),
+  }
+}
 
 const samplesOf = ({ key, kind, state, writtenAt, copies }: KeyFile): readonly Sample[] => [
   ...KEY_STATES.filter((value) => state !== null && (kind === 'backup' || value !== 'off_node')).map((value) =>
@@ -47,9 +50,4 @@ const subjectOf = ({ key, kind }: KeyFile): string =>
 const stateText = ({ state, why }: KeyFile): string => {
   const name = state ?? 'unknown'
   return why === null ? name : `${name}: ${why}`
-}
-
-export const offer: OfferCollector<typeof definition> = {
-  create: ({ keyFolders: places, readPrefix, keyFiles, readKeyReport, timing }) =>
-    keys({ examine: chooseExaminer({ places, readPrefix, keyFiles, readKeyReport }), timing }),
 }

@@ -1,33 +1,24 @@
-import { z } from 'zod'
 import { file, polling, timed } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
-import { listOf, objectOf, orNull } from '../shared/reading-schema.ts'
+import { each, listOf, objectOf, orNull } from '../shared/reading-schema.ts'
 
 /** The secrets of a node; `password` is the one of the keystores. */
 export const KEYS = ['secp', 'bls', 'password'] as const
 export const KEY_KINDS = ['keystore', 'backup'] as const
 export const KEY_STATES = ['ok', 'missing', 'invalid', 'exposed', 'unverified', 'off_node'] as const
 
-const TIMING = { interval: '1m', timeout: '10s' } as const
-
 export const definition = {
   name: 'keys',
   help: "the node's keystores and their backups: present, intact, readable only by their owner",
   introduction:
     'Keystores, their backups and their password, from the metadata of the files. The content is checked if the agent may read it, and is not stored; `unverified` is a file that exists and is readable only by its owner, so that the agent cannot check the content. `off_node` is a backup that is not on this host and that `chain-agent keys off-node` has recorded since the keystore was written; that of the password if both keys are recorded.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      reportFile: file('read the states from this file, written by chain-agent-keys.timer').nullable().default(null),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('1m', '10s', {
+    ...polling('1m'),
+    reportFile: file('read the states from this file, written by chain-agent-keys.timer').nullable().default(null),
+  }),
   reading: listOf(
     objectOf({
-      key: orNull.text,
-      kind: orNull.text,
-      state: orNull.text,
-      why: orNull.text,
+      ...each(orNull.text, 'key', 'kind', 'state', 'why'),
       writtenAt: orNull.time,
       copies: orNull.number,
     }),

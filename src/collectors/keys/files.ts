@@ -17,12 +17,11 @@ import {
   findPasswordProblem,
 } from '../../parsers/keystore.ts'
 import { parseOffNode } from '../../parsers/off-node.ts'
-import { type FileFacts, type KeyFiles } from '../../sources/key-files.ts'
-import { type ReadPrefix } from '../../sources/prefix.ts'
+import type { CollectorDependencies } from '../dependencies.ts'
+import type { FileFacts } from '../../sources/key-files.ts'
 import { z } from 'zod'
 import { ParseError } from '../../core/errors.ts'
 import { tryJson } from '../../core/json.ts'
-import { type ReadReport } from '../../sources/reports.ts'
 
 const keyFile = z
   .object({
@@ -45,11 +44,7 @@ export type KeyFile = z.output<typeof keyFile>
 /** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
 const reportSchema = z.object({ version: z.literal(1), files: z.array(keyFile) })
 
-interface KeyExaminerOptions {
-  readonly keyFiles: KeyFiles
-  readonly readPrefix: ReadPrefix
-  readonly places: KeyFolders
-}
+type KeyExaminerOptions = Pick<CollectorDependencies, 'keyFiles' | 'readPrefix' | 'keyFolders'>
 
 /** Throws a SourceError if no file can be checked. */
 export type ExamineKeys = (signal: AbortSignal) => Promise<readonly KeyFile[]>
@@ -62,7 +57,7 @@ interface SecretFile extends Pick<KeyFile, 'key' | 'kind'> {
 type FileState = Pick<KeyFile, 'state' | 'why'>
 
 /** Checks all secrets of the node and their backups, with the permissions of the process. */
-export const createKeyExaminer = ({ readPrefix, places, keyFiles: files }: KeyExaminerOptions): ExamineKeys => {
+export const createKeyExaminer = ({ readPrefix, keyFolders, keyFiles: files }: KeyExaminerOptions): ExamineKeys => {
   const stateOf = async (
     { path, findProblem }: SecretFile,
     nodeUser: number | null,
@@ -110,7 +105,7 @@ export const createKeyExaminer = ({ readPrefix, places, keyFiles: files }: KeyEx
 
   return async (signal) => {
     const { word } = await readPrefix(signal)
-    const folders = await resolveFolders(places, { prefix: word, files })
+    const folders = await resolveFolders(keyFolders, { prefix: word, files })
     const { directory, backupDirectory } = folders
     const node = await files.look(directory)
     const nodeUser = typeof node === 'string' ? null : node.uid
@@ -119,13 +114,10 @@ export const createKeyExaminer = ({ readPrefix, places, keyFiles: files }: KeyEx
     // The reads may complete after the timeout of the poll.
     signal.throwIfAborted()
     const offNode = await recordedOffNode(folders)
-    const keystores = keystoresIn(folders).map(async (secret) => {
-      const { state, why } = await stateOf(secret, nodeUser)
-      return { key: secret.key, kind: secret.kind, state, why, writtenAt: null, copies: null }
-    })
-    const backups = backupsIn(folders).map(async (secret) => {
+    const examined = secretsIn(folders).map(async (secret) => {
       const { key, kind, path } = secret
       const { facts, ...checked } = await stateOf(secret, nodeUser)
+      if (kind === 'keystore') return { key, kind, ...checked, writtenAt: null, copies: null }
       const copies = entries?.map((name) => `${backupDirectory}/${name}`).filter(isReplacedCopyOf(path))
       const isIntact = checked.state === 'ok' || checked.state === 'unverified'
       const exposure = isIntact ? await exposedCopy(copies ?? [], nodeUser) : null
@@ -138,7 +130,7 @@ export const createKeyExaminer = ({ readPrefix, places, keyFiles: files }: KeyEx
       const writtenAt = withinBounds('unixMilliseconds', facts?.modifiedAt)
       return { key, kind, ...state, writtenAt, copies: copies?.length ?? null }
     })
-    return Promise.all([...keystores, ...backups])
+    return Promise.all(examined)
   }
 }
 
@@ -149,32 +141,26 @@ const STATE_OF = {
   pending: { state: null, why: 'the file system has not responded yet' },
 } as const
 
-const keystoresIn = (folders: KeyFolders): readonly SecretFile[] => {
-  const [kind, findProblem] = ['keystore' as const, findKeystoreProblem]
-  const path = folders.environmentFile
-  return [
-    { key: 'secp', kind, path: keystoreOf(folders, 'secp'), findProblem },
-    { key: 'bls', kind, path: keystoreOf(folders, 'bls'), findProblem },
-    { key: 'password', kind, path, findProblem: findEnvironmentProblem },
-  ]
-}
-
-const backupsIn = (folders: KeyFolders): readonly SecretFile[] => {
-  const [kind, findProblem] = ['backup' as const, findBackupProblem]
-  return [
-    { key: 'secp', kind, path: backupOf(folders, 'secp'), findProblem },
-    { key: 'bls', kind, path: backupOf(folders, 'bls'), findProblem },
-    { key: 'password', kind, path: backupOf(folders, 'password'), findProblem: findPasswordProblem },
-  ]
-}
-
-interface ExaminerOptions extends KeyExaminerOptions {
-  readonly readKeyReport: ReadReport | null
-}
+const secretsIn = (folders: KeyFolders): readonly SecretFile[] => [
+  ...KEY_TYPES.map((key): SecretFile => {
+    return { key, kind: 'keystore', path: keystoreOf(folders, key), findProblem: findKeystoreProblem }
+  }),
+  { key: 'password', kind: 'keystore', path: folders.environmentFile, findProblem: findEnvironmentProblem },
+  ...KEYS.map((key): SecretFile => {
+    const findProblem = key === 'password' ? findPasswordProblem : findBackupProblem
+    return { key, kind: 'backup', path: backupOf(folders, key), findProblem }
+  }),
+]
 
 /** Uses the report of a privileged unit if one is configured; else the agent checks the files itself. */
-export const chooseExaminer = ({ readKeyReport, ...options }: ExaminerOptions): ExamineKeys =>
-  readKeyReport === null ? createKeyExaminer(options) : async (signal) => parseKeyReport(await readKeyReport(signal))
+export const chooseExaminer = (
+  options: KeyExaminerOptions & Pick<CollectorDependencies, 'readKeyReport'>,
+): ExamineKeys => {
+  const { readKeyReport } = options
+  return readKeyReport === null
+    ? createKeyExaminer(options)
+    : async (signal) => parseKeyReport(await readKeyReport(signal))
+}
 
 export const renderKeyReport = (files: readonly KeyFile[]): string =>
   `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`

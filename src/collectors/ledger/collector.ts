@@ -17,7 +17,7 @@ import { createJournalFollower, type FollowerReading, followerSamples } from '..
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
 import type { LedgerRound } from '../schedule/predictions.ts'
-import type { OfferCollector, UnitSetting, Uses } from '../dependencies.ts'
+import type { UnitSetting, Uses } from '../dependencies.ts'
 
 type Event = (typeof LEDGER_EVENTS)[number]
 
@@ -284,5 +284,3 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   }),
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
-
-export const offer: OfferCollector<typeof definition> = { create: ledger }

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { objectOf, orNull } from '../shared/reading-schema.ts'
@@ -11,15 +10,12 @@ export const definition = {
   help: 'blocks, timeouts and skipped rounds from the ledger stream',
   introduction:
     'The ledger stream in the journal. Counters hold what the agent read; lines that are repeated after a restart of the stream are not counted again. The metrics of own rounds exist only while the public key of the node is known.',
-  settings: z
-    .strictObject({
-      enabled,
-      unit: serviceUnit
-        .default('{prefix}-ledger-tail.service')
-        .describe('the unit whose journal contains the ledger stream'),
-    })
-    .transform(fixed({ interval: '5s', timeout: '10s' }))
-    .prefault({}),
+  settings: fixed('5s', '10s', {
+    enabled,
+    unit: serviceUnit
+      .default('{prefix}-ledger-tail.service')
+      .describe('the unit whose journal contains the ledger stream'),
+  }),
   reading: objectOf({ lastEntryAt: orNull.time }),
   metrics: {
     chain_ledger_blocks_total: counter(

@@ -1,7 +1,7 @@
 import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import { createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
 import { lifecycleEntry, lifecycleMatch } from './restarts.ts'
-import type { OfferCollector, Uses } from '../dependencies.ts'
+import type { Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 /** systemd writes the entries of all units under its own unit. */
@@ -26,7 +26,7 @@ export const lifecycle = ({
         return lifecycleMatch(services.keys())
       },
       newest: 50,
-      initialize: counters.initialize,
+      ...counters,
       onEntry: ({ fields }, isOld) => {
         const entry = lifecycleEntry(fields)
         const service = services.get(entry?.unit ?? '')
@@ -35,8 +35,6 @@ export const lifecycle = ({
         if (result === null) counters.started({ service, invocation, isOld })
         else counters.exited({ service, invocation, result, isOld })
       },
-      snapshot: counters.snapshot,
-      restore: counters.restore,
     },
   })
   return {
@@ -46,5 +44,3 @@ export const lifecycle = ({
     states: () => ({}),
   }
 }
-
-export const offer: OfferCollector<typeof definition> = { create: lifecycle }

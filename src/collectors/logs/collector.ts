@@ -12,17 +12,14 @@ import {
   followerSamples,
 } from '../shared/journal-follower.ts'
 import { createLogCounters, type RecentFailures } from './counters.ts'
-import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { ifUnreadable } from '../shared/unit-logs.ts'
 
-type LogsCollectorOptions = Uses<
-  'journalDependencies' | 'exec' | 'unitNames' | 'readOldest' | 'readNewest' | 'unitLogs',
+type LogsUses = Uses<
+  'journalDependencies' | 'exec' | 'unitNames' | 'readOldest' | 'readNewest' | 'unitLogs' | 'serviceUnits',
   Settings<typeof definition, 'units'>
-> & {
-  /** Of a unit whose log only another collector follows: service → unit. */
-  readonly alsoExamined: Readonly<Record<string, string>>
-}
+>
 
 interface Reading extends FollowerReading, LogSurvey {
   readonly trouble: RecentFailures
@@ -34,13 +31,19 @@ const SERVICE = 'logs'
 const FIRST_SURVEY_MS = 2 * second
 
 /** Known failure messages in the logs of the node's programs. */
-export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
-  const { journalDependencies, unitNames, units, alsoExamined, timing } = options
+export const logs = (uses: LogsUses): Collector<Reading> => {
+  const { journalDependencies, exec, unitNames, readOldest, readNewest, unitLogs, units, serviceUnits, timing } = uses
+  const { 'ledger-tail': ledger } = serviceUnits
+  // The ledger collector follows it.
+  const examined = ledger === undefined ? units : { 'ledger-tail': ledger, ...units }
   const counters = createLogCounters(journalDependencies.counts.recorder, Object.keys(units))
-  const match = createFilteredMatch(options, LOG_PATTERN)
+  const match = createFilteredMatch({ exec, unitNames }, LOG_PATTERN)
   const survey = createLogSurvey({
-    ...options,
-    units: async (signal) => unitNames.all({ ...alsoExamined, ...units }, signal),
+    readOldest,
+    readNewest,
+    unitLogs,
+    timing,
+    units: async (signal) => unitNames.all(examined, signal),
   })
   let services: ReadonlyMap<string, string> = new Map()
 
@@ -64,6 +67,7 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
       // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
       newest: 10_000,
       lookBack: 10 * minute,
+      ...counters,
       initialize: initializeCounters,
       onEntry: (entry, isOld) => {
         const service = services.get(entry.unit ?? '')
@@ -71,8 +75,6 @@ export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
         counters.on(service, entry, isOld)
         survey.noticeEntry(service, entry.at)
       },
-      snapshot: counters.snapshot,
-      restore: counters.restore,
     },
   })
 
@@ -252,15 +254,4 @@ const createLogSurvey = (options: LogSurveyOptions) => {
     },
     read: (): LogSurvey => survey,
   }
-}
-
-export const offer: OfferCollector<typeof definition> = {
-  // Without a unit, journalctl would follow all units of the host.
-  hasWork: ({ units }) => Object.keys(units).length > 0,
-  create: ({ journalDependencies, exec, readOldest, readNewest, unitLogs, unitNames, units, serviceUnits, timing }) => {
-    const { 'ledger-tail': ledger } = serviceUnits
-    // The ledger collector follows it.
-    const alsoExamined = ledger === undefined ? {} : { 'ledger-tail': ledger }
-    return logs({ journalDependencies, exec, readOldest, readNewest, unitLogs, unitNames, units, alsoExamined, timing })
-  },
 }

@@ -3,16 +3,11 @@ import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { MAINTENANCE_REASONS, readMaintenance, isActive } from '../../domain/maintenance.ts'
 import { sample } from '../../core/metric.ts'
-import type { OfferCollector, Uses } from '../dependencies.ts'
+import type { ReadingOf, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Reading {
-  readonly reason: (typeof MAINTENANCE_REASONS)[number] | null
-  /** RFC 3339. */
-  readonly until: string | null
-  /** The note of the operator: exported by the API only, not as a label. */
-  readonly note: string | null
-}
+/** The note of the operator is exported by the API only, not as a label. */
+type Reading = ReadingOf<typeof definition>
 
 const NONE: Reading = { reason: null, until: null, note: null }
 
@@ -38,5 +33,3 @@ const unreadable = (): SourceError =>
     happened: 'the file cannot be read, or was not written by chain-agent',
     advice: 'set the window again, or run `sudo chain-agent maintenance end`',
   })
-
-export const offer: OfferCollector<typeof definition> = { create: maintenance }

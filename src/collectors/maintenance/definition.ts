@@ -8,10 +8,7 @@ export const definition = {
   name: 'maintenance',
   help: 'the maintenance window that the operator has set',
   introduction: 'The maintenance window that the operator has set with `chain-agent maintenance`.',
-  settings: z
-    .strictObject({ enabled })
-    .transform(fixed({ interval: '5s', timeout: '5s' }))
-    .prefault({}),
+  settings: fixed('5s', '5s', { enabled }),
   reading: objectOf({ reason: orNull.text, until: z.iso.datetime().nullable().catch(null), note: orNull.text }),
   metrics: {
     chain_agent_maintenance: gauge('Whether a maintenance window is active, by reason.', {

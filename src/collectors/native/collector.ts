@@ -17,7 +17,7 @@ import {
   unknownNativeValues,
 } from './series.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
-import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]
 
@@ -205,5 +205,3 @@ const noMetricsState = ({ samples }: Exposition, prefix: string): string => {
   }
   return 'answering, with no metrics of consensus'
 }
-
-export const offer: OfferCollector<typeof definition> = { create: native }

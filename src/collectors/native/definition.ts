@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { polling, timed, url } from '../../core/settings.ts'
-import { externalCounter, gauge, open } from '../../core/metric.ts'
+import { externalCounter, gauge, opens } from '../../core/metric.ts'
 
 /** Endpoints of the node's metrics: consensus, or the OpenTelemetry collector. */
 export const NATIVE_SOURCES = ['native', 'otel'] as const
@@ -41,38 +41,28 @@ export const VOTE_PERCENTILES = ['50', '90', '99'] as const
 /** Compaction copies from one list of chunks to the other, or within the slow one. */
 export const COPY_DIRECTIONS = ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'] as const
 
-const TIMING = { interval: '10s', timeout: '5s' } as const
-
 export const definition = {
   name: 'native',
   help: 'metrics exported by consensus: peers, sessions, votes, statesync',
   introduction:
     'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When the main loop of consensus stops updating them they are absent here, and `chain_native_frozen` is 1. `chain_native_database_reads_total`, `chain_native_database_writes_total` and `chain_native_database_copied_bytes_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      url: url('the metrics endpoint of consensus; without a path, /metrics is used').default('http://localhost:9143'),
-      fallbackUrl: url('the fallback endpoint: the OpenTelemetry collector')
-        .nullable()
-        .default('http://localhost:8889'),
-      namePrefix: z
-        .string()
-        .regex(/^[a-z][a-z0-9]*$/, 'expected the prefix of the metric names')
-        .nullable()
-        .default(null)
-        .describe('prefix of the metric names; null: the name prefix'),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('10s', '5s', {
+    ...polling('10s'),
+    url: url('the metrics endpoint of consensus; without a path, /metrics is used').default('http://localhost:9143'),
+    fallbackUrl: url('the fallback endpoint: the OpenTelemetry collector').nullable().default('http://localhost:8889'),
+    namePrefix: z
+      .string()
+      .regex(/^[a-z][a-z0-9]*$/, 'expected the prefix of the metric names')
+      .nullable()
+      .default(null)
+      .describe('prefix of the metric names; null: the name prefix'),
+  }),
   metrics: {
     chain_native_up: gauge('Whether the endpoint returned metrics of consensus.', { source: NATIVE_SOURCES }),
     chain_native_frozen: gauge(
       'Whether the metrics that the main loop of consensus updates have stopped changing; absent if no endpoint returns them.',
     ),
-    chain_native_info: gauge('Constant 1; network and version reported by consensus.', {
-      network: open,
-      version: open,
-    }),
+    chain_native_info: gauge('Constant 1; network and version reported by consensus.', opens('network', 'version')),
     chain_native_uptime_seconds: gauge(
       'Uptime of consensus in seconds, from its own metrics, computed at each scrape of its endpoint, also while the main loop hangs.',
     ),
@@ -96,12 +86,9 @@ export const definition = {
     chain_native_statesync_progress_block: gauge(
       'Estimate of the block that statesync has reached, from the metrics of consensus: a mean over parts of the state, which may not move while data arrives.',
     ),
-    chain_native_statesync_target_block: {
-      ...gauge(
-        'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
-      ),
-      noScenario: 'a simulated statesync keeps its target',
-    },
+    chain_native_statesync_target_block: gauge(
+      'Target block of statesync, from the metrics of consensus; absent until this process has requested one.',
+    ),
     chain_native_vote_delay_seconds: gauge(
       'Time from the own vote until the proposal of the next round was accepted, in seconds, by percentile of the last 5 minutes, from the metrics of consensus; late leaders increase it, and full nodes have it, too.',
       {
@@ -117,10 +104,7 @@ export const definition = {
         phase: MIGRATION_PHASES,
       },
     ),
-    chain_native_database_used_bytes: {
-      ...gauge('Used bytes of the database, from the metrics of consensus.'),
-      noPanel: 'a condition of ChainStatesyncFrozen; the other sources have the ratio',
-    },
+    chain_native_database_used_bytes: gauge('Used bytes of the database, from the metrics of consensus.'),
     chain_native_database_reads_total: externalCounter(
       'Nodes of the trie that execution read from the database for compaction, or for the expiry of history.',
       { task: ['compaction', 'expiry'] },

@@ -1,16 +1,16 @@
 import type { RpcEndpoint, QueryEndpoint } from '../../sources/endpoints.ts'
-import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { smaller } from '../../core/units.ts'
 import { type Block, parseHeight, parseRpcBlock, parseRpcHeader, parseRpcQuantity } from '../../parsers/rpc.ts'
 import { compareWithQuorum, type Agreement, AGREEMENT_WINDOW } from '../../domain/agreement.ts'
 import { type Reply, request, failureState, requestTimeout, valueOf } from '../shared/request.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, the height up to which it indexes. */
-export type Reference = { readonly name: string } & (
+type Reference = { readonly name: string } & (
   | { readonly kind: 'rpc'; readonly source: RpcEndpoint }
   | { readonly kind: 'query'; readonly source: QueryEndpoint }
 )
@@ -28,30 +28,27 @@ interface ReferenceResult {
 
 /** A reference before its block is compared. */
 interface ReferenceHeight extends Omit<ReferenceResult, 'comparison'> {
-  /** Whether its chain id is known to be that of the node. */
-  readonly isOnChain: boolean
+  /** Its endpoint, if its chain id is known to be that of the node: its blocks are compared. */
+  readonly source: RpcEndpoint | null
 }
 
 export type ReferenceReading = Agreement & { readonly references: readonly ReferenceResult[] }
 
-interface ReferenceCollectorOptions {
-  readonly node: RpcEndpoint
-  /** False for a watcher: its heights are not those of the node, and are not compared. */
-  readonly isOfNode: boolean
-  readonly references: readonly Reference[]
-  /** Heights within this number of blocks agree. */
-  readonly window: bigint
-  readonly timing: Timing
-}
+type ReferenceUses = Uses<'references' | 'rpcUrl' | 'isRpcOfNode' | 'rpcAt' | 'queryAt'>
 
 /** References for the height of the chain, and how far the node is behind the height that they agree on. */
-export const reference = ({
-  node,
-  isOfNode,
-  references,
-  window,
-  timing,
-}: ReferenceCollectorOptions): Collector<ReferenceReading> => {
+export const reference = (uses: ReferenceUses): Collector<ReferenceReading> => {
+  const { rpcAt, queryAt, timing } = uses
+  // Of a watcher the heights are not those of the node, and are not compared.
+  const isOfNode = uses.isRpcOfNode
+  // The heights, then the blocks.
+  const timeout = requestTimeout(timing, 2)
+  const node = rpcAt(uses.rpcUrl, timeout)
+  const references = uses.references.map(({ name, url, kind, apiKeyFile }): Reference =>
+    kind === 'rpc'
+      ? { name, kind, source: rpcAt(url, timeout) }
+      : { name, kind, source: queryAt({ url, apiKeyFile }, timeout) },
+  )
   const height = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_blockNumber', [], signal), parseRpcQuantity)
   const chainId = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
@@ -64,14 +61,13 @@ export const reference = ({
     { name, kind, source }: Reference,
     { signal, ownChain }: { readonly signal: AbortSignal; readonly ownChain: Promise<Reply<bigint>> },
   ): Promise<ReferenceHeight> => {
-    if (kind === 'query')
-      return { ...resultOf(name, await request(source.height(signal), parseHeight)), isOnChain: false }
+    if (kind === 'query') return { ...resultOf(name, await request(source.height(signal), parseHeight)), source: null }
     const [reply, chain, own] = await Promise.all([height(source, signal), chainId(source, signal), ownChain])
     if (own.ok) knownChain = own.value
     if (chain.ok && knownChain !== undefined && chain.value !== knownChain) {
-      return { name, up: false, blockNumber: null, state: 'another chain', isOnChain: false }
+      return { name, up: false, blockNumber: null, state: 'another chain', source: null }
     }
-    return { ...resultOf(name, reply), isOnChain: chain.ok && knownChain !== undefined }
+    return { ...resultOf(name, reply), source: chain.ok && knownChain !== undefined ? source : null }
   }
 
   const read = async ({ signal }: Context): Promise<ReferenceReading> => {
@@ -87,15 +83,14 @@ export const reference = ({
       const kind = references[at]?.kind
       return blockNumber === null || kind === undefined ? [] : [{ height: blockNumber, own: own[kind] }]
     })
-    const compared = all.flatMap((one, at) => comparable(one, references[at]))
     const newest = own.query === null ? null : { source: node, finalized: own.query }
-    const comparisons = newest && (await compareBlocks(newest, compared, signal))
+    const comparisons = newest && (await compareBlocks(newest, all, signal))
     return {
-      references: all.map(({ isOnChain: _isOnChain, ...one }) => ({
+      references: all.map(({ source: _source, ...one }) => ({
         ...one,
         comparison: comparisons?.get(one.name) ?? null,
       })),
-      ...compareWithQuorum(views, { configured: references.length, window }),
+      ...compareWithQuorum(views, { configured: references.length, window: AGREEMENT_WINDOW }),
     }
   }
 
@@ -124,14 +119,6 @@ export const reference = ({
 const SAME_BLOCK = 'the same as that of the node'
 const OTHER_BLOCK = 'another hash or state root than that of the node'
 
-const comparable = (
-  { name, blockNumber, isOnChain }: ReferenceHeight,
-  configured: Reference | undefined,
-): readonly ComparedReference[] =>
-  isOnChain && blockNumber !== null && configured?.kind === 'rpc'
-    ? [{ name, latest: blockNumber, source: configured.source }]
-    : []
-
 /** The block of a reference and the block of the node, at one height. */
 interface BlockComparison {
   readonly height: bigint
@@ -139,13 +126,6 @@ interface BlockComparison {
   readonly matches: boolean
   /** Whether the hash of the parent is the same: the comparison at the height before. */
   readonly parentMatches: boolean
-}
-
-interface ComparedReference {
-  readonly name: string
-  /** Its newest block. */
-  readonly latest: bigint
-  readonly source: RpcEndpoint
 }
 
 /** A block with this number of blocks on top is finalized: on the chains of such nodes two are enough. */
@@ -163,11 +143,13 @@ const FINAL_DEPTH = 10n
  */
 const compareBlocks = async (
   node: { readonly source: RpcEndpoint; readonly finalized: bigint },
-  references: readonly ComparedReference[],
+  references: readonly ReferenceHeight[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, BlockComparison>> => {
   const { finalized } = node
-  const compared = references.filter(({ latest }) => latest + AGREEMENT_WINDOW >= finalized)
+  const compared = references.flatMap(({ name, blockNumber: latest, source }) =>
+    source === null || latest === null || latest + AGREEMENT_WINDOW < finalized ? [] : [{ name, latest, source }],
+  )
   const height = compared.reduce((least, { latest }) => smaller(least, latest - FINAL_DEPTH), finalized)
   if (compared.length === 0 || height < 0n) return new Map()
   const headerOf = async (source: RpcEndpoint) => {
@@ -190,29 +172,10 @@ const compareBlocks = async (
   )
 }
 
-const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'isOnChain'> =>
+const resultOf = (name: string, reply: Reply<bigint>): Omit<ReferenceHeight, 'source'> =>
   reply.ok
     ? { name, up: true, blockNumber: reply.value, state: 'answering' }
     : { name, up: false, blockNumber: null, state: failureState(reply) }
 
 const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
-
-export const offer: OfferCollector<typeof definition> = {
-  hasWork: (_, { references }) => references.length > 0,
-  create: ({ references, rpcUrl, isRpcOfNode, rpcAt, queryAt, timing }) => {
-    // The heights, then the blocks.
-    const timeout = requestTimeout(timing, 2)
-    return reference({
-      node: rpcAt(rpcUrl, timeout),
-      isOfNode: isRpcOfNode,
-      references: references.map(({ name, url, kind, apiKeyFile }) =>
-        kind === 'rpc'
-          ? { name, kind, source: rpcAt(url, timeout) }
-          : { name, kind, source: queryAt({ url, apiKeyFile }, timeout) },
-      ),
-      window: AGREEMENT_WINDOW,
-      timing,
-    })
-  },
-}

@@ -1,26 +1,19 @@
-import { z } from 'zod'
 import { duration, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
-
-const TIMING = { interval: '10s', timeout: '5s' } as const
+import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 export const definition = {
   name: 'reference',
   help: 'references for height and blocks of the chain, and how far the node is behind them',
   introduction:
     'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`. Of the newest block that the node and the RPC endpoints have all finalized, the hash and the state root are compared, too.',
-  settings: z
-    .strictObject({ interval: duration(TIMING.interval, 'how often it polls') })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('10s', '5s', { interval: duration('10s', 'how often it polls') }),
   reading: objectOf({
     references: listOf(
       objectOf({
-        name: orNull.text,
+        ...each(orNull.text, 'name', 'state'),
         up: orNull.flag,
         blockNumber: orNull.integer,
-        state: orNull.text,
         comparison: objectOrNull({ height: orNull.integer, matches: orNull.flag, parentMatches: orNull.flag }),
       }),
     ),

@@ -5,7 +5,7 @@ import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
 import { failureState, type Reply, request, type RequestFailure, requestTimeout, valueOf } from '../shared/request.ts'
-import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 
 /** The requests of every poll, whose duration and failures are exported. */
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
@@ -160,5 +160,3 @@ const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sam
     chain_id: chainId?.toString() ?? '',
     net_version: netVersion?.slice(0, 100) ?? '',
   })
-
-export const offer: OfferCollector<typeof definition> = { create: rpc }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { polling, timed, url } from '../../core/settings.ts'
-import { gauge, histogram, open, counter } from '../../core/metric.ts'
+import { gauge, histogram, opens, counter } from '../../core/metric.ts'
 import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** Block tags of JSON-RPC: proposed, voted, finalized. */
@@ -10,20 +10,15 @@ export const REQUEST_FAILURES = ['refused', 'timeout', 'http', 'jsonrpc', 'inval
 
 const block = objectOrNull({ number: orNull.integer, at: orNull.time })
 
-const TIMING = { interval: '2s', timeout: '3s' } as const
-
 export const definition = {
   name: 'rpc',
   help: "the node's JSON-RPC: height by block tag, block times, version",
   introduction:
     "The node's JSON-RPC, asked every `rpc.interval`. While the port refuses connections, times out or returns an invalid response, `chain_rpc_up` is 0 and the heights are absent.",
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      url: url("the node's JSON-RPC").default('http://localhost:8080'),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('2s', '3s', {
+    ...polling('2s'),
+    url: url("the node's JSON-RPC").default('http://localhost:8080'),
+  }),
   reading: z.discriminatedUnion('up', [
     z.object({ up: z.literal(false), reason: orNull.text, detail: orNull.text }),
     z.object({
@@ -47,11 +42,10 @@ export const definition = {
       'Time at which the latest height of the RPC last increased, by the clock of the agent.',
     ),
     chain_rpc_base_fee_wei: gauge('Base fee per gas of the latest block, in wei.'),
-    chain_rpc_info: gauge('Constant 1; client version, chain id and network version reported by the node.', {
-      client_version: open,
-      chain_id: open,
-      net_version: open,
-    }),
+    chain_rpc_info: gauge(
+      'Constant 1; client version, chain id and network version reported by the node.',
+      opens('client_version', 'chain_id', 'net_version'),
+    ),
     chain_rpc_request_duration_seconds: histogram(
       'Duration of the requests of each poll of the RPC in seconds, whether the response was valid or not; the blocks are one batch.',
       [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5],

@@ -8,20 +8,14 @@ import { hour, inSeconds, larger, minute } from '../../core/units.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
-import type { Checkpoint } from '../../sources/checkpoint.ts'
-import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
+import type { ReadingOf, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { createMissedRounds, MISSED_ROUNDS } from './missed-rounds.ts'
 import { createOwnRounds, createPredictions, type LedgerRound, PROOF_ROUNDS } from './predictions.ts'
 
-type ScheduleCollectorOptions = Uses<
-  'roundFeed' | 'ownKey' | 'recorder' | 'nodeFiles' | 'epochs' | 'published' | 'checkpoint' | 'roundLog'
-> & {
-  /** The path of a file in the directory of the node. */
-  readonly pathOf: (file: string, signal: AbortSignal) => Promise<string>
-  /** Of the classes of missed rounds. */
-  readonly missedCheckpoint: Checkpoint
-}
+type NodeFileUses = 'nodeFiles' | 'nodeDirectory' | 'readPrefix' | 'keyFiles'
+type RoundUses = 'roundFeed' | 'ownKey' | 'recorder' | 'epochs' | 'published' | 'roundLog'
+type ScheduleUses = Uses<NodeFileUses | RoundUses | 'checkpoint' | 'checkpoints'>
 
 type Reading = ReadingOf<typeof definition>
 
@@ -40,15 +34,22 @@ const NO_SETS: readonly ValidatorSet[] = []
 const SLICE = 100
 
 /** The files of the node with its sets of validators and the starts of epochs, as they were read last. */
-const createSetFiles = ({ nodeFiles, pathOf }: Pick<ScheduleCollectorOptions, 'nodeFiles' | 'pathOf'>) => {
+const createSetFiles = ({
+  nodeFiles,
+  nodeDirectory,
+  readPrefix,
+  keyFiles: files,
+}: Pick<ScheduleUses, NodeFileUses>) => {
   let text: string | undefined
   let sets = NO_SETS
   let starts: ReadonlyMap<bigint, bigint> = new Map()
   let problem: string | null = null
 
   /** Null if it does not exist. */
-  const readText = async (file: string, signal: AbortSignal): Promise<string | null> =>
-    nodeFiles.read(await pathOf(file, signal), LIMITS.set.length)
+  const readText = async (file: string, signal: AbortSignal): Promise<string | null> => {
+    const { word: prefix } = await readPrefix(signal)
+    return nodeFiles.read(await resolvePath(`${nodeDirectory}/${file}`, { prefix, files }), LIMITS.set.length)
+  }
 
   return {
     sets: () => sets,
@@ -104,12 +105,12 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 }
 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
-export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> => {
-  const { roundFeed, ownKey, recorder, epochs, published, checkpoint, timing } = options
+export const schedule = (uses: ScheduleUses): Collector<Reading> => {
+  const { roundFeed, ownKey, recorder, epochs, published, roundLog, checkpoint, checkpoints, timing } = uses
   const predictions = createPredictions(() => recorder.count('chain_schedule_misses_total', 1))
   const own = createOwnRounds()
-  const missed = createMissedRounds(options.roundLog, options.missedCheckpoint)
-  const setFiles = createSetFiles(options)
+  const missed = createMissedRounds(roundLog, checkpoints.open(MISSED_ROUNDS))
+  const setFiles = createSetFiles(uses)
   const pace = createPace()
   let used: readonly ValidatorSet[] | undefined
   let members: ReadonlyMap<bigint, number> = new Map()
@@ -200,12 +201,7 @@ export const schedule = (options: ScheduleCollectorOptions): Collector<Reading> 
     if (roundMs === null) return { ...base, ...none, problem: 'the pace of the rounds is not known yet' }
     const current = last
     const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) * roundMs)
-    const until = await own.extend({
-      from: current.round + 1n,
-      to: horizon(current),
-      isOwn: (round) => known.leader(round) === key,
-      pause: nextTurn,
-    })
+    const until = await own.extend(current.round + 1n, horizon(current), (round) => known.leader(round) === key)
     void checkpoint.save(own.snapshot())
     const slots = own.ahead().map((round) => ({ round, slotAt: timeOf(round) }))
     const hourEnd = clock.now() + hour
@@ -252,17 +248,4 @@ const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): re
     ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.led, { result: 'led' }),
     ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.missed, { result: 'missed' }),
   ]
-}
-
-export const offer: OfferCollector<typeof definition> = {
-  role: 'derived',
-  create: (uses) => {
-    const { roundFeed, ownKey, recorder, nodeFiles, epochs, published, checkpoint, roundLog, timing } = uses
-    const { checkpoints, nodeDirectory, readPrefix, keyFiles: files } = uses
-    const pathOf = async (file: string, signal: AbortSignal): Promise<string> =>
-      resolvePath(`${nodeDirectory}/${file}`, { prefix: (await readPrefix(signal)).word, files })
-    const missedCheckpoint = checkpoints.open(MISSED_ROUNDS)
-    const sources = { roundFeed, ownKey, recorder, nodeFiles, epochs, published, roundLog }
-    return schedule({ ...sources, pathOf, checkpoint, missedCheckpoint, timing })
-  },
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { enabled, fixed } from '../../core/settings.ts'
 import { counter, gauge } from '../../core/metric.ts'
-import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
+import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** What became of an own round. */
 const OWN_ROUND_RESULTS = ['led', 'missed'] as const
@@ -13,16 +13,12 @@ export const definition = {
   help: 'the leader schedule: rounds that the node will lead, and those that it missed',
   introduction:
     "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
-  settings: z
-    .strictObject({ enabled })
-    .transform(fixed({ interval: '5s', timeout: '20s' }))
-    .prefault({}),
+  settings: fixed('5s', '20s', { enabled }),
   reading: objectOf({
     /** Why the own rounds are not known; null if they are. */
     problem: orNull.text,
     epoch: orNull.integer,
-    members: orNull.number,
-    agreed: orNull.number,
+    ...each(orNull.number, 'members', 'agreed'),
     isProved: orNull.flag,
     /** The last round with another leader than predicted; null if the last 200 rounds agreed. */
     disagreedAt: orNull.integer,
@@ -41,10 +37,7 @@ export const definition = {
     inEpoch: objectOrNull({ led: orNull.number, missed: orNull.number, ahead: orNull.number }),
   }),
   metrics: {
-    chain_schedule_file_epoch: {
-      ...gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
-      noPanel: 'ChainStartFiles.validators compares it with the epoch of the ledger',
-    },
+    chain_schedule_file_epoch: gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
     chain_schedule_proved: gauge(
       'Whether the last 200 rounds had the predicted leader; the other metrics of the schedule are absent otherwise.',
     ),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nextTurn } from '../../core/clock.ts'
 import { larger, smaller } from '../../core/units.ts'
 import { createLeaderSchedule, type LeaderSchedule } from '../../domain/leader-schedule.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
@@ -113,15 +114,6 @@ interface SettledBlock {
   isOwn(round: bigint): boolean
 }
 
-interface ExtendOptions {
-  /** The first round that matters: those before it have passed. */
-  readonly from: bigint
-  readonly to: bigint
-  isOwn(round: bigint): boolean
-  /** Lets other work of the process run. */
-  pause(): Promise<void>
-}
-
 /** 5 ms of work, at 20 µs a round. */
 const SLICE = 250n
 /** An hour of rounds: one call takes a quarter of a second, in slices. */
@@ -129,8 +121,8 @@ const AT_ONCE = 12_000n
 
 const snapshotSchema = z.object({ epoch: savedInteger, led: z.number(), missed: z.number() })
 
-/** The rounds that this node leads: those ahead, and what became of those of the epoch. */
-export const createOwnRounds = () => {
+/** The rounds that this node leads: those ahead, and what became of those of the epoch. `pause` lets other work run. */
+export const createOwnRounds = (pause = nextTurn) => {
   let ahead: bigint[] = []
   /** All rounds up to this one have been computed. */
   let computedTo: bigint | undefined
@@ -144,8 +136,11 @@ export const createOwnRounds = () => {
       ahead = []
       computedTo = undefined
     },
-    /** Computes rounds ahead, an hour of them at most. Returns the last round that has been computed. */
-    extend: async ({ from, to, isOwn, pause }: ExtendOptions): Promise<bigint> => {
+    /**
+     * Computes rounds ahead, an hour of them at most. `from`: the first round that matters, because those before it have passed.
+     * Returns the last round that has been computed.
+     */
+    extend: async (from: bigint, to: bigint, isOwn: (round: bigint) => boolean): Promise<bigint> => {
       ahead = ahead.filter((round) => round >= from)
       let next = computedTo === undefined || computedTo + 1n < from ? from : computedTo + 1n
       const end = smaller(to, next + AT_ONCE - 1n)

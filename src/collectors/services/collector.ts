@@ -6,7 +6,7 @@ import { createUnknownValues } from '../../core/unknown-values.ts'
 import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 import { createPartialRestart } from '../lifecycle/restarts.ts'
-import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 import type { UnitWatch } from '../../sources/unit-watch.ts'
 import { LOG_PROPERTIES, type UnitLogs } from '../shared/unit-logs.ts'
 import { withinBounds } from '../../core/bounds.ts'
@@ -162,18 +162,10 @@ interface KeptReading {
   readonly usedAt: number
 }
 
-/** What a control group uses; null for what it does not report. */
-interface Usage {
-  readonly memoryBytes: bigint | null
-  readonly cpuMicroseconds: bigint | null
-  readonly tasks: bigint | null
-}
+type Usages = ReturnType<typeof readUsages>
 
-/** By control group. */
-type Usages = ReadonlyMap<string, Usage>
-
-/** Reads the files from which systemd has its figures. */
-const readUsages = (units: readonly Unit[], watch: UnitWatch): Usages =>
+/** What each control group uses, from the files from which systemd has its figures; null for what it does not report. */
+const readUsages = (units: readonly Unit[], watch: UnitWatch) =>
   new Map(
     units.flatMap(({ controlGroup }) => {
       if (controlGroup === null) return []
@@ -183,7 +175,7 @@ const readUsages = (units: readonly Unit[], watch: UnitWatch): Usages =>
         cpuMicroseconds: parseU64(/^usage_usec (\d+)$/m.exec(cpu ?? '')?.[1] ?? '') ?? null,
         tasks: withinBounds('tasks', parseU64(tasks?.trim() ?? '')),
       }
-      return [[controlGroup, usage]]
+      return [[controlGroup, usage] as const]
     }),
   )
 
@@ -259,5 +251,3 @@ const samples: Collector<ServicesReading>['samples'] = ({ services: units, timer
   ]),
   ...sampleIfKnown('chain_service_partial_restart', partialRestart),
 ]
-
-export const offer: OfferCollector<typeof definition> = { create: services }

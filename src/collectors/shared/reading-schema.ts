@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isObject } from '../../core/json.ts'
+import { recordFor } from '../../core/record.ts'
 
 /**
  * Schemas of readings. They decode the JSON of the API to the types that the collectors use: times to milliseconds since
@@ -29,6 +30,10 @@ export const orNull = {
     .nullable()
     .catch(null),
 } as const
+
+/** Fields of one type. */
+export const each = <Name extends string, Item extends z.ZodType>(item: Item, ...names: readonly Name[]) =>
+  recordFor(names, () => item)
 
 /** An object; anything else is an object whose fields are all unknown. */
 export const objectOf = <Fields extends z.ZodRawShape>(fields: Fields) =>

@@ -3,7 +3,7 @@ import type { Context } from '../../core/clock.ts'
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { day, minute, second } from '../../core/units.ts'
-import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
+import type { ReadingOf, Uses } from '../dependencies.ts'
 import { CRITERIA, definition } from './definition.ts'
 import { addToHours, parseSloHours, type SloHour, sumOfHours } from './hours.ts'
 
@@ -109,5 +109,3 @@ const samples = (reading: Reading): readonly Sample[] => {
     }),
   ]
 }
-
-export const offer: OfferCollector<typeof definition> = { role: 'derived', create: slo }

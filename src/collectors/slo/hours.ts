@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { day, hour } from '../../core/units.ts'
+import { day, hour, sumsOf } from '../../core/units.ts'
 
 /** What was observed in an hour. */
 const hourSchema = z.object({
@@ -23,24 +23,18 @@ const hoursSchema = z.array(hourSchema).max(KEPT_MS / hour + 1)
 export const parseSloHours = (saved: unknown): readonly SloHour[] => hoursSchema.safeParse(saved).data ?? []
 
 /** The sum of the hours that begin at this time or later. */
-export const sumOfHours = (hours: readonly SloHour[], from: number): Omit<SloHour, 'from'> =>
-  hours.filter((one) => one.from >= from).reduce(plus, { known: 0, fresh: 0, led: 0, missed: 0 })
+export const sumOfHours = (hours: readonly SloHour[], from: number): Sums =>
+  hours
+    .filter((one) => one.from >= from)
+    .reduce((sums, { from: _from, ...one }) => sumsOf(sums, one), { known: 0, fresh: 0, led: 0, missed: 0 })
 
 type Sums = Omit<SloHour, 'from'>
-
-const plus = (a: Sums, b: Sums): Sums => ({
-  known: a.known + b.known,
-  fresh: a.fresh + b.fresh,
-  led: a.led + b.led,
-  missed: a.missed + b.missed,
-})
 
 /** Adds what was observed just before `now`. After the clock was set back, the hours of the future are removed. */
 export const addToHours = (hours: readonly SloHour[], now: number, observed: Sums): readonly SloHour[] => {
   const from = now - (now % hour)
   const kept = hours.filter((one) => one.from <= from && now - one.from < KEPT_MS)
   const last = kept.at(-1)
-  return last?.from === from
-    ? [...kept.slice(0, -1), { from, ...plus(last, observed) }]
-    : [...kept, { from, ...observed }]
+  const added = { from, ...observed }
+  return last?.from === from ? [...kept.slice(0, -1), { ...sumsOf(last, added), from }] : [...kept, added]
 }

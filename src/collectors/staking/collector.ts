@@ -1,26 +1,20 @@
-import { attempt, type Collector, metadataOf, type Timing } from '../../core/collector.ts'
+import { attempt, type Collector, metadataOf } from '../../core/collector.ts'
 import { withDeadline } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import { createUnknownValues, type UnknownValue } from '../../core/unknown-values.ts'
 import { FULL_COMMISSION } from '../../parsers/staking.ts'
-import type { OfferCollector } from '../dependencies.ts'
-import { requestTimeout } from '../shared/request.ts'
 import { definition, FLAGS } from './definition.ts'
-import { createStakingPoll, type StakingPollOptions } from './poll.ts'
+import { createStakingPoll, type StakingUses } from './poll.ts'
 import { samplesOf, type StakingReading } from './reading.ts'
 
 /** Interval while the public key is unknown: nothing is requested then. */
 const KEY_INTERVAL_MS = second
-/** A call that takes longer waits in the queue of the node. */
-const CALL_TIMEOUT_MS = 2 * second
 
 /** What the chain reports about the validator of this node, and its epoch. */
-export const staking = ({
-  timing,
-  ...options
-}: StakingPollOptions & { readonly timing: Timing }): Collector<StakingReading> => {
-  const unknownValues = createUnknownValues(options.recorder, 'staking')
-  const read = createStakingPoll(options, 2 * timing.interval)
+export const staking = (uses: StakingUses): Collector<StakingReading> => {
+  const { recorder, timing } = uses
+  const unknownValues = createUnknownValues(recorder, 'staking')
+  const read = createStakingPoll(uses)
   return {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
@@ -69,16 +63,4 @@ const states = ({ hasKey, up, failure, epoch, isRegistered, validator, sets, ben
 const membershipText = ({ isActive, isActiveNext }: NonNullable<StakingReading['validator']>): string => {
   const now = isActive ? 'in the active set' : 'not in the active set'
   return isActiveNext === null ? now : `${now}, ${isActiveNext ? 'in the next one' : 'not in the next one'}`
-}
-
-export const offer: OfferCollector<typeof definition> = {
-  // The status report may provide the public key.
-  role: 'derived',
-  create: (uses) => {
-    const { rpcUrl, rpcAt, recorder, clock, ownKey, ownBlock, checkpoint, stakingNetworks: networks, timing } = uses
-    const { validatorId, withdrawals, expected } = uses
-    const rpc = rpcAt(rpcUrl, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1)))
-    const sources = { rpc, recorder, clock, ownKey, ownBlock, checkpoint, networks }
-    return staking({ ...sources, validatorId, withdrawals, expected, timing })
-  },
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { address, polling, timed } from '../../core/settings.ts'
 import { counter, gauge, open } from '../../core/metric.ts'
 import { SET_VIEWS } from '../../parsers/staking.ts'
-import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
+import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** Flags of a validator, by bit. */
 export const FLAGS = ['stake_low', 'withdrawn', 'double_sign'] as const
@@ -11,54 +11,47 @@ const perView = objectOf({ execution: orNull.amount, consensus: orNull.amount, s
 const count = z.int().positive()
 const RATIO = 'expected a ratio from 0 to 1'
 
-const TIMING = { interval: '60s', timeout: '30s' } as const
-
 export const definition = {
   name: 'staking',
   help: 'stake, commission, rewards and epoch of the validator, from the staking precompile of the node',
   introduction:
     'The staking precompile, read with `eth_call` at one finalized block per poll: four requests, and those for the sets when the epoch changes or after ten minutes. Nothing is read until the public key of the node is known (`node.publicKey`, or the status report). A node whose key is not registered exports the epoch and `chain_staking_registered` 0. `view`: `execution` is the current state, `consensus` is frozen by the boundary block, `snapshot` is the consensus view before that. The set in force is that of `consensus`, in the delay that of `snapshot`. Amounts are floats of tokens, exact to 15 digits; the API has them exactly, in wei. Progress and estimates need the epoch length of the chain (`networks/staking.yaml`) and are absent if the epoch of the node contradicts it. With `staking.expected.beneficiary` one more request per own block: the RPC returns the beneficiary as `miner`. The balance of the authority is read every ten minutes with `eth_getBalance`.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      validatorId: count
-        .nullable()
-        .default(null)
-        .describe('the id of the validator; null: found by its public key, and remembered'),
-      withdrawals: z
-        .array(z.int().min(0).max(255), 'expected a list of ids from 0 to 255')
-        .max(16, 'expected 16 ids at most')
-        .default([])
-        .describe('ids of withdrawal requests of the authority, 0 to 255: exported until they are withdrawn'),
-      expected: z
-        .strictObject({
-          commission: z
-            .number(RATIO)
-            .min(0, RATIO)
-            .max(1, RATIO)
-            .nullable()
-            .default(null)
-            .describe('the commission that the validator should have, as a ratio'),
-          beneficiary: address
-            .nullable()
-            .default(null)
-            .describe('the address, in quotes, that own blocks should have as beneficiary'),
-          authorityBalance: z
-            .number('expected a number of tokens')
-            .positive('expected a number of tokens above 0')
-            .nullable()
-            .default(null)
-            .describe('tokens that the authority should have at least, to pay for its transactions'),
-        })
-        .prefault({}),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('60s', '30s', {
+    ...polling('60s'),
+    validatorId: count
+      .nullable()
+      .default(null)
+      .describe('the id of the validator; null: found by its public key, and remembered'),
+    withdrawals: z
+      .array(z.int().min(0).max(255), 'expected a list of ids from 0 to 255')
+      .max(16, 'expected 16 ids at most')
+      .default([])
+      .describe('ids of withdrawal requests of the authority, 0 to 255: exported until they are withdrawn'),
+    expected: z
+      .strictObject({
+        commission: z
+          .number(RATIO)
+          .min(0, RATIO)
+          .max(1, RATIO)
+          .nullable()
+          .default(null)
+          .describe('the commission that the validator should have, as a ratio'),
+        beneficiary: address
+          .nullable()
+          .default(null)
+          .describe('the address, in quotes, that own blocks should have as beneficiary'),
+        authorityBalance: z
+          .number('expected a number of tokens')
+          .positive('expected a number of tokens above 0')
+          .nullable()
+          .default(null)
+          .describe('tokens that the authority should have at least, to pay for its transactions'),
+      })
+      .prefault({}),
+  }),
   reading: objectOf({
-    hasKey: orNull.flag,
-    up: orNull.flag,
-    failure: orNull.text,
-    reason: orNull.text,
+    ...each(orNull.flag, 'hasKey', 'up'),
+    ...each(orNull.text, 'failure', 'reason'),
     block: objectOrNull({ number: orNull.integer, at: orNull.time }),
     epoch: objectOrNull({
       epoch: orNull.integer,
@@ -66,28 +59,23 @@ export const definition = {
       progress: objectOrNull({
         boundaryBlock: orNull.integer,
         progress: orNull.number,
-        boundaryAt: orNull.time,
-        nextEpochAt: orNull.time,
+        ...each(orNull.time, 'boundaryAt', 'nextEpochAt'),
       }),
     }),
     isRegistered: orNull.flag,
     authority: objectOrNull({ address: orNull.text, balance: orNull.amount }),
     validator: objectOrNull({
-      id: orNull.integer,
-      isActive: orNull.flag,
-      isActiveNext: orNull.flag,
-      flags: orNull.integer,
+      ...each(orNull.integer, 'id', 'flags'),
+      ...each(orNull.flag, 'isActive', 'isActiveNext'),
       /** In wei. */
       stake: perView,
       /** In parts of 10^18. */
       commission: perView,
-      selfStake: orNull.amount,
-      minimumSelfStake: orNull.amount,
+      ...each(orNull.amount, 'selfStake', 'minimumSelfStake'),
       pending: objectOf({ all: orNull.amount, own: orNull.amount }),
       unclaimed: objectOf({ all: orNull.amount, own: orNull.amount }),
       threshold: orNull.amount,
-      margin: orNull.number,
-      rank: orNull.number,
+      ...each(orNull.number, 'margin', 'rank'),
     }),
     withdrawals: listOf(
       objectOf({ request: orNull.number, amount: orNull.amount, epoch: orNull.integer, isReady: orNull.flag }),
@@ -98,15 +86,11 @@ export const definition = {
         /** In wei. */
         pool: orNull.amount,
         commission: orNull.amount,
-        fromAt: orNull.time,
-        toAt: orNull.time,
+        ...each(orNull.time, 'fromAt', 'toAt'),
       }),
     ),
     sets: objectOrNull({
-      execution: orNull.number,
-      consensus: orNull.number,
-      snapshot: orNull.number,
-      limit: orNull.number,
+      ...each(orNull.number, 'execution', 'consensus', 'snapshot', 'limit'),
     }),
   }),
   metrics: {
@@ -150,10 +134,9 @@ export const definition = {
     chain_staking_authority_balance_tokens: gauge(
       'Native balance of the authority of the validator, which pays for staking transactions.',
     ),
-    chain_staking_authority_balance_minimum_tokens: {
-      ...gauge('Native balance that the configuration expects of the authority at least.'),
-      noPanel: 'a setting; ChainStakingMismatch compares it',
-    },
+    chain_staking_authority_balance_minimum_tokens: gauge(
+      'Native balance that the configuration expects of the authority at least.',
+    ),
     chain_staking_self_stake_tokens: gauge('Stake of the authority, with delegations that do not count yet.'),
     chain_staking_self_stake_minimum_tokens: gauge('Stake that the authority of a member needs at least.'),
     chain_staking_threshold_tokens: gauge(

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { ACCUMULATOR_SCALE, FULL_COMMISSION, type StakingEpoch, type StakingValidator } from '../../parsers/staking.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
+import type { StakingConstants } from '../../config/staking.ts'
+
+type EpochLength = Pick<StakingConstants, 'epochBlocks' | 'delayRounds'>
 
 /** A finalized block; `at` in milliseconds since the epoch, null if its time is unknown. */
 export interface FinalizedBlock {
@@ -13,33 +16,15 @@ export interface IdentifiedValidator {
   readonly validator: StakingValidator
 }
 
-interface EpochLength {
-  readonly epochBlocks: bigint | null
-  readonly delayRounds: bigint | null
-  /** In milliseconds. */
-  readonly blockTime: number | null
-}
-
-interface EpochProgress {
-  /** Before the boundary the next boundary block, in the delay the last one. */
-  readonly boundaryBlock: bigint
-  /** Blocks since the last boundary, as a part of an epoch. */
-  readonly progress: number
-  /** When the boundary block is expected, or was; null while the block time is unknown. */
-  readonly boundaryAt: number | null
-  /** When the next epoch starts at the latest, at the current block time: rounds without a block count, too. */
-  readonly nextEpochAt: number | null
-}
-
 /**
  * Progress of the epoch at a block. Null if the length of an epoch is unknown, or the epoch of the node contradicts
- * it: the constants are those of another chain.
+ * it: the constants are those of another chain. `blockTime` is in milliseconds.
  */
 export const progressOf = (
   { epoch, isInDelay }: StakingEpoch,
   block: FinalizedBlock,
-  { epochBlocks, delayRounds, blockTime }: EpochLength,
-): EpochProgress | null => {
+  { epochBlocks, delayRounds, blockTime }: EpochLength & { readonly blockTime: number | null },
+) => {
   if (epochBlocks === null || delayRounds === null) return null
   const boundaries = (block.number + 1n) / epochBlocks
   if (epoch !== (isInDelay ? boundaries : boundaries + 1n)) return null
@@ -47,9 +32,13 @@ export const progressOf = (
   const atBlock = (number: bigint): number | null =>
     blockTime === null || block.at === null ? null : Math.round(block.at + Number(number - block.number) * blockTime)
   return {
+    /** Before the boundary the next boundary block, in the delay the last one. */
     boundaryBlock,
+    /** Blocks since the last boundary, as a part of an epoch. */
     progress: Number((block.number + 1n) % epochBlocks) / Number(epochBlocks),
+    /** When the boundary block is expected, or was; null while the block time is unknown. */
     boundaryAt: atBlock(boundaryBlock),
+    /** When the next epoch starts at the latest, at the current block time: rounds without a block count, too. */
     nextEpochAt: atBlock(boundaryBlock + delayRounds),
   }
 }

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { pastTime } from '../../core/bounds.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { minute } from '../../core/units.ts'
+import { minute, second } from '../../core/units.ts'
 import type { StakingEpoch, StakingValidator } from '../../parsers/staking.ts'
-import type { StakingConstants, StakingNetworks } from '../../config/staking.ts'
-import type { RpcEndpoint } from '../../sources/endpoints.ts'
+import type { StakingConstants } from '../../config/staking.ts'
 import type { Settings, Uses } from '../dependencies.ts'
 import type { definition } from './definition.ts'
 import {
@@ -24,16 +23,16 @@ import {
 } from './epoch.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
 import { inTokens, NOTHING_READ, type StakingReading, validatorReading, type ValidatorSets } from './reading.ts'
+import { requestTimeout } from '../shared/request.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
 
-type StakingUses = Uses<
-  'recorder' | 'clock' | 'ownKey' | 'ownBlock' | 'checkpoint',
+export type StakingUses = Uses<
+  'rpcUrl' | 'rpcAt' | 'recorder' | 'clock' | 'ownKey' | 'ownBlock' | 'checkpoint' | 'stakingNetworks',
   Settings<typeof definition, 'validatorId' | 'withdrawals' | 'expected'>
 >
-export type StakingPollOptions = Omit<StakingUses, 'timing'> & {
-  readonly rpc: RpcEndpoint
-  readonly networks: StakingNetworks
-}
+
+/** A call that takes longer waits in the queue of the node. */
+const CALL_TIMEOUT_MS = 2 * second
 
 /** What survives a restart: the id of the key, and the rewards. */
 const savedSchema = z.object({
@@ -44,9 +43,11 @@ const savedSchema = z.object({
 })
 type Saved = Readonly<z.output<typeof savedSchema>>
 
-/** Reads the staking precompile once per call. Values of a node that stops answering are kept for `keepFor` milliseconds. */
-export const createStakingPoll = (options: StakingPollOptions, keepFor: number) => {
-  const { clock, ownKey, recorder, checkpoint } = options
+/** Reads the staking precompile once per call. Values of a node that stops answering are kept for two intervals. */
+export const createStakingPoll = (uses: StakingUses) => {
+  const { rpcUrl, rpcAt, clock, ownKey, recorder, checkpoint, stakingNetworks, timing } = uses
+  const { ownBlock: newestOwn, validatorId, withdrawals, expected } = uses
+  const rpc = rpcAt(rpcUrl, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1)))
   const pace = createBlockPace()
   const readSets = createSetReader(clock)
   const readBalance = createBalanceReader(clock)
@@ -58,8 +59,7 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
 
   /** Asks once for each own block: after a failed request the beneficiary is unknown until the next one. */
   const readBeneficiary = async (node: StakingNode, finalized: bigint): Promise<StakingReading['beneficiary']> => {
-    const { expected } = options
-    const { height } = options.ownBlock
+    const { height } = newestOwn
     // The ledger stream may be ahead of execution.
     const isNew = height !== null && height <= finalized && height !== ownBlock?.height
     if (expected.beneficiary !== null && isNew) {
@@ -101,11 +101,11 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
 
   /** The validator of this key; null if the key is not registered. */
   const identify = async (state: StakingState, key: string): Promise<IdentifiedValidator | null> => {
-    const known = options.validatorId === null ? saved?.id : BigInt(options.validatorId)
+    const known = validatorId === null ? saved?.id : BigInt(validatorId)
     if (known !== undefined) {
       const validator = await state.validator(known)
       if (isOf(validator, key)) return { id: known, validator }
-      if (options.validatorId !== null) {
+      if (validatorId !== null) {
         throw new SourceError({
           doing: `read validator ${known}`,
           happened: 'it has another public key than this node',
@@ -125,14 +125,14 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
   }
 
   const readAll = async (key: string, signal: AbortSignal): Promise<StakingReading> => {
-    const node = createStakingNode(options.rpc, signal)
+    const node = createStakingNode(rpc, signal)
     const newest = await node.block('finalized')
     if (!newest) throw new NodeUnavailableError('no block is finalized')
     const block = { ...newest, at: pastTime(newest.at, clock.now()) }
     if (last?.key === key && last.reading.block?.number === block.number) return last.reading
     const state = node.at(block.number)
     const epoch = await state.epoch()
-    constants ??= options.networks(await node.chainId())
+    constants ??= stakingNetworks(await node.chainId())
     await addBlock(node, block)
     const progress = progressOf(epoch, block, { ...constants, blockTime: pace.blockTime() })
     await restore(key)
@@ -143,15 +143,15 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
       up: true,
       block,
       epoch: { ...epoch, progress },
-      expectedCommission: options.expected.commission,
-      expectedBalance: options.expected.authorityBalance,
+      expectedCommission: expected.commission,
+      expectedBalance: expected.authorityBalance,
       beneficiary: await readBeneficiary(node, block.number),
     }
     if (!found) return { ...reading, isRegistered: false }
     const { id, validator } = found
     const own = await state.delegator(id, validator.authAddress)
     const times = { now: epoch.epoch, delay: constants.withdrawalDelay }
-    const withdrawals = await readWithdrawals(state, found, times)
+    const requests = await readWithdrawals(state, found, times)
     const current = await readSets(state, epoch, constants.setLimit)
     const baseline = baselineOf(found, epoch, block)
     saved = { key, id, baseline, rewards: countRewards(baseline) }
@@ -161,7 +161,7 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
       isRegistered: true,
       authority: { address: validator.authAddress, balance: await readBalance(state, validator.authAddress) },
       validator: validatorReading({ ...found, epoch, own, sets: current, constants }),
-      withdrawals,
+      withdrawals: requests,
       rewards: saved.rewards,
       sets: current && { ...current.size, limit: current.limit },
     }
@@ -173,7 +173,7 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
     { now, delay }: Readonly<Record<'now' | 'delay', bigint>>,
   ): Promise<StakingReading['withdrawals']> => {
     const found: StakingReading['withdrawals'][number][] = []
-    for (const request of options.withdrawals) {
+    for (const request of withdrawals) {
       const { amount, epoch } = await state.withdrawal(id, validator.authAddress, request)
       if (amount > 0n) found.push({ request, amount, epoch: epoch + delay, isReady: now >= epoch + delay })
     }
@@ -189,7 +189,7 @@ export const createStakingPoll = (options: StakingPollOptions, keepFor: number) 
       return reading
     } catch (error) {
       if (!(error instanceof NodeUnavailableError)) throw error
-      const isRecent = last?.key === key && clock.elapsed() - last.at <= keepFor
+      const isRecent = last?.key === key && clock.elapsed() - last.at <= 2 * timing.interval
       const kept = isRecent && last ? last.reading : NOTHING_READ
       return { ...kept, hasKey: true, up: false, failure: error.state, reason: error.happened }
     }

@@ -9,15 +9,9 @@ import {
   WEI,
 } from '../../parsers/staking.ts'
 import type { StakingConstants } from '../../config/staking.ts'
-import { FLAGS } from './definition.ts'
-import {
-  type EpochRewards,
-  type FinalizedBlock,
-  type IdentifiedValidator,
-  membership,
-  type progressOf,
-  viewInForce,
-} from './epoch.ts'
+import type { ReadingOf } from '../dependencies.ts'
+import { definition, FLAGS } from './definition.ts'
+import { type IdentifiedValidator, membership, type progressOf, viewInForce } from './epoch.ts'
 
 type PerView<T> = Readonly<Record<SetView, T>>
 
@@ -31,28 +25,12 @@ export interface ValidatorSets {
   readonly weakest: bigint | null
 }
 
-export interface StakingReading {
+/** Without null, what the collector always knows. */
+export type StakingReading = ReadingOf<typeof definition> & {
   readonly hasKey: boolean
   readonly up: boolean
-  /** Why the node gave no answer; the failure is equal for repetitions. */
-  readonly failure: string | null
-  readonly reason: string | null
-  readonly block: FinalizedBlock | null
   readonly epoch: (StakingEpoch & { readonly progress: ReturnType<typeof progressOf> }) | null
-  readonly isRegistered: boolean | null
   readonly validator: ValidatorReading | null
-  /** `request`: the id among the requests of the authority; `epoch`: from which it can be withdrawn. */
-  readonly withdrawals: readonly {
-    readonly request: number
-    readonly amount: bigint
-    readonly epoch: bigint
-    readonly isReady: boolean
-  }[]
-  /** The last epochs, oldest first. */
-  readonly rewards: readonly EpochRewards[]
-  readonly sets: (PerView<number> & { readonly limit: number }) | null
-  /** The address that pays for staking transactions, and its native balance in wei; null if that is unknown. */
-  readonly authority: { readonly address: string; readonly balance: bigint | null } | null
   readonly expectedCommission: number | null
   /** In tokens. */
   readonly expectedBalance: number | null
@@ -61,18 +39,11 @@ export interface StakingReading {
 }
 
 export const NOTHING_READ: StakingReading = {
+  ...definition.reading.parse({}),
   hasKey: false,
   up: false,
-  failure: null,
-  reason: null,
-  block: null,
   epoch: null,
-  isRegistered: null,
   validator: null,
-  withdrawals: [],
-  rewards: [],
-  sets: null,
-  authority: null,
   expectedCommission: null,
   expectedBalance: null,
   beneficiary: null,

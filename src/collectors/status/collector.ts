@@ -3,7 +3,7 @@ import type { Context } from '../../core/clock.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
-import type { OfferCollector, Uses } from '../dependencies.ts'
+import type { Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 export interface StatusReading extends StatusReport {
@@ -117,5 +117,3 @@ const samples = (report: StatusReading): readonly Sample[] => {
     ),
   ]
 }
-
-export const offer: OfferCollector<typeof definition> = { create: status }

@@ -6,7 +6,7 @@ import { redact } from '../../core/redaction/redact.ts'
 import { second } from '../../core/units.ts'
 import { BLOCK_STATES, CHUNK_LISTS, definition, TIMELINES } from './definition.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
-import type { OfferCollector, Uses } from '../dependencies.ts'
+import type { Uses } from '../dependencies.ts'
 
 /** Delay before the second read, in milliseconds: the node has then finished writing one copy of its metadata. */
 const retryDelay = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
@@ -101,5 +101,3 @@ const timelineSamples = (report: StorageReport, timeline: (typeof TIMELINES)[num
     ...(kind === null ? [] : [sample('chain_storage_timeline_info', 1, { timeline, kind })]),
   ]
 }
-
-export const offer: OfferCollector<typeof definition> = { create: storage }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { polling, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
-import { listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
+import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** The database's timelines; names of the slots, not of their content. */
 export const TIMELINES = ['primary', 'secondary'] as const
@@ -11,44 +11,34 @@ export const BLOCK_STATES = ['proposed', 'voted', 'finalized', 'verified'] as co
 const list = objectOrNull({ chunks: orNull.number, capacityBytes: orNull.number, usedBytes: orNull.number })
 const timeline = objectOrNull({
   kind: orNull.text,
-  historyBlocks: orNull.integer,
-  earliestBlock: orNull.integer,
-  latestBlock: orNull.integer,
-  autoExpireBlock: orNull.integer,
+  ...each(orNull.integer, 'historyBlocks', 'earliestBlock', 'latestBlock', 'autoExpireBlock'),
 })
 const identifiedBlock = objectOrNull({ number: orNull.integer, id: orNull.text, round: orNull.integer })
-
-const TIMING = { interval: '60s', timeout: '20s' } as const
 
 export const definition = {
   name: 'storage',
   help: "the node's database: capacity, usage, history, blocks by state",
   introduction:
     "The node's database, from the report of its tool every `storage.interval`. Series that the version of the report does not contain are absent; the sentinel 2^64 − 1 means unknown. The tool needs more permissions than the agent has: run it by `deploy/chain-agent-storage.timer` and set `storage.reportFile` to its output.",
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      devices: z
-        .array(z.string().min(1))
-        .min(1, 'expected at least one device')
-        .default(['/dev/triedb'])
-        .describe('the devices of the database, as in the configuration of the node'),
-      reportFile: z
-        .string()
-        .min(1)
-        .nullable()
-        .default(null)
-        .describe('read the report from this file, written by chain-agent-storage.timer'),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('60s', '20s', {
+    ...polling('60s'),
+    devices: z
+      .array(z.string().min(1))
+      .min(1, 'expected at least one device')
+      .default(['/dev/triedb'])
+      .describe('the devices of the database, as in the configuration of the node'),
+    reportFile: z
+      .string()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe('read the report from this file, written by chain-agent-storage.timer'),
+  }),
   reading: objectOf({
     devices: listOf(
       objectOf({
         path: orNull.text,
-        capacityBytes: orNull.number,
-        usedBytes: orNull.number,
-        usedRatio: orNull.number,
+        ...each(orNull.number, 'capacityBytes', 'usedBytes', 'usedRatio'),
       }),
     ),
     lists: objectOf({ fast: list, slow: list, free: list }),
@@ -57,8 +47,7 @@ export const definition = {
     latestBlock: objectOf({
       proposed: identifiedBlock,
       voted: identifiedBlock,
-      finalized: orNull.integer,
-      verified: orNull.integer,
+      ...each(orNull.integer, 'finalized', 'verified'),
     }),
     complete: orNull.flag,
     unknownLines: orNull.number,

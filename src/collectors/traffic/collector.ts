@@ -1,12 +1,12 @@
-import type { Clock, Context } from '../../core/clock.ts'
-import { type Collector, metadataOf, poll, type Timing } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
+import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { withinBounds } from '../../core/bounds.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import { parsePrometheusText, type PrometheusSample, withoutFutureTimes } from '../../parsers/prometheus-text.ts'
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import { failureState, request, requestTimeout } from '../shared/request.ts'
-import type { OfferCollector } from '../dependencies.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 import { definition, OTEL_URL, STATUS_CLASSES, TRAFFIC_DURATIONS, TRAFFIC_METHODS } from './definition.ts'
 import { freshSamples, withoutDots } from '../native/series.ts'
 
@@ -16,18 +16,13 @@ interface TrafficReading {
   readonly state: string
 }
 
-export interface TrafficEndpoint {
+interface TrafficEndpoint {
   readonly endpoint: MetricsEndpoint
   /** Whether the RPC itself responds: its values are never those of a process that has ended. */
   readonly isOwn: boolean
 }
 
-interface TrafficCollectorOptions {
-  /** Read in this order until one has metrics of the RPC. */
-  readonly endpoints: readonly [TrafficEndpoint, ...TrafficEndpoint[]]
-  readonly clock: Clock
-  readonly timing: Timing
-}
+type TrafficUses = Uses<'rpcUrl' | 'isRpcOfNode' | 'nativeAt' | 'clock', Settings<typeof definition, 'url'>>
 
 /** The RPC pushes every 2.5 s, and the agent alone sends two requests a second. In milliseconds. */
 const STALE_AFTER = minute / 2
@@ -39,7 +34,14 @@ const AMBIGUOUS =
  * Requests of the users of the RPC. A branch of the node serves its metrics at the port of the RPC
  * (monad-rpc/src/middleware/metrics.rs, prometheus_metrics), without timestamps and in the names of the collector.
  */
-export const traffic = ({ endpoints, clock, timing }: TrafficCollectorOptions): Collector<TrafficReading> => {
+export const traffic = (uses: TrafficUses): Collector<TrafficReading> => {
+  const { url, rpcUrl, isRpcOfNode, nativeAt, clock, timing } = uses
+  const at = (address: string, isOwn: boolean): TrafficEndpoint => ({
+    endpoint: nativeAt(address, requestTimeout(timing, 2)),
+    isOwn,
+  })
+  const otel = at(url ?? OTEL_URL, false)
+  const own = url === null && isRpcOfNode ? at(new URL('/metrics', rpcUrl).href, true) : null
   /** `changedAt` is null until the number has changed: the first ones may be those of an RPC that has stopped. */
   let last: { readonly requests: number; readonly changedAt: number | null } | undefined
 
@@ -64,10 +66,8 @@ export const traffic = ({ endpoints, clock, timing }: TrafficCollectorOptions): 
   }
 
   const read = async ({ signal }: Context): Promise<TrafficReading> => {
-    const [first, ...others] = endpoints
-    let reading = await readFrom(first, signal)
-    for (const one of others) if (reading.traffic === null) reading = await readFrom(one, signal)
-    return reading
+    const reading = own && (await readFrom(own, signal))
+    return !reading || reading.traffic === null ? readFrom(otel, signal) : reading
   }
 
   return {
@@ -82,13 +82,7 @@ export const traffic = ({ endpoints, clock, timing }: TrafficCollectorOptions): 
 }
 
 /** The metrics of the RPC at one time. */
-interface Traffic {
-  readonly samples: readonly Sample[]
-  /** The newest timestamp, in milliseconds since the epoch; null without timestamps. */
-  readonly newestAt: number | null
-  /** The executed requests. The agent's own increase it every few seconds. */
-  readonly requests: number
-}
+type Traffic = Exclude<ReturnType<typeof readTraffic>, string | undefined>
 
 /**
  * The series of one push have the same time, and the next push follows after 2.5 s (monad-rpc/src/middleware/metrics.rs,
@@ -101,15 +95,15 @@ const ONE_PUSH_MS = 4 * second
  * (TimingsLayer::on_close) records for each method. Undefined if there are none. `ambiguous`: a collector without
  * timestamps serves the series of a process that has ended until they expire, next to those of the one that runs.
  */
-const readTraffic = (all: readonly PrometheusSample[]): Traffic | 'ambiguous' | undefined => {
+const readTraffic = (all: readonly PrometheusSample[]) => {
   const own = all.map(withoutDots).flatMap((one) => {
     const [, name] = METRIC.exec(one.name) ?? []
     return name === undefined ? [] : [{ ...one, name: name.replace('_duration_seconds', '_duration') }]
   })
   const { fresh: current, newestAt } = freshSamples(own, ONE_PUSH_MS)
-  if (haveSeveralProcesses(current)) return 'ambiguous'
+  if (haveSeveralProcesses(current)) return 'ambiguous' as const
   const executions = current.filter(({ labels }) => labels['type'] === 'total' && (labels['secondary'] ?? '') === '')
-  const samples = [
+  const samples: readonly Sample[] = [
     ...methodSamples(executions),
     ...durationSamples(executions),
     ...statusSamples(current),
@@ -117,7 +111,13 @@ const readTraffic = (all: readonly PrometheusSample[]): Traffic | 'ambiguous' | 
     ...sampleIfKnown('chain_traffic_websockets', sumOf(current, 'ws_active_connections')),
   ]
   if (samples.length === 0) return undefined
-  return { samples, newestAt, requests: sumOf(executions, 'rpc_execution_duration_count') ?? 0 }
+  return {
+    samples,
+    /** The newest timestamp, in milliseconds since the epoch; null without timestamps. */
+    newestAt,
+    /** The executed requests. The agent's own increase it every few seconds. */
+    requests: sumOf(executions, 'rpc_execution_duration_count') ?? 0,
+  }
 }
 
 /**
@@ -196,20 +196,4 @@ const statusSamples = (series: readonly PrometheusSample[]): readonly Sample[] =
     const own = series.filter(({ labels }) => labels['http_response_status_code']?.charAt(0) === status.charAt(0))
     return sample('chain_traffic_responses_total', sumOf(own, 'rpc_request_duration_count') ?? 0, { status })
   })
-}
-
-export const offer: OfferCollector<typeof definition> = {
-  create: ({ url, rpcUrl, isRpcOfNode, nativeAt, clock, timing }) => {
-    const at = (address: string, isOwn: boolean): TrafficEndpoint => ({
-      endpoint: nativeAt(address, requestTimeout(timing, 2)),
-      isOwn,
-    })
-    const collector = at(url ?? OTEL_URL, false)
-    const isOwnRead = url === null && isRpcOfNode
-    return traffic({
-      endpoints: isOwnRead ? [at(new URL('/metrics', rpcUrl).href, true), collector] : [collector],
-      clock,
-      timing,
-    })
-  },
 }

@@ -23,7 +23,7 @@ import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { type Context } from '../../core/clock.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
-import type { OfferCollector, Settings, Uses } from '../dependencies.ts'
+import type { Settings, Uses } from '../dependencies.ts'
 
 export interface VersionReading {
   /** A map from the name in the configuration. */
@@ -208,5 +208,3 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
     ),
   }
 }
-
-export const offer: OfferCollector<typeof definition> = { role: 'derived', create: version }

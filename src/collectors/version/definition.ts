@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { file, label, polling, timed } from '../../core/settings.ts'
-import { gauge, open } from '../../core/metric.ts'
-import { listOf, mapOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
+import { gauge, open, opens } from '../../core/metric.ts'
+import { each, listOf, mapOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
 /** Sources of the running version: the RPC, the metrics of consensus. */
 export const RUNNING_SOURCES = ['rpc', 'native'] as const
@@ -19,34 +19,25 @@ const resultOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
       .catch(undefined),
   })
 
-const TIMING = { interval: '1m', timeout: '20s' } as const
-
 export const definition = {
   name: 'version',
   help: 'installed and running versions, and whether the node is ready for the next fork',
   introduction:
     'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. It is unknown if a pin that the agent does not evaluate may decide: by release or origin, with another pattern than `*`, or of all packages below priority 500. The package and the programs are read again if `var/lib/dpkg/status` below `version.rootDirectory`, or the file of the program, has changed, and every ten minutes. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
-  settings: z
-    .strictObject({
-      ...polling(TIMING),
-      package: label.nullable().default(null).describe("the node's Debian package; null: the name prefix"),
-      rootDirectory: file("the directory that has apt's `var/lib/apt/lists` and `etc/apt`").default('/'),
-      programs: z
-        .array(label)
-        .default(['node'])
-        .describe('the programs, without the name prefix, that print their version with --version'),
-      forksFile: file('forks and releases of networks, in addition to those that are shipped').nullable().default(null),
-    })
-    .transform(timed(TIMING))
-    .prefault({}),
+  settings: timed('1m', '20s', {
+    ...polling('1m'),
+    package: label.nullable().default(null).describe("the node's Debian package; null: the name prefix"),
+    rootDirectory: file("the directory that has apt's `var/lib/apt/lists` and `etc/apt`").default('/'),
+    programs: z
+      .array(label)
+      .default(['node'])
+      .describe('the programs, without the name prefix, that print their version with --version'),
+    forksFile: file('forks and releases of networks, in addition to those that are shipped').nullable().default(null),
+  }),
   reading: objectOf({
     programs: mapOf(
       resultOf({
-        program: orNull.text,
-        version: orNull.text,
-        tag: orNull.text,
-        commit: orNull.text,
-        branch: orNull.text,
+        ...each(orNull.text, 'program', 'version', 'tag', 'commit', 'branch'),
       }),
     ),
     package: resultOf({ package: orNull.text, version: orNull.text, installedAt: orNull.time, isHeld: orNull.flag }),
@@ -59,10 +50,8 @@ export const definition = {
       .array(
         objectOf({
           fork: objectOf({
-            name: orNull.text,
-            kind: orNull.text,
+            ...each(orNull.text, 'name', 'kind', 'minimumVersion'),
             activationAt: orNull.time,
-            minimumVersion: orNull.text,
           }),
           checks: listOf(objectOf({ check: orNull.text, ready: orNull.flag })),
           promotionDue: orNull.flag,
@@ -74,14 +63,10 @@ export const definition = {
     forksReviewedAt: orNull.time,
   }),
   metrics: {
-    chain_node_build_info: gauge('Constant 1; the installed program as it reports itself.', {
-      program: open,
-      version: open,
-      tag: open,
-      commit: open,
-      branch: open,
-      modified: open,
-    }),
+    chain_node_build_info: gauge(
+      'Constant 1; the installed program as it reports itself.',
+      opens('program', 'version', 'tag', 'commit', 'branch', 'modified'),
+    ),
     chain_node_running_info: gauge('Constant 1; the running version, of the RPC and of the metrics of consensus.', {
       source: RUNNING_SOURCES,
       version: open,
@@ -101,13 +86,9 @@ export const definition = {
     chain_fork_activation_timestamp_seconds: gauge('Activation time of the fork or of the mandatory release.', {
       fork: open,
     }),
-    chain_forks_reviewed_timestamp_seconds: {
-      ...gauge(
-        'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of the own list; absent if the shipped list does not have the chain and there is no own one.',
-      ),
-      noPanel: 'it changes with an upgrade of the agent; ChainUpgradeDue.fork-list compares it',
-      noScenario: 'a constant of the configuration',
-    },
+    chain_forks_reviewed_timestamp_seconds: gauge(
+      'Day on which the list of forks was last compared with the public sources: that of the shipped list, or a later one of the own list; absent if the shipped list does not have the chain and there is no own one.',
+    ),
     chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', { fork: open, check: FORK_CHECKS }),
   },
 } as const

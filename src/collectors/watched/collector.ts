@@ -2,19 +2,14 @@ import { z } from 'zod'
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { minute } from '../../core/units.ts'
+import { inSeconds, minute } from '../../core/units.ts'
 import { HEALTH_STATES } from '../../domain/health.ts'
 import type { ReceivedHeartbeat } from '../../domain/heartbeat.ts'
 import { heartbeatSchema } from '../../parsers/heartbeat.ts'
-import type { ProbePort } from '../../sources/endpoints.ts'
-import type { OfferCollector, ReadingOf, Uses } from '../dependencies.ts'
+import type { ReadingOf, Settings, Uses } from '../dependencies.ts'
 import { definition, PORT_STATES } from './definition.ts'
 
-type WatchedCollectorOptions = Uses<'checkpoint' | 'heartbeatInbox'> & {
-  readonly node: string
-  /** Null: the port is not tested. */
-  readonly probe: ProbePort | null
-}
+type WatchedUses = Uses<'checkpoint' | 'heartbeatInbox' | 'probeFor', Settings<typeof definition, 'name' | 'port'>>
 
 type Reading = ReadingOf<typeof definition>
 
@@ -27,13 +22,11 @@ const saved = z.object({ node: z.string(), at: z.number(), heartbeat: heartbeatS
  * What another node's agent reports about it, when it last did, and whether the public port of the node answers. The
  * last heartbeat is kept: after a restart of the watcher the node may be silent.
  */
-export const watched = ({
-  node,
-  heartbeatInbox: inbox,
-  probe,
-  checkpoint,
-  timing,
-}: WatchedCollectorOptions): Collector<Reading> => {
+export const watched = (uses: WatchedUses): Collector<Reading> => {
+  const { heartbeatInbox: inbox, checkpoint, timing } = uses
+  const node = uses.name ?? ''
+  /** Null: the port is not tested. */
+  const probe = uses.port === null ? null : uses.probeFor(uses.port, timing.timeout)
   let kept: ReceivedHeartbeat | null = null
 
   const read = async ({ clock, signal }: Context): Promise<Reading> => {
@@ -72,9 +65,7 @@ export const watched = ({
       }
     },
     samples: ({ receivedAt, heartbeat, port }): readonly Sample[] => [
-      ...sampleIfKnown('chain_watched_heartbeat_timestamp_seconds', receivedAt === null ? null : receivedAt / 1000, {
-        node,
-      }),
+      ...sampleIfKnown('chain_watched_heartbeat_timestamp_seconds', inSeconds(receivedAt), { node }),
       ...(heartbeat === null
         ? []
         : [
@@ -93,12 +84,4 @@ export const watched = ({
       ...(port !== null && { [`port of ${node}`]: port }),
     }),
   }
-}
-
-export const offer: OfferCollector<typeof definition> = {
-  hasWork: ({ name }) => name !== null,
-  create: ({ name, port, heartbeatInbox, probeFor, checkpoint, timing }) => {
-    const probe = port === null ? null : probeFor(port, timing.timeout)
-    return watched({ node: name ?? '', heartbeatInbox, probe, checkpoint, timing })
-  },
 }

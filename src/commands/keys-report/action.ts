@@ -13,7 +13,7 @@ export const reportKeys = async ({ io, exit, options }: ActionContext<ConfigOpti
   const exec = createExec({ clock: io.clock, path })
   const readPrefix = createPrefix({ exec, path, configured: config.prefix })
   try {
-    const examine = createKeyExaminer({ keyFiles, readPrefix, places: config.node })
+    const examine = createKeyExaminer({ keyFiles, readPrefix, keyFolders: config.node })
     io.stdout.write(renderKeyReport(await examine(io.signal)))
   } finally {
     exec.killAll()

@@ -1,6 +1,7 @@
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
-import { recordOf, wholeSecond } from '../../collectors/consensus/window.ts'
+import { wholeSecond } from '../../collectors/consensus/window.ts'
+import { recordFor } from '../../core/record.ts'
 import { ParseError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/metric.ts'
 import { hour, minute, parseU64, second } from '../../core/units.ts'
@@ -136,7 +137,7 @@ export type Fold = ReturnType<typeof createFold>
 const withDebugLine = (found: ConsensusLogReading): ConsensusLogReading => ({
   ...found,
   blocksyncActive: found.blocksyncActive ?? (found.isWhole ? false : null),
-  messages: recordOf(CONSENSUS_KINDS, (kind) => found.messages[kind] ?? (found.isCovered ? 0 : null)),
+  messages: recordFor(CONSENSUS_KINDS, (kind) => found.messages[kind] ?? (found.isCovered ? 0 : null)),
   seen: { ...found.seen, debug_line: 1 },
 })
 

@@ -1,6 +1,6 @@
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
-import { recordOf } from '../../collectors/consensus/window.ts'
+import { recordFor } from '../../core/record.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { figure, utc } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
@@ -42,7 +42,7 @@ const factsOf = (parts: ReportParts) => {
     const values = minutes.map((_, at) => valueOf(at))
     return values.length < range.minutes ? null : total(values)
   }
-  const messages = recordOf(CONSENSUS_KINDS, (kind) => sum((at) => minutes[at]?.found.messages[kind] ?? null))
+  const messages = recordFor(CONSENSUS_KINDS, (kind) => sum((at) => minutes[at]?.found.messages[kind] ?? null))
   return {
     ...facts,
     window: {

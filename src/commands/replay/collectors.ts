@@ -91,7 +91,7 @@ export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly
         exec,
         unitNames,
         units: logged,
-        alsoExamined: {},
+        serviceUnits: {},
         readOldest: () => Promise.reject(noProgram()),
         readNewest: () => Promise.resolve(undefined),
         unitLogs: NO_UNIT_LOGS,

@@ -76,7 +76,7 @@ const readKeys = async (
   const readPrefix: ReadPrefix = () => Promise.resolve({ word, from: 'configuration' })
   const folders = await resolveFolders(node, { prefix: word, files: keyFiles })
   const backupDirectory = from ?? folders.backupDirectory
-  const files = await createKeyExaminer({ keyFiles, readPrefix, places: { ...node, backupDirectory } })(signal)
+  const files = await createKeyExaminer({ keyFiles, readPrefix, keyFolders: { ...node, backupDirectory } })(signal)
   const secp = await keyFiles.read(
     backupOf({ backupDirectory }, 'secp'),
     (text) => readKeyMaterial(text).material?.publicKey ?? null,

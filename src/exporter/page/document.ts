@@ -30,10 +30,10 @@ export const addPage = (add: Add, render: () => Promise<string>): void => {
 
 export const addAssets = (add: Add): void => {
   const { style, script } = pageAssets()
-  for (const { path, type, body, compressed } of [style, script]) {
-    add(path, (request, response) => {
+  for (const asset of [style, script]) {
+    add(asset.path, (request, response) => {
       response.set({ 'Cache-Control': 'public, max-age=31536000, immutable' })
-      sendBody(request, response, { type, plain: body, compressed })
+      sendBody(request, response, asset)
     })
   }
 }

@@ -1,5 +1,6 @@
 import { figure, utc } from '../../core/format.ts'
 import type { Tone } from '../../domain/health.ts'
+import type { OverviewResponse } from '../../parsers/agent-api.ts'
 import { html, type Html } from './html.ts'
 
 export const SIGNS: Readonly<Record<Tone, string>> = {
@@ -13,7 +14,9 @@ export const SIGNS: Readonly<Record<Tone, string>> = {
 /** The meaning of a sign, for screen readers. */
 const WORDS: Partial<Record<Tone, string>> = { notice: 'attention: ', bad: 'problem: ' }
 
-export const sign = (tone: Tone | undefined): Html | null =>
+type Toned<Shown> = Omit<Shown, 'tone'> & { readonly tone: Tone | null | undefined }
+
+export const sign = (tone: Tone | null | undefined): Html | null =>
   tone === 'notice' || tone === 'bad'
     ? html`<span class="sign" aria-hidden="true">${SIGNS[tone]} </span><span class="hidden">${WORDS[tone]}</span>`
     : null
@@ -31,20 +34,17 @@ export const renderHeadline = (tone: Tone, word: string, sentence: string): Html
 
 export const time = (at: number): Html => html`<time datetime="${new Date(at).toISOString()}">${timeText(at)}</time>`
 
-/** A number that is shown large. */
-export interface Figure {
-  readonly label: string
-  /** Null is unknown. */
-  readonly value: string | null
-  readonly unknownBecause: string | null
-  /** The limits in words; null without any. */
-  readonly limit: string | null
-  readonly tone: Tone | undefined
-  /** The values of the last hour, oldest first, null where it was unknown; null if it has no history. */
-  readonly history: readonly (number | null)[] | null
-}
+export type KeyFigure = OverviewResponse['figures'][number]
 
-export const renderFigure = ({ label, value, unknownBecause, limit, tone, history }: Figure): Html =>
+/** A number that is shown large. */
+export const renderFigure = ({
+  label,
+  value,
+  unknownBecause,
+  limit,
+  tone,
+  history,
+}: Toned<Omit<KeyFigure, 'name'>>): Html =>
   html`<li class="figure ${tone}">
     <span class="label">${label}</span>
     <span class="value">${sign(tone)}${value ?? 'unknown'}</span>
@@ -89,13 +89,9 @@ const renderSparkline = (values: readonly (number | null)[], label: string): Htm
 
 const rounded = (value: number): string => figure(Number(value.toPrecision(4)))
 
-interface LabelledText {
-  readonly label: string
-  readonly text: string
-  readonly tone: Tone | undefined
-}
+type SectionFact = OverviewResponse['sections'][number]['groups'][number]['facts'][number]
 
-export const renderFact = ({ label, text, tone }: LabelledText): Html =>
+export const renderFact = ({ label, text, tone }: Toned<Omit<SectionFact, 'value'>>): Html =>
   html`<div>
     <dt>${label}</dt>
     <dd class="${tone}">${sign(tone)}${text}</dd>

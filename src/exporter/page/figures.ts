@@ -16,12 +16,7 @@ import {
 import { blocksBehind, blocksyncLeft, blocksyncLeftText } from '../../health/gap.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
 import { whyUnknown, type View } from '../../health/sections/section.ts'
-import type { Figure } from './elements.ts'
-
-/** A number that decides about the state, next to the limit of its alert. */
-export interface KeyFigure extends Figure {
-  readonly name: string
-}
+import type { KeyFigure } from './elements.ts'
 
 type Measured = Pick<View, 'known' | 'at'>
 
@@ -39,7 +34,7 @@ interface Definition {
   /** Collectors whose failures explain that it is unknown. */
   readonly from: readonly string[]
   readonly absent?: (from: Measured) => string | undefined
-  readonly hasHistory: boolean
+  readonly hasHistory?: false
 }
 
 const noBlock = ({ known }: Measured): string | undefined => noBlockReason(known)
@@ -65,7 +60,6 @@ const DEFINITIONS: readonly Definition[] = [
     limitText: (limit) => `${limit} s of blocks`,
     from: ['reference', 'rpc', 'status'],
     absent: noBlock,
-    hasHistory: true,
   },
   {
     name: 'blockAge',
@@ -76,7 +70,6 @@ const DEFINITIONS: readonly Definition[] = [
     limitText: seconds,
     from: ['rpc', 'ledger'],
     absent: noBlock,
-    hasHistory: true,
   },
   {
     name: 'rate',
@@ -85,7 +78,6 @@ const DEFINITIONS: readonly Definition[] = [
     text: (_, from) => networkRateText(from) ?? '',
     from: ['derived'],
     absent: noRateReason,
-    hasHistory: true,
   },
   {
     name: 'window',
@@ -99,7 +91,6 @@ const DEFINITIONS: readonly Definition[] = [
     limitText: (limit) => count(limit, 'block'),
     from: ['reference', 'derived'],
     absent: () => NO_WINDOW,
-    hasHistory: true,
   },
   {
     name: 'services',
@@ -107,7 +98,6 @@ const DEFINITIONS: readonly Definition[] = [
     measure: ({ known }) => (servicesOf(known).length === 0 ? undefined : servicesDown(known).length),
     text: (value, { known }) => (value === 0 ? 'none' : `${value}: ${servicesDown(known).join(', ')}`),
     from: ['services'],
-    hasHistory: true,
   },
   {
     name: 'database',
@@ -117,7 +107,6 @@ const DEFINITIONS: readonly Definition[] = [
     alert: ['ChainStorageFull', 'above'],
     limitText: share,
     from: ['execution', 'storage'],
-    hasHistory: true,
   },
   {
     name: 'disk',
@@ -127,7 +116,6 @@ const DEFINITIONS: readonly Definition[] = [
     alert: ['ChainDiskFull', 'below'],
     limitText: share,
     from: ['host'],
-    hasHistory: true,
   },
 ]
 
@@ -135,24 +123,21 @@ const DEFINITIONS: readonly Definition[] = [
 const CAPACITY = hour / (15 * second)
 
 /** The key figures of the last hour, in memory: 240 numbers for each. */
-export interface History {
-  record(from: Measured): void
-  of(name: string): readonly (number | null)[]
-}
+export type History = ReturnType<typeof createHistory>
 
-export const createHistory = (): History => {
+export const createHistory = () => {
   const values = new Map(
-    DEFINITIONS.filter(({ hasHistory }) => hasHistory).map(({ name }) => [name, new Array<number | null>()]),
+    DEFINITIONS.filter(({ hasHistory = true }) => hasHistory).map(({ name }) => [name, new Array<number | null>()]),
   )
   return {
-    record: (from) => {
+    record: (from: Measured): void => {
       for (const { name, measure } of DEFINITIONS) {
         const list = values.get(name)
         list?.push(measure(from) ?? null)
         if (list && list.length > CAPACITY) list.shift()
       }
     },
-    of: (name) => values.get(name) ?? [],
+    of: (name: string): readonly (number | null)[] => values.get(name) ?? [],
   }
 }
 
@@ -161,7 +146,7 @@ export const keyFigures = (
   { history, limitOf }: { readonly history: History; readonly limitOf: LimitOf },
 ): readonly KeyFigure[] =>
   DEFINITIONS.map((definition) => {
-    const { name, label, measure, text, from, absent, hasHistory } = definition
+    const { name, label, measure, text, from, absent, hasHistory = true } = definition
     const value = measure(view)
     const limits = limitsOf(definition, limitOf)
     const reasons = from.flatMap((collector) => {
@@ -173,41 +158,35 @@ export const keyFigures = (
       label,
       value: value === undefined ? null : text(value, view),
       unknownBecause: value === undefined ? (absent?.(view) ?? (reasons.join('; ') || 'no source reports it')) : null,
-      limit: limits.map(({ severity, limit }) => `${severity} ${limit.words}`).join(', ') || null,
-      tone: value === undefined ? 'unknown' : toneOf(definition, { value, view, limits }),
+      limit: limits.map(({ words }) => words).join(', ') || null,
+      tone: value === undefined ? 'unknown' : (toneOf(definition, { value, view, limits }) ?? null),
       history: hasHistory ? history.of(name) : null,
     }
   })
 
 const BLOCKED_BY_STATESYNC: readonly string[] = ['difference', 'blockAge', 'window']
 
-interface Limit {
-  readonly severity: 'warning' | 'critical'
-  readonly limit: { readonly value: number; readonly words: string }
-}
+type Limits = ReturnType<typeof limitsOf>
 
-const limitsOf = ({ alert, limitText = figure }: Definition, limitOf: LimitOf): readonly Limit[] =>
-  alert === undefined
-    ? []
-    : (['warning', 'critical'] as const).flatMap((severity) => {
-        const value = limitOf(alert[0], severity)
-        return value === undefined ? [] : [{ severity, limit: { value, words: `${alert[1]} ${limitText(value)}` } }]
-      })
+const limitsOf = ({ alert: [name, side] = ['', 'above'], limitText = figure }: Definition, limitOf: LimitOf) =>
+  (['warning', 'critical'] as const).flatMap((severity) => {
+    const limit = limitOf(name, severity)
+    return limit === undefined ? [] : [{ severity, side, limit, words: `${severity} ${side} ${limitText(limit)}` }]
+  })
 
 const toneOf = (
-  { name, alert, compared = (value) => value }: Definition,
-  { value, view, limits }: { readonly value: number; readonly view: View; readonly limits: readonly Limit[] },
+  { name, compared = (value) => value }: Definition,
+  { value, view, limits }: { readonly value: number; readonly view: View; readonly limits: Limits },
 ): Tone | undefined => {
   // The alerts on blocks do not fire while no block can arrive.
-  if (alert !== undefined && BLOCKED_BY_STATESYNC.includes(name) && isSyncing(view.known)) return undefined
+  if (BLOCKED_BY_STATESYNC.includes(name) && isSyncing(view.known)) return undefined
   // The alert is about the difference of the RPC.
   if (name === 'difference' && view.known.value('chain_block_difference') === undefined) return undefined
   if (name === 'services') return value > 0 ? 'bad' : undefined
-  const exceeds = (severity: Limit['severity']): boolean =>
-    limits.some((one) => {
-      const difference = compared(value, view) - one.limit.value
-      return one.severity === severity && (alert?.[1] === 'below' ? difference < 0 : difference > 0)
-    })
-  if (exceeds('critical')) return 'bad'
-  return exceeds('warning') ? 'notice' : undefined
+  const exceeded = limits.filter(({ side, limit }) => {
+    const difference = compared(value, view) - limit
+    return side === 'below' ? difference < 0 : difference > 0
+  })
+  const isCritical = exceeded.some(({ severity }) => severity === 'critical')
+  return isCritical ? 'bad' : exceeded.length > 0 ? 'notice' : undefined
 }

@@ -1,17 +1,14 @@
 import { type Event, eventAsJson, isFirstReading } from '../../domain/event.ts'
 import { toApiJson } from '../../core/json.ts'
 import type { RecentRound } from '../../domain/round.ts'
-import type { Tone } from '../../domain/health.ts'
 import { isWatcher } from '../../health/facts.ts'
 import type { LimitOf } from '../../health/rules/index.ts'
-import type { Fact } from '../../health/sections/fact.ts'
-import { createView, isInUse, reasonsOf, type Section, whyUnknown } from '../../health/sections/section.ts'
+import { createView, isInUse, reasonsOf, type Section, type View, whyUnknown } from '../../health/sections/section.ts'
 import { SECTIONS } from '../../health/sections/sections.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
-import type { Diagnosis } from '../../health/diagnosis.ts'
 import type { OverviewResponse } from '../../parsers/agent-api.ts'
 import { runbookPath } from './elements.ts'
-import { type History, type KeyFigure, keyFigures } from './figures.ts'
+import { type History, keyFigures } from './figures.ts'
 
 /** What the status page is rendered from. */
 export interface OverviewInput {
@@ -26,31 +23,15 @@ export interface OverviewInput {
   readonly hostName: string | null
 }
 
-interface OverviewSection {
-  readonly name: string
-  readonly summary: { readonly text: string | null; readonly tone: Tone | undefined }
-  readonly groups: readonly {
-    readonly source: string
-    /** When the values were read, in milliseconds since the epoch; null if there is no reading. */
-    readonly readAt: number | null
-    readonly facts: readonly Fact[]
-  }[]
-  /** Why parts of it are unknown. */
-  readonly unknownBecause: readonly string[]
-}
-
 /** The status of the node, in the order in which it is shown. */
 export interface Overview {
   readonly at: number
-  readonly hostName: string | null
-  readonly version: string
-  readonly diagnosis: Diagnosis
+  /** When the state began. */
+  readonly since: number
+  /** The body of /api/v1/overview. */
+  readonly document: OverviewResponse
   /** Null on a watcher. */
   readonly rounds: readonly RecentRound[] | null
-  /** Why the rounds do not reach the present; null if they do. */
-  readonly roundsUnknownBecause: string | null
-  readonly figures: readonly KeyFigure[]
-  readonly sections: readonly OverviewSection[]
   /** The newest state changes but for first readings, newest first. */
   readonly events: readonly Event[]
 }
@@ -76,36 +57,49 @@ const MAX_EVENTS = 50
 export const createOverview = ({ snapshot, events, rounds, hostName, ...figures }: OverviewInput): Overview => {
   const view = createView(snapshot)
   const isWatching = isWatcher(view.known)
-  return {
-    at: snapshot.at,
-    hostName: snapshot.readings.status?.header.hostname ?? hostName,
+  const { word, sentence, exitCode, since, recovery, incident, causes } = view.diagnosis
+  const shownEvents = events
+    .filter((event) => !isFirstReading(event))
+    .slice(-MAX_EVENTS)
+    .toReversed()
+  const document: OverviewResponse = {
+    at: iso(snapshot.at),
     version: snapshot.version,
-    diagnosis: view.diagnosis,
-    rounds: isWatching ? null : rounds,
+    hostName: snapshot.readings.status?.header.hostname ?? hostName,
+    verdict: { word, sentence, exitCode, since: iso(since) },
+    recovery: { path: recovery.path, summary: recovery.summary, left: recovery.left },
+    incident,
+    findings: causes.map(({ explainedBy: _explainedBy, name, ...finding }) => ({
+      name,
+      ...finding,
+      runbook: name.startsWith('Chain') ? runbookPath(name) : null,
+    })),
+    rounds: (isWatching ? [] : rounds).map((one) => ({ ...one, round: one.round.toString(), at: iso(one.at) })),
     roundsUnknownBecause: whyUnknown(view.collector('ledger')),
     figures: keyFigures(view, figures).filter(({ value }) => value !== null || !isWatching),
     sections: SECTIONS.filter((section) => isInUse(section, view))
       .toSorted((a, b) => placeOf(a) - placeOf(b))
-      .map((section) => {
-        const { name, groups, summary } = section
-        const found = summary?.(view)
-        return {
-          name: name.replace('{prefix}', view.prefix),
-          summary: { text: found?.text ?? null, tone: found === null ? 'unknown' : found?.tone },
-          groups: groups.flatMap((group) => {
-            const facts = group.facts(view)
-            const { collector, source } = group
-            const hasReading = collector !== null && view.hasReading(collector)
-            const readAt = hasReading ? (view.collector(collector)?.lastSuccessAt ?? null) : null
-            return facts.length === 0 ? [] : [{ source, readAt, facts }]
-          }),
-          unknownBecause: reasonsOf(section, view),
-        }
-      }),
-    events: events
-      .filter((event) => !isFirstReading(event))
-      .slice(-MAX_EVENTS)
-      .toReversed(),
+      .map((section) => sectionOf(section, view)),
+    events: shownEvents.map(eventAsJson),
+  }
+  return { at: snapshot.at, since, document, rounds: isWatching ? null : rounds, events: shownEvents }
+}
+
+const sectionOf = (section: Section, view: View): OverviewResponse['sections'][number] => {
+  const found = section.summary?.(view)
+  return {
+    name: section.name.replace('{prefix}', view.prefix),
+    summary: found?.text ?? null,
+    tone: found === null ? 'unknown' : (found?.tone ?? null),
+    unknownBecause: reasonsOf(section, view),
+    groups: section.groups.flatMap(({ collector, source, facts: factsOf }) => {
+      const hasReading = collector !== null && view.hasReading(collector)
+      const readAt = hasReading ? (view.collector(collector)?.lastSuccessAt ?? null) : null
+      const facts = factsOf(view).map(({ label, text, value, tone = null }) => {
+        return { label, text, value: toApiJson(value), tone }
+      })
+      return facts.length === 0 ? [] : [{ source, readAt: readAt === null ? null : iso(readAt), facts }]
+    }),
   }
 }
 
@@ -116,46 +110,7 @@ const placeOf = ({ name }: Section): number => {
 }
 
 /** The title of the document: the host, whose beginning a narrow tab shows, and its state. */
-export const titleOf = ({ diagnosis: { word }, hostName }: Overview): string =>
-  `${hostName === null ? '' : `${hostName} · `}${word} · chain-agent`
+export const titleOf = ({ document: { verdict, hostName } }: Overview): string =>
+  `${hostName === null ? '' : `${hostName} · `}${verdict.word} · chain-agent`
 
 const iso = (at: number): string => new Date(at).toISOString()
-
-/** The body of /api/v1/overview: what the page at / shows. */
-export const renderOverview = (overview: Overview): OverviewResponse => {
-  const { at, hostName, version, diagnosis, rounds, roundsUnknownBecause, figures, sections, events } = overview
-  const { word, sentence, exitCode, since, recovery, incident, causes } = diagnosis
-  return {
-    at: iso(at),
-    version,
-    hostName,
-    verdict: { word, sentence, exitCode, since: iso(since) },
-    recovery: { path: recovery.path, summary: recovery.summary, left: recovery.left },
-    incident,
-    findings: causes.map(({ explainedBy: _explainedBy, name, ...finding }) => ({
-      name,
-      ...finding,
-      runbook: name.startsWith('Chain') ? runbookPath(name) : null,
-    })),
-    rounds: (rounds ?? []).map((round) => ({ ...round, round: round.round.toString(), at: iso(round.at) })),
-    roundsUnknownBecause,
-    figures: figures.map((figure) => ({ ...figure, tone: figure.tone ?? null })),
-    sections: sections.map(({ name, summary, groups, unknownBecause }) => ({
-      name,
-      summary: summary.text,
-      tone: summary.tone ?? null,
-      unknownBecause,
-      groups: groups.map(({ source, readAt, facts }) => ({
-        source,
-        readAt: readAt === null ? null : iso(readAt),
-        facts: facts.map(({ label, text, value, tone }) => ({
-          label,
-          text,
-          value: toApiJson(value),
-          tone: tone ?? null,
-        })),
-      })),
-    })),
-    events: events.map(eventAsJson),
-  }
-}

@@ -1,19 +1,15 @@
 import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
+import type { OverviewResponse } from '../../parsers/agent-api.ts'
 import { type Body, bodyOf } from './document.ts'
 import { timeText } from './elements.ts'
 import { html } from './html.ts'
 import { iconOf, renderDocument } from './layout.ts'
 import { createOverview, type Overview, type OverviewInput, titleOf } from './overview.ts'
 import { renderMain, renderParts } from './status.ts'
-import { createStream, type PageState, type Stream } from './stream.ts'
+import { createStream, type PageState } from './stream.ts'
 
-export interface StatusPage {
-  /** The document, at most a second old. */
-  document(): Promise<Body>
-  overview(): Promise<Overview>
-  readonly stream: Stream
-}
+export type StatusPage = ReturnType<typeof createStatusPage>
 
 interface StatusPageOptions {
   readonly clock: Clock
@@ -36,7 +32,7 @@ interface Rendered {
   document?: Promise<Body>
 }
 
-export const createStatusPage = ({ clock, version, read, complain }: StatusPageOptions): StatusPage => {
+export const createStatusPage = ({ clock, version, read, complain }: StatusPageOptions) => {
   const epoch = clock.now().toString(36)
   let last: Rendered | undefined
   /** Those in progress, by the age of the rules. */
@@ -58,7 +54,7 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
       at: overview.at,
       version: isChanged ? next : (before?.version ?? 0),
       title: titleOf(overview),
-      icon: iconOf(overview.diagnosis.word),
+      icon: iconOf(overview.document.verdict.word),
       parts,
     }
     last = { at: clock.elapsed(), rulesAge, overview, state }
@@ -80,7 +76,7 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
         title: state.title,
         path: '/',
         version,
-        icon: overview.diagnosis.word,
+        icon: overview.document.verdict.word,
         live: html`<p
           id="live"
           role="region"
@@ -97,11 +93,13 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
     )
 
   return {
-    document: async () => {
+    /** The document, at most a second old. */
+    document: async (): Promise<Body> => {
       const rendered = await current()
       return (rendered.document ??= documentOf(rendered))
     },
-    overview: async () => (await current()).overview,
+    /** The body of /api/v1/overview. */
+    overview: async (): Promise<OverviewResponse> => (await current()).overview.document,
     stream: createStream({ clock, epoch, read: async () => (await current(VIEWER_RULES_AGE_MS)).state, complain }),
   }
 }

@@ -6,18 +6,11 @@ import { html, type Html } from './html.ts'
 import { renderDocument } from './layout.ts'
 import { renderEvents } from './status.ts'
 
-interface EventsPage {
-  readonly version: string
-  /** Oldest first. */
-  readonly events: readonly Event[]
-  readonly severity: Severity
-}
-
 /** A page with more would be slow to read; /api/v1/events has all. */
 const MAX_EVENTS = 500
 
-/** The page at /events. */
-export const renderEventsPage = ({ version, events, severity }: EventsPage): string => {
+/** The page at /events, of events with the oldest first. */
+export const renderEventsPage = (version: string, events: readonly Event[], severity: Severity): string => {
   const matching = events.filter((event) => isAtLeast(event.severity, severity))
   const shown = matching.slice(-MAX_EVENTS).toReversed()
   return renderDocument({
@@ -42,11 +35,10 @@ export const renderEventsPage = ({ version, events, severity }: EventsPage): str
 
 const CURRENT = html` aria-current="true"`
 
-/** The severity that a request filters by; an error text if it is invalid. */
-export const readSeverity = (query: URLSearchParams): { readonly severity: Severity } | string => {
+/** The severity that a request filters by; undefined if it is invalid. */
+export const readSeverity = (query: URLSearchParams): Severity | undefined => {
   const text = query.get('severity') ?? 'info'
-  const severity = SEVERITIES.find((one) => one === text)
-  return severity === undefined ? `severity: expected one of ${SEVERITIES.join(', ')}` : { severity }
+  return SEVERITIES.find((one) => one === text)
 }
 
 /** The catalogue of metrics, as in docs/reference/metrics.md. */
@@ -112,17 +104,13 @@ export interface RunbookSource {
   read(name: string, prefix: string): Promise<string>
 }
 
-interface RunbookPagesOptions {
-  readonly source: RunbookSource
-  readonly version: string
-  /** The current name prefix of units and tools. */
-  readonly prefix: () => string
-}
-
 const INDEX = 'index'
 
-/** Pages from docs/runbooks. A file is read, and rendered, when it is requested first. */
-export const createRunbookPages = ({ source, version, prefix }: RunbookPagesOptions) => {
+/**
+ * Pages from docs/runbooks. A file is read, and rendered, when it is requested first. `prefix`: the current name prefix of units
+ * and tools.
+ */
+export const createRunbookPages = (source: RunbookSource, version: string, prefix: () => string) => {
   let names: Promise<readonly string[]> | undefined
   const texts = new Map<string, Promise<string>>()
   const pages = new Map<string, Promise<string>>()

@@ -2,7 +2,6 @@ import { type RecentRound, ROUND_STATES } from '../../domain/round.ts'
 import { count, duration, figure, joinList, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { html, type Html } from './html.ts'
-import type { Overview } from './overview.ts'
 
 type State = RecentRound['state']
 
@@ -16,7 +15,11 @@ const SILENT_MS = 5 * second
 const SILENT_COLUMN_MS = 2 * second
 const MOST_SILENT = 40
 
-type RoundsOfOverview = Pick<Overview, 'roundsUnknownBecause' | 'at'> & { readonly rounds: readonly RecentRound[] }
+interface RoundsOfOverview {
+  readonly rounds: readonly RecentRound[]
+  readonly roundsUnknownBecause: string | null
+  readonly at: number
+}
 
 /**
  * The newest rounds as a strip, and in words. A round is a bar: full height finalized, half proposed, open in the

@@ -1,11 +1,10 @@
 import type { Request } from 'express'
-import type { Event } from '../../domain/event.ts'
+import { type Event, SEVERITIES } from '../../domain/event.ts'
 import { STREAMING } from '../connections.ts'
 import { pageAssets } from './assets.ts'
 import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
 import { acceptsGzip, type Add, addAssets, bodyOf, sendBody, sendPage } from './document.ts'
 import type { StatusPage } from './page.ts'
-import { renderOverview } from './overview.ts'
 import {
   createRunbookPages,
   metricsHelp,
@@ -28,16 +27,16 @@ export interface PagesView {
 
 export const addPages = (add: Add, view: PagesView): void => {
   const { version, page } = view
-  const runbooks = createRunbookPages({ source: view.runbooks, version, prefix: view.prefix })
+  const runbooks = createRunbookPages(view.runbooks, version, view.prefix)
   const queryOf = ({ url }: Request) => new URL(url, 'http://agent').searchParams
 
   add('/', async (request, response) => {
     sendPage(request, response, await page.document())
   })
   add('/events', async (request, response) => {
-    const query = readSeverity(queryOf(request))
-    if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
-    else sendPage(request, response, await bodyOf(renderEventsPage({ version, ...query, events: await view.events() })))
+    const severity = readSeverity(queryOf(request))
+    if (severity === undefined) response.status(400).type('text').send(NO_SEVERITY)
+    else sendPage(request, response, await bodyOf(renderEventsPage(version, await view.events(), severity)))
   })
   add('/metrics-help', async (request, response) => {
     sendPage(request, response, await bodyOf(renderMetricsHelp(version)))
@@ -55,10 +54,10 @@ export const addPages = (add: Add, view: PagesView): void => {
 
   const { openApi } = pageAssets()
   add(openApi.path, (request, response) => {
-    sendBody(request, response, { type: openApi.type, plain: openApi.body, compressed: openApi.compressed })
+    sendBody(request, response, openApi)
   })
   add('/api/v1/overview', async (_request, response) => {
-    response.json(renderOverview(await page.overview()))
+    response.json(await page.overview())
   })
   add('/api/v1/stream', (request, response) => {
     if (request.method === 'HEAD') {
@@ -84,6 +83,7 @@ export const addPages = (add: Add, view: PagesView): void => {
   })
 }
 
+const NO_SEVERITY = `severity: expected one of ${SEVERITIES.join(', ')}\n`
 const NO_RUNBOOK = 'No such runbook; /runbooks/ lists them.\n'
 
 const nameIn = ({ params }: Request): string => String(params['name'])

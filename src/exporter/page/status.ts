@@ -1,21 +1,22 @@
+import type { OverviewResponse } from '../../parsers/agent-api.ts'
 import type { Event } from '../../domain/event.ts'
-import { count, shortDuration } from '../../core/format.ts'
+import { capital, count, shortDuration } from '../../core/format.ts'
 import { SEVERITY_TONES, STATUS_TONES } from '../../domain/health.ts'
-import { type HealthFinding, weightOf } from '../../health/finding.ts'
-import type { RecoveryAdvice } from '../../health/recovery.ts'
-import { renderFact, renderFigure, renderHeadline, runbookPath, sign, SIGNS, time } from './elements.ts'
+import { weightOf } from '../../health/finding.ts'
+import { renderFact, renderFigure, renderHeadline, sign, SIGNS, time } from './elements.ts'
 import { html, type Html } from './html.ts'
 import type { Overview } from './overview.ts'
 import { renderRounds } from './rounds.ts'
 
 /** The parts of the status page by the id of their element: each is sent again when it changes. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
-  const { diagnosis, rounds, figures, sections, events } = overview
+  const { document, rounds, events, at } = overview
+  const { findings, roundsUnknownBecause, figures, sections } = document
   const parts = new Map([
     ['state', renderState(overview)],
-    ['findings', renderFindings(diagnosis.causes)],
+    ['findings', renderFindings(findings)],
   ])
-  if (rounds !== null) parts.set('rounds', renderRounds({ ...overview, rounds }))
+  if (rounds !== null) parts.set('rounds', renderRounds({ rounds, roundsUnknownBecause, at }))
   if (figures.length > 0)
     parts.set(
       'figures',
@@ -52,24 +53,29 @@ const AGENT = 'agent'
 export const renderMain = (parts: ReadonlyMap<string, Html>): Html =>
   html`${[...parts].map(([id, part]) => html`<section id="${id}">${part}</section> `)}`
 
-const renderState = ({ diagnosis: { word, sentence, since, recovery, incident }, at, hostName }: Overview): Html =>
-  html`${hostName === null ? null : html`<p class="node">${hostName}</p>`}
+const renderState = ({ at, since, document }: Overview): Html => {
+  const { hostName, verdict, recovery, incident } = document
+  const { word, sentence } = verdict
+  return html`${hostName === null ? null : html`<p class="node">${hostName}</p>`}
     ${renderHeadline(STATUS_TONES[word], word, sentence)} ${recovery.path === 'none' ? null : renderRecovery(recovery)}
     <p>${word} since ${time(since)}${at - since < 1000 ? null : `, for ${shortDuration(at - since)}`}.</p>
     ${incident === null ? null : html`<p>Evidence: ${withCommands(`\`chain-agent incident ${incident}\``)}</p>`}`
+}
 
-const renderRecovery = ({ summary, left }: RecoveryAdvice): Html =>
+const renderRecovery = ({ summary, left }: OverviewResponse['recovery']): Html =>
   html`<p class="recovery">
     Recovery: ${summary}.${left === null ? null : html` <strong>${left}.</strong>`} The steps:
     ${withCommands('`chain-agent recover`')}
   </p>`
 
-const renderFindings = (findings: readonly HealthFinding[]): Html =>
+type Finding = OverviewResponse['findings'][number]
+
+const renderFindings = (findings: readonly Finding[]): Html =>
   html`<h2>Findings</h2>
     ${findings.length === 0 ? html`<p>None: no rule has a finding.</p>` : findings.map(renderFinding)}`
 
-const renderFinding = (finding: HealthFinding): Html => {
-  const { name, summary, timing, evidence, advice, consequences } = finding
+const renderFinding = (finding: Finding): Html => {
+  const { name, summary, timing, evidence, advice, consequences, runbook } = finding
   const severity = weightOf(finding)
   return html`<article class="finding ${SEVERITY_TONES[severity]}">
     <h3>
@@ -94,7 +100,7 @@ const renderFinding = (finding: HealthFinding): Html => {
       'consequences',
       consequences.map((one) => html`<li>${one.severity}: ${one.summary}</li>`),
     )}
-    ${name.startsWith('Chain') ? html`<p><a href="${runbookPath(name)}">Runbook ${name}</a></p>` : null}
+    ${runbook === null ? null : html`<p><a href="${runbook}">Runbook ${name}</a></p>`}
   </article>`
 }
 
@@ -112,11 +118,13 @@ const withCommands = (step: string): readonly Html[] =>
           </button>`,
   )
 
-const renderSection = ({ name, summary, groups, unknownBecause }: Overview['sections'][number]): Html => {
+const renderSection = (section: OverviewResponse['sections'][number]): Html => {
+  const { name, summary, tone, groups, unknownBecause } = section
   const number = groups.reduce((sum, { facts }) => sum + facts.length, 0)
-  const text = summary.tone === 'unknown' ? (summary.text ?? 'unknown') : summary.text
-  return html`<h2>${TITLES[name] ?? name}</h2>
-    ${text === null ? null : html`<p class="summary ${summary.tone}">${sign(summary.tone)}${text}</p>`}
+  const text = tone === 'unknown' ? (summary ?? 'unknown') : summary
+  const title = TITLES[name] ?? capital(name)
+  return html`<h2>${title}</h2>
+    ${text === null ? null : html`<p class="summary ${tone}">${sign(tone)}${text}</p>`}
     ${list(
       'reasons',
       unknownBecause.map((why) => html`<li>Unknown: ${why}</li>`),
@@ -125,31 +133,24 @@ const renderSection = ({ name, summary, groups, unknownBecause }: Overview['sect
       number === 0
         ? null
         : html`<details>
-            <summary>${count(number, 'value')}<span class="hidden"> of ${TITLES[name] ?? name}</span></summary>
+            <summary>${count(number, 'value')}<span class="hidden"> of ${title}</span></summary>
             ${groups.map(
               ({ source, readAt, facts }) =>
-                html`<p class="source">From ${source}${readAt === null ? null : html`, read ${time(readAt)}`}</p>
+                html`<p class="source">
+                    From ${source}${readAt === null ? null : html`, read ${time(Date.parse(readAt))}`}
+                  </p>
                   <dl>${facts.map(renderFact)}</dl>`,
             )}
           </details>`
     }`
 }
 
+/** Of sections whose name is not their title. */
 const TITLES: Readonly<Record<string, string>> = {
-  services: 'Services',
-  consensus: 'Consensus',
-  statesync: 'Statesync',
-  peers: 'Peers',
   rpc: 'RPC',
-  execution: 'Execution',
-  storage: 'Storage',
   staking: 'Staking and epoch',
-  duties: 'Duties',
-  host: 'Host',
-  keys: 'Keys',
   chain: 'Chain and references',
   versions: 'Versions and forks',
-  maintenance: 'Maintenance',
   restart: 'Planned restart',
   header: 'Node',
   config: 'Configuration of the node',

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { constants, deflateRaw } from 'node:zlib'
 import type { Clock } from '../../core/clock.ts'
+import { asError } from '../../core/errors.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { second } from '../../core/units.ts'
 import type { StreamAliveMessage, StreamChangeMessage } from '../../parsers/agent-api.ts'
@@ -22,14 +23,6 @@ interface StreamOptions {
   /** The current state; called once per interval, however many viewers there are. */
   readonly read: () => Promise<PageState>
   readonly complain: (error: Error) => void
-}
-
-/** Sends the changes of a page to its viewers as server-sent events. */
-export interface Stream {
-  /** Answers a request. `since` is the id of the last message that the viewer has. */
-  open(response: ServerResponse, since: string | undefined, acceptsGzip: boolean): void
-  viewers(): number
-  close(): Promise<void>
 }
 
 const INTERVAL_MS = 2 * second
@@ -59,7 +52,8 @@ const messageOf = async (text: string): Promise<Message> => {
   return { plain, compressed: await compress(plain, { level: 6, finishFlush: constants.Z_FULL_FLUSH }) }
 }
 
-export const createStream = ({ clock, epoch, read, complain }: StreamOptions): Stream => {
+/** Sends the changes of a page to its viewers as server-sent events. */
+export const createStream = ({ clock, epoch, read, complain }: StreamOptions) => {
   const viewers = new Set<Viewer>()
   let running: { readonly ended: Promise<void>; readonly stop: AbortController } | undefined
   let isClosed = false
@@ -96,7 +90,7 @@ export const createStream = ({ clock, epoch, read, complain }: StreamOptions): S
       try {
         await broadcast(await read())
       } catch (error) {
-        complain(error instanceof Error ? error : new Error(String(error)))
+        complain(asError(error))
       }
       await clock.sleep(INTERVAL_MS, signal)
     }
@@ -114,7 +108,8 @@ export const createStream = ({ clock, epoch, read, complain }: StreamOptions): S
   }
 
   return {
-    open: (response, since, acceptsGzip) => {
+    /** Answers a request. `since` is the id of the last message that the viewer has. */
+    open: (response: ServerResponse, since: string | undefined, acceptsGzip: boolean): void => {
       if (viewers.size >= LIMITS.server.streams) {
         response.writeHead(503, { 'Content-Type': 'text/plain; charset=utf-8', 'Retry-After': '30' })
         response.end(`${LIMITS.server.streams} viewers are connected already. Reload the page instead.\n`)
@@ -138,7 +133,7 @@ export const createStream = ({ clock, epoch, read, complain }: StreamOptions): S
       start()
     },
     viewers: () => viewers.size,
-    close: async () => {
+    close: async (): Promise<void> => {
       isClosed = true
       const ended = running?.ended
       running?.stop.abort()

@@ -27,20 +27,13 @@ export interface Recording {
 }
 
 /** The time of a window and of what it is compared with, in milliseconds since the epoch: from exclusive, to inclusive. */
-export interface RecordedRange {
+interface RecordedRange {
   readonly beforeFrom: number
   readonly from: number
   readonly to: number
 }
 
-/** The samples of the last two hours, one number for each series and time. */
-export interface SeriesHistory {
-  /** Adds the samples of one time. If it is earlier than the last, the clock was set back: all others are removed. */
-  record(samples: Iterable<StoredSample>, at: number): void
-  /** The time of the oldest samples; undefined before the first. */
-  oldestAt(): number | undefined
-  read(range: RecordedRange): Recording
-}
+export type SeriesHistory = ReturnType<typeof createSeriesHistory>
 
 interface Stored {
   readonly name: string
@@ -60,7 +53,8 @@ interface Column {
 /** Buckets of histograms are not kept: sum and count have the mean. */
 const isKept = ({ name }: StoredSample): boolean => !name.endsWith('_bucket')
 
-export const createSeriesHistory = (capacity = HISTORY_SPAN / INTERVAL): SeriesHistory => {
+/** The samples of the last two hours, one number for each series and time. */
+export const createSeriesHistory = (capacity = HISTORY_SPAN / INTERVAL) => {
   const all = new Map<string, Stored>()
   /** Indexes of series that were removed. No column has a value there. */
   let free: number[] = []
@@ -78,7 +72,8 @@ export const createSeriesHistory = (capacity = HISTORY_SPAN / INTERVAL): SeriesH
   }
 
   return {
-    record: (samples, at) => {
+    /** Adds the samples of one time. If it is earlier than the last, the clock was set back: all others are removed. */
+    record: (samples: Iterable<StoredSample>, at: number): void => {
       const last = columns.at(-1)?.at ?? Number.NEGATIVE_INFINITY
       if (at === last) return
       if (at < last) {
@@ -101,8 +96,9 @@ export const createSeriesHistory = (capacity = HISTORY_SPAN / INTERVAL): SeriesH
       columns.push({ at, values: next.slice(0, all.size + free.length) })
       count += 1
     },
+    /** The time of the oldest samples; undefined before the first. */
     oldestAt: () => columns[0]?.at,
-    read: ({ beforeFrom, from, to }) => {
+    read: ({ beforeFrom, from, to }: RecordedRange): Recording => {
       const inRange = columns.filter(({ at }) => at > beforeFrom && at <= to)
       return {
         times: inRange.map(({ at }) => at),

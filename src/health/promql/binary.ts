@@ -84,7 +84,7 @@ const elementOf = (labels: Labels, value: number | undefined): readonly Element[
   value === undefined ? [] : [{ labels, value }]
 
 /** The result for two values; undefined if a comparison filters the element out. */
-const valueOf = (operator: string, isBool: boolean): ((a: number, b: number) => number | undefined) | undefined => {
+const valueOf = (operator: string, isBool: boolean): Apply | undefined => {
   const compare = COMPARISONS[operator]
   if (!compare) return ARITHMETIC[operator]
   return isBool ? (a, b) => Number(compare(a, b)) : (a, b) => (compare(a, b) ? a : undefined)
@@ -95,38 +95,28 @@ const signature = (labels: Labels, { isOn, labels: named }: Matching): string =>
     ? named.map((label) => labels[label] ?? '').join('\0')
     : keyOf(Object.fromEntries(Object.entries(labels).filter(([label]) => !named.includes(label))))
 
-type SetOperator = (
-  left: readonly Element[],
-  right: readonly Element[],
-  key: (labels: Labels) => string,
-) => readonly Element[]
+type Key = (labels: Labels) => string
+type SetOperator = (left: readonly Element[], right: readonly Element[], key: Key) => readonly Element[]
+
+/** Selects the elements that have, or do not have, the labels of one of the others. */
+const hasMatch = (others: readonly Element[], key: Key, isWanted: boolean) => {
+  const keys = new Set(others.map(({ labels }) => key(labels)))
+  return ({ labels }: Element): boolean => keys.has(key(labels)) === isWanted
+}
 
 const SET_OPERATORS: Readonly<Record<string, SetOperator>> = {
-  and: (left, right, key) => {
-    const keys = new Set(right.map(({ labels }) => key(labels)))
-    return left.filter(({ labels }) => keys.has(key(labels)))
-  },
-  unless: (left, right, key) => {
-    const keys = new Set(right.map(({ labels }) => key(labels)))
-    return left.filter(({ labels }) => !keys.has(key(labels)))
-  },
-  or: (left, right, key) => {
-    const keys = new Set(left.map(({ labels }) => key(labels)))
-    return [...left, ...right.filter(({ labels }) => !keys.has(key(labels)))]
-  },
+  and: (left, right, key) => left.filter(hasMatch(right, key, true)),
+  unless: (left, right, key) => left.filter(hasMatch(right, key, false)),
+  or: (left, right, key) => [...left, ...right.filter(hasMatch(left, key, false))],
 }
 
-interface OneSide {
-  readonly key: (labels: Labels) => string
-  readonly matching: Matching
-  readonly apply: (a: number, b: number) => number | undefined
-}
+type Apply = (a: number, b: number) => number | undefined
 
 /** Pairs each element with the one of the other side that has the same labels. Throws if there are several. */
 const matchOneSide = (
   left: readonly Element[],
   right: readonly Element[],
-  { key, matching, apply }: OneSide,
+  { key, matching, apply }: { readonly key: Key; readonly matching: Matching; readonly apply: Apply },
 ): readonly Element[] => {
   const [many, one] = matching.group === 'right' ? [right, left] : [left, right]
   const byKey = new Map<string, Element>()

@@ -34,24 +34,6 @@ export interface ActiveAlert<Rule extends AlertRule = AlertRule> {
   readonly keptSince: number | undefined
 }
 
-export interface RuleEvaluationOptions extends AddOptions {
-  /** What the clock of the host shows in addition to the time of the evaluation, after it was set. */
-  readonly clockOffset?: number
-}
-
-export interface RuleEvaluator<Rule extends AlertRule> {
-  /**
-   * Evaluates all rules at a time, in milliseconds since the epoch, with the samples of that time and those before.
-   * Times must increase. A series without a sample ends, unless the samples are only a part of those of that time.
-   */
-  evaluate(at: number, samples: Iterable<StoredSample>, options?: RuleEvaluationOptions): void
-  /** Adds samples of a time before the next evaluation, for rules with a range. */
-  observe(at: number, samples: Iterable<StoredSample>, options?: AddOptions): void
-  active(): readonly ActiveAlert<Rule>[]
-  /** Rules that could not be evaluated last time, with the reason. */
-  failures(): ReadonlyMap<Rule | RecordingRule, Error>
-}
-
 type State<Rule extends AlertRule> = {
   -readonly [Key in keyof ActiveAlert<Rule>]: ActiveAlert<Rule>[Key]
 } & {
@@ -65,7 +47,7 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
 }: {
   readonly recording: readonly RecordingRule[]
   readonly alerts: readonly Rule[]
-}): RuleEvaluator<Rule> => {
+}) => {
   const compile = <One extends Rule | RecordingRule>(rule: One) => ({ rule, compiled: compilePromql(rule.expr) })
   // Several rules may record the same name with other labels.
   const recordings = [...new Set(recording.map(({ record }) => record))].map((name) => ({
@@ -94,7 +76,16 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
   }
 
   return {
-    evaluate: (at, samples, { clockOffset = 0, ...options } = {}) => {
+    /**
+     * Evaluates all rules at a time, in milliseconds since the epoch, with the samples of that time and those before.
+     * Times must increase. A series without a sample ends, unless the samples are only a part of those of that time.
+     * `clockOffset`: what the clock of the host shows in addition to that time, after it was set.
+     */
+    evaluate: (
+      at: number,
+      samples: Iterable<StoredSample>,
+      { clockOffset = 0, ...options }: AddOptions & Pick<Evaluation, 'clockOffset'> = {},
+    ): void => {
       const context = { at, clockOffset }
       history.add(at, samples, options)
       for (const { name, parts } of recordings) {
@@ -138,8 +129,10 @@ export const createRuleEvaluator = <Rule extends AlertRule>({
         }
       }
     },
+    /** Adds samples of a time before the next evaluation, for rules with a range. */
     observe: history.add,
-    active: () => conditions.flatMap(({ states }) => [...states.values()]),
-    failures: () => failures,
+    active: (): readonly ActiveAlert<Rule>[] => conditions.flatMap(({ states }) => [...states.values()]),
+    /** Rules that could not be evaluated last time, with the reason. */
+    failures: (): ReadonlyMap<Rule | RecordingRule, Error> => failures,
   }
 }

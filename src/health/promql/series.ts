@@ -38,18 +38,6 @@ export interface AddOptions {
   readonly isExtra?: boolean
 }
 
-/** Samples of the last minutes, by series, as a Prometheus that scrapes at the times of `add` would store them. */
-export interface SampleHistory extends SeriesSource {
-  /**
-   * Adds the samples of one time; times must increase. A series without a sample ends, as after a scrape without it,
-   * unless the samples are only a part of what is known. `isExtra`: the next call replaces them, so that memory does not
-   * grow with the number of requests.
-   */
-  add(at: number, samples: Iterable<StoredSample>, options?: AddOptions): void
-  /** Adds the results of recording rules to the samples of the newest time. */
-  record(name: string, samples: Iterable<Omit<StoredSample, 'name'>>): void
-}
-
 /** A sample that marks the end of a series. The agent exports no NaN. */
 const ENDED = Number.NaN
 
@@ -65,8 +53,11 @@ interface StoredMetric {
   selected: WeakMap<readonly Matcher[], readonly Stored[]>
 }
 
-/** `retentionOf` returns how far back the samples of a metric are read, in milliseconds; negative if they are not. */
-export const createSampleHistory = (retentionOf: (name: string) => number): SampleHistory => {
+/**
+ * Samples of the last minutes, by series, as a Prometheus that scrapes at the times of `add` would store them. `retentionOf`
+ * returns how far back the samples of a metric are read, in milliseconds; negative if they are not.
+ */
+export const createSampleHistory = (retentionOf: (name: string) => number) => {
   const names = new Map<string, StoredMetric>()
   let now = 0
 
@@ -116,19 +107,25 @@ export const createSampleHistory = (retentionOf: (name: string) => number): Samp
   }
 
   return {
-    add: (at, samples, { isPart = false, isExtra = false } = {}) => {
+    /**
+     * Adds the samples of one time; times must increase. A series without a sample ends, as after a scrape without it,
+     * unless the samples are only a part of what is known. `isExtra`: the next call replaces them, so that memory does not
+     * grow with the number of requests.
+     */
+    add: (at: number, samples: Iterable<StoredSample>, { isPart = false, isExtra = false }: AddOptions = {}): void => {
       removeExtra()
       extraAt = isExtra ? at : undefined
       now = at
       for (const { name, labels, value } of samples) write(name, labels, value)
       for (const [name, metric] of isPart ? [] : names) if (!recorded.has(name)) sweep(metric)
     },
-    record: (name, samples) => {
+    /** Adds the results of recording rules to the samples of the newest time. */
+    record: (name: string, samples: Iterable<Omit<StoredSample, 'name'>>): void => {
       recorded.add(name)
       for (const { labels, value } of samples) write(name, labels, value)
       sweep(metricOf(name))
     },
-    select: (name, matchers) => {
+    select: (name: string | undefined, matchers: readonly Matcher[]): readonly Series[] => {
       const isNamed = (one: string): boolean => matchers.every((by) => by.label !== '__name__' || by.matches(one))
       if (name === undefined) {
         return [...names].flatMap(([one, metric]) => (isNamed(one) ? selectFrom(metric, matchers) : []))

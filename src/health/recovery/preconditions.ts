@@ -66,7 +66,6 @@ export const noSpace: RecoveryRule = (situation) => {
   return {
     path: 'make room',
     summary: 'make room on the disk first, then start the services together',
-    why: [],
     steps: [
       'See which file system is full: `df -h && df -i`',
       'Delete what is not needed, old logs first: `sudo journalctl --vacuum-size=1G`',
@@ -88,7 +87,6 @@ export const hostNotReady: RecoveryRule = (situation) => {
       name === 'event_ring'
         ? 'fix the huge pages of the host first: execution cannot start without them'
         : 'fix the kernel of the host first: it does not provide the io_uring queue that execution needs',
-    why: [],
     steps: [
       'See what is missing on the host: `chain-agent check`',
       `Then start the services together: \`${restartAll(situation)}\``,
@@ -102,10 +100,7 @@ const DAY_S = 86_400
 const SOON_S = 7 * DAY_S
 
 /** The earliest fork that the node is not ready for, of those whose remaining seconds match. */
-const findUnreadyFork = (
-  { known, at }: Situation,
-  isRelevant: (secondsLeft: number) => boolean,
-): { readonly fork: string; readonly check: string; readonly left: number } | undefined => {
+const findUnreadyFork = ({ known, at }: Situation, isRelevant: (secondsLeft: number) => boolean) => {
   const found = known
     .series('chain_fork_ready')
     .filter(({ value }) => value === 0)
@@ -284,7 +279,6 @@ export const oldDatabase: RecoveryRule = (situation) => {
   return {
     ...plan,
     path: 'migrate',
-    why: [],
     runbook: 'ChainLogTrouble.timeline-missing',
     notNow: [
       'Do not start it again before that: it fails the same way each time.',

@@ -56,7 +56,7 @@ export const stalled: RecoveryRule = (situation) => {
   ]
   const start = `Restart the services together: \`${restartAll(situation)}\``
   const notNow = [NEVER_ALONE, 'Do not wait for it to recover: it does not.', NO_REBOOT]
-  if (startOutlook(situation)?.local.result !== 'catches up') {
+  if (startOutlook(situation)?.catchesUp !== true) {
     return softReset(situation, { why, before, start, notNow })
   }
   return {
@@ -168,7 +168,6 @@ export const behind: RecoveryRule = ({ gap, isAdvancing }) =>
     ? {
         path: 'wait',
         summary: 'wait: the node is behind, and blocks arrive',
-        why: [],
         steps: [
           'Check whether the difference decreases: `chain-agent status chain --watch`',
           'If it does not decrease, a restart does not help either. See what slows the node down: `chain-agent check`',
@@ -187,9 +186,6 @@ export const healthy: RecoveryRule = ({ isAdvancing, age, gap }) => {
       gap === undefined || gap.by !== 'references'
         ? 'none is needed: blocks arrive'
         : 'none is needed: the node keeps up with the chain',
-    why: [],
-    steps: [],
-    notNow: [],
     runbook: null,
   }
 }

@@ -12,10 +12,9 @@ import {
 } from '../facts.ts'
 import { excerpt } from '../../core/errors.ts'
 import { isUnreadable } from '../../domain/log-state.ts'
-import { blocksyncWindow, byDefault, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
+import { blocksOf, blocksyncWindow, byDefault, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
 import { blocksyncLeft, gapOf, leftText } from '../gap.ts'
-import { type StartConditions, startOutcome } from './start-cases.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
 import { count, figure, shortDuration } from '../../core/format.ts'
 
@@ -155,8 +154,11 @@ export interface RecoveryPlan {
   readonly runbook: string | null
 }
 
+/** A plan without the lists that are empty. */
+export type WrittenPlan = Pick<RecoveryPlan, 'path' | 'summary' | 'runbook'> & Partial<RecoveryPlan>
+
 /** Returns a plan if its condition holds. */
-export type RecoveryRule = (situation: Situation) => RecoveryPlan | undefined
+export type RecoveryRule = (situation: Situation) => WrittenPlan | undefined
 
 export const NEVER_ALONE =
   'Do not restart consensus alone: the running execution has been seen to abort on an assertion.'
@@ -215,24 +217,27 @@ const distance = ({ gap, age }: Situation): readonly string[] => {
   return [`The node is ${blocks} blocks behind, ${by}${rpc}.${newest}`]
 }
 
-/** What a start would do now after a plain stop, without and with both files from the URLs; undefined if the distance is unknown. */
+/**
+ * What a start would do now after a plain stop: the files of the node agree, and its database has the root of the local
+ * forkpoint. Undefined if the distance is unknown. Source: monad-bft, the function that a comment names, with a part of the log
+ * line that shows the case.
+ */
 export const startOutlook = ({ gap, window, known }: Situation) => {
   if (!gap) return undefined
-  const local: StartConditions = {
-    threshold: statesyncThreshold(known),
-    window,
-    hasLocalFiles: true,
-    hasRemoteFiles: false,
-    // A round has at most one block.
-    remoteIsNewerBy: gap.blocks,
-    hasRemoteSets: true,
-    areFilesConsistent: true,
-    hasRootBlocks: true,
-    database: 'has root',
-    isGenesis: false,
-    behind: gap.blocks,
+  const threshold = statesyncThreshold(known)
+  return {
+    /**
+     * With the local files: consensus is live within milliseconds, and the next proposals show how far behind it is. It panics
+     * from 3/2 of the threshold on (monad-consensus-state/src/lib.rs, maybe_statesync: high qc too far ahead of block tree root);
+     * beyond the window peers reject its requests (monad-ledger/src/lib.rs, ledger_fetch_headers: headers response not available).
+     */
+    catchesUp: gap.blocks < blocksOf(NODE_FACTS.liveToStatesync, threshold) && gap.blocks <= window,
+    /**
+     * With both files from the URLs, if the remote forkpoint is newer by more than the threshold (monad-node/src/state.rs,
+     * get_latest_configs: using remote configs): the database is behind its root. A round has at most one block.
+     */
+    statesyncsFromRemote: gap.blocks > blocksOf(NODE_FACTS.remoteForkpoint, threshold),
   }
-  return { local: startOutcome(local), remote: startOutcome({ ...local, hasRemoteFiles: true }) }
 }
 
 /** How much of the blocksync window is left: until it closes, a start of the services is enough. */

@@ -143,13 +143,13 @@ export const down: RecoveryRule = (situation) => {
     }
   }
   const outlook = startOutlook(situation)
-  if (outlook?.local.result === 'catches up' && !trouble.has('high_qc_too_far')) {
+  if (outlook?.catchesUp === true && !trouble.has('high_qc_too_far')) {
     return {
       path: 'start',
       summary: `${verb} the services together, now: peers still serve the blocks that the node missed`,
       why: [
         ...why,
-        ...(outlook.remote.result === 'statesyncs'
+        ...(outlook.statesyncsFromRemote
           ? [
               `If both REMOTE URLs are set, consensus takes the remote forkpoint and statesyncs instead${cite('start-forkpoint')}.`,
             ]

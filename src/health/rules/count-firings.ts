@@ -20,13 +20,6 @@ export interface FiringCounts {
   readonly lastAt: number | null
 }
 
-interface FiringCounter {
-  /** Adds an evaluation at which the condition held, in milliseconds since the epoch. The times of a label set increase. */
-  add(labels: Labels, at: number): void
-  /** The counts until the last evaluation. */
-  countsUntil(end: number): FiringCounts
-}
-
 /** An alert that is pending or firing. */
 interface ActiveRun {
   readonly activeAt: number
@@ -36,7 +29,7 @@ interface ActiveRun {
 }
 
 /** Counts the firings of a rule as Prometheus does: each label set is an alert of its own. */
-export const createFiringCounter = ({ for: hold, keepFiringFor, interval }: EvaluationTiming): FiringCounter => {
+export const createFiringCounter = ({ for: hold, keepFiringFor, interval }: EvaluationTiming) => {
   const active = new Map<string, ActiveRun>()
   const instances = new Set<string>()
   let firings = 0
@@ -47,7 +40,8 @@ export const createFiringCounter = ({ for: hold, keepFiringFor, interval }: Eval
   const firingOf = ({ firedAt, trueAt }: ActiveRun, until: number): number =>
     firedAt === null ? 0 : Math.min(trueAt + endsAfter, until) - firedAt
   return {
-    add: (labels, at) => {
+    /** Adds an evaluation at which the condition held, in milliseconds since the epoch. The times of a label set increase. */
+    add: (labels: Labels, at: number): void => {
       const key = keyOf(labels)
       let run = active.get(key)
       if (run && at - run.trueAt > (run.firedAt === null ? interval : endsAfter)) {
@@ -63,7 +57,8 @@ export const createFiringCounter = ({ for: hold, keepFiringFor, interval }: Eval
       lastAt = Math.max(lastAt ?? 0, at)
       if (labels['instance'] !== undefined) instances.add(labels['instance'])
     },
-    countsUntil: (end) => ({
+    /** The counts until the last evaluation. */
+    countsUntil: (end: number): FiringCounts => ({
       firings,
       firingMs: [...active.values()].reduce((sum, run) => sum + firingOf(run, end), firingMs),
       nodes: instances.size,

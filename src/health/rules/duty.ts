@@ -1,6 +1,6 @@
 import { NODE_DOWN, percent, ruleFile } from './rule.ts'
 
-export const duty = ruleFile({ name: 'duty', component: 'duty' }, [
+export const duty = ruleFile({ name: 'duty', component: 'duty', for: '5m' }, [
   {
     comment:
       'Own votes for each round that a quorum closed. Computed, not delivered: a vote that does not leave the host counts, too. Only for nodes in the active set, because others compute their votes and drop them, and only from one round a second on: below that a share is meaningless, and ChainBlockStalled fires.',
@@ -23,7 +23,6 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
       'The network stays below 3 %; above 3 % the cause is not this node. From 20 slots on, because one of three is 33 %, and only if chance alone does not explain it: the standard deviation of the square root of a Poisson count is one half, whatever the count, so 1.5 is three times that, and a healthy node reaches it in 6 of 10000 windows at most. Of 20 rounds it takes 5 timeouts if the network has 2.5 %, of 270 it takes 17 (6.3 %). The values cover six hours: `for` only protects against the first evaluations after a start.',
     alert: 'ChainLeaderTimeouts',
     limit: 0.05,
-    for: '5m',
     explainedBy: [NODE_DOWN, { alerts: ['ChainLeaderTimeouts.in-a-row'] }],
     advice: ['Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'],
     expr: (limit) => `chain_duty_timeout_ratio{scope="own"} > ${limit}
@@ -84,7 +83,6 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
       'More than two block times. Five minutes, because single spikes are normal. A node without stake sends no votes.',
     alert: 'ChainNotVoting.late',
     limit: 0.8,
-    for: '5m',
     explainedBy: [NODE_DOWN],
     advice: [
       'Check the load of the host, execution and the drives: `chain-agent status execution`, `chain-agent status host`.',
@@ -112,7 +110,6 @@ rate(chain_ledger_blocks_total{event="proposed"}[30m])`,
       'A quiet network has empty blocks of all leaders: not above a tenth. From ten own blocks on; with a tenth of empty ones six of ten are empty by chance in 1 of 6800 windows.',
     alert: 'ChainOwnBlocksEmpty',
     limit: 0.5,
-    for: '5m',
     explainedBy: [NODE_DOWN],
     advice: [
       'See whether the transaction pool is empty: `curl -s localhost:9843/metrics | grep ^chain_native_pool_transactions`.',

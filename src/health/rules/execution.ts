@@ -4,7 +4,7 @@ import { period, ruleFile } from './rule.ts'
 const COMPARED = 'count by (instance, job, cluster) (chain_reference_hash_matches)'
 const DIFFERENT = 'count by (instance, job, cluster) (chain_reference_hash_matches == 0)'
 
-export const execution = ruleFile({ name: 'execution', component: 'execution' }, [
+export const execution = ruleFile({ name: 'execution', component: 'execution', for: '1h' }, [
   {
     comment:
       'Share of the transactions that were executed again because of a conflict; from 50 transactions on, as a few say nothing. No alert: conflicts follow from what users send, and are the same on every node.',
@@ -108,7 +108,6 @@ export const execution = ruleFile({ name: 'execution', component: 'execution' },
       'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to. Below 12 hours it pages: by the evening for a fork before the next noon. An upgrade and the migration of the database take minutes, and a failed one needs time to be repaired.',
     alert: 'ChainForkNotReady',
     limit: 604800,
-    for: '1h',
     critical: {
       limit: 43200,
       page: 'Without the upgrade the node leaves the chain at the fork, before the next working day has ended.',
@@ -128,7 +127,6 @@ export const execution = ruleFile({ name: 'execution', component: 'execution' },
   {
     alert: 'ChainBlind.fork-readiness',
     limit: 604800,
-    for: '1h',
     pending: 'nothing',
     advice: [
       'Compare the version and the database with the release notes of the network.',
@@ -143,7 +141,6 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
   {
     alert: 'ChainUpgradeDue.restart',
     severity: 'info',
-    for: '1h',
     advice: ['Restart execution, consensus and RPC together at a convenient time.'],
     expr: 'chain_version_mismatch == 1',
     summary: 'the node runs another version than the installed one',
@@ -155,7 +152,6 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
       'apt may offer a release days before it is announced for a network, and operators hold the package: information, once it has been there for an hour.',
     alert: 'ChainUpgradeDue.package',
     severity: 'info',
-    for: '1h',
     pending: 'nothing',
     advice: [
       'See both versions: `chain-agent status versions`.',
@@ -173,7 +169,6 @@ unless on (instance, job, cluster, fork) chain_fork_ready`,
     severity: 'info',
     component: 'agent',
     limit: 5184000,
-    for: '1h',
     advice: [
       'Upgrade the agent, if there is a newer release: the list is compared before each.',
       'Or read the announcements of your network, and renew the list with `reviewed` in `version.forksFile`.',

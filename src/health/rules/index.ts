@@ -67,17 +67,21 @@ export const ruleFiles = (tuning: Tuning): readonly RuleFile[] =>
     uptime(tuning.objective),
     validator,
     watcher,
-  ]).map((file) => tuneFile(file, tuning))
+  ]).map((file) =>
+    withRows(file, (row) =>
+      tuning.disable.some((address) => isMeant(address, row)) ? [] : [tuneRow(row, tuning.limits[addressOf(row)])],
+    ),
+  )
 
-/** The rules of a file as an installation uses them. */
-const tuneFile = (file: RuleFile, { limits, disable }: Tuning): RuleFile => ({
+type RuleRows = RuleFile['groups'][number]['rules']
+
+/** The file with other rows in the place of each alert. */
+const withRows = (file: RuleFile, change: (row: AlertRow) => readonly AlertRow[]): RuleFile => ({
   ...file,
   groups: file.groups
     .map((group) => ({
       ...group,
-      rules: group.rules
-        .filter((row) => !('alert' in row && disable.some((address) => isMeant(address, row))))
-        .map((row) => ('alert' in row ? tuneRow(row, limits[addressOf(row)]) : row)),
+      rules: group.rules.flatMap((row): RuleRows => ('alert' in row ? change(row) : [row])),
     }))
     .filter(({ rules }) => rules.length > 0),
 })
@@ -133,13 +137,7 @@ const withDepth = (files: readonly RuleFile[]): readonly RuleFile[] => {
     if (seen.length === 0) depths.set(row, depth)
     return depth
   }
-  return files.map((file) => ({
-    ...file,
-    groups: file.groups.map((group) => ({
-      ...group,
-      rules: group.rules.map((row) => ('alert' in row ? { ...row, depth: depthOf(row) } : row)),
-    })),
-  }))
+  return files.map((file) => withRows(file, (row) => [{ ...row, depth: depthOf(row) }]))
 }
 
 /** The limit of a row, by its address, at a severity, in the unit of its metric. Throws a RangeError if it has none. */

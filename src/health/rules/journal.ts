@@ -1,6 +1,6 @@
 import { hasIncreased, percent, ruleFile } from './rule.ts'
 
-export const journal = ruleFile({ name: 'journal', component: 'agent' }, [
+export const journal = ruleFile({ name: 'journal', component: 'agent', for: '30s' }, [
   {
     comment:
       'Both print a line for every block: a minute of silence while the height grows is about two hundred unread lines. last_over_time, because the series disappears when the reader gives up; ten minutes, because ChainCollectorDown has fired by then. Not bft: its log may be set to WARN.',
@@ -49,7 +49,6 @@ unless on (instance, job, cluster, service)
     comment: 'A follower that keeps exiting waits up to 10 s between attempts: about thirty in five minutes.',
     alert: 'ChainLogsIncomplete.reader-restarts',
     limit: 10,
-    for: '30s',
     explainedBy: [{ alerts: ['ChainCollectorDown'] }],
     advice: ['See why it exits: `journalctl -u chain-agent -n 50`.'],
     expr: (limit) => `increase(chain_agent_journal_restarts_total[5m]) > ${limit}`,
@@ -77,7 +76,6 @@ and on (instance, job, cluster, service)
   },
   {
     alert: 'ChainLogsIncomplete.gap',
-    for: '30s',
     advice: ['Search the gap by hand: `chain-agent logs bft --since 1h`.'],
     expr: hasIncreased('chain_agent_journal_gaps_total', '15m'),
     summary: 'journal lines of {{ $labels.service }} were lost before the agent read them',
@@ -87,7 +85,6 @@ and on (instance, job, cluster, service)
   {
     comment: 'While messages are dropped, the absence of a line in the log proves nothing.',
     alert: 'ChainLogsIncomplete.dropped',
-    for: '30s',
     advice: [
       'Find the line that floods the log: `chain-agent logs bft --since 15m`.',
       'Raise `LogRateLimitBurst=` in a drop-in of the unit.',

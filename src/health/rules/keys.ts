@@ -10,12 +10,11 @@ const KEY_FILE_ADVICE = [
   'Restore a keystore: `sudo chain-agent keys restore`. See docs/how-to/keys.md.',
 ]
 
-export const keys = ruleFile({ name: 'keys', component: 'keys' }, [
+export const keys = ruleFile({ name: 'keys', component: 'keys', for: '1h' }, [
   {
     comment:
       'The running node has its keys in memory: the file is read at the next start: a warning, not a page. A backup that is recorded as kept off the node is not missing. A node without stake needs no backups; during statesync its role is unknown, hence the window.',
     alert: 'ChainKeyFile.missing',
-    for: '1h',
     advice: KEY_FILE_ADVICE,
     expr: `(chain_key_file_state{state="missing"} == 1)
 ${UNLESS_UNNEEDED}`,
@@ -26,7 +25,6 @@ ${UNLESS_UNNEEDED}`,
   {
     comment: 'Empty, truncated, or not the expected content. The age of a backup is not an error.',
     alert: 'ChainKeyFile.invalid',
-    for: '1h',
     advice: KEY_FILE_ADVICE,
     expr: 'chain_key_file_state{state="invalid"} == 1',
     summary: 'the {{ $labels.kind }} of the key {{ $labels.key }} cannot be used',
@@ -36,7 +34,6 @@ ${UNLESS_UNNEEDED}`,
   {
     alert: 'ChainKeyFile.exposed',
     component: 'security',
-    for: '1h',
     advice: [
       'Restrict its permissions: `chmod 600 FILE`.',
       'If other users could read it, treat the key as compromised.',
@@ -50,7 +47,6 @@ ${UNLESS_UNNEEDED}`,
     comment: 'Three keystores and three backups. If no file at all can be checked, the collector is down.',
     alert: 'ChainBlind.key-files',
     limit: 6,
-    for: '1h',
     pending: 'nothing',
     advice: [
       'See which files cannot be checked: `chain-agent status keys`.',

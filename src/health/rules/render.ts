@@ -9,7 +9,7 @@ import {
   recovers,
   type RecordingRow,
   type RuleFile,
-  type RuleSeverity,
+  SEVERITIES,
 } from './rule.ts'
 
 interface LinkOptions {
@@ -143,8 +143,6 @@ const CAUSES: Readonly<Record<NonNullable<AlertRow['causedBy']>, string>> = {
 const rankOf = (row: AlertRow): string =>
   `${SEVERITIES.indexOf(row.severity)}${Math.min(4, row.depth ?? 0) + (recovers(row) ? 0 : 5)}`
 
-const SEVERITIES: readonly RuleSeverity[] = ['critical', 'warning', 'info', 'none']
-
 const labelled = (step: string): string =>
   step.replaceAll(/\b(?:SERVICE|DIRECTORY|DEVICE)\b/g, (word) => `{{ $labels.${word.toLowerCase()} }}`)
 
@@ -181,16 +179,10 @@ export const runbookLink = (runbooks: string, { alert, why }: Pick<AlertRow, 'al
   return why === undefined ? page : `${page}#${why}`
 }
 
-interface AlertData extends TemplateData {
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  readonly recovery: RecoveryAction | null
-}
-
-/** The annotations of an alert for one series, as Prometheus renders them. */
+/** The annotations of an alert for one series, as Prometheus renders them; `at` in milliseconds since the epoch. */
 export const annotationsOf = (
   row: AlertRow,
-  { at, recovery, ...data }: AlertData,
+  { at, recovery, ...data }: TemplateData & { readonly at: number; readonly recovery: RecoveryAction | null },
   links: LinkOptions = RENDER_DEFAULTS,
 ): Readonly<Record<string, string>> => {
   // An alert about several nodes, or about another one, has no recovery of this one.

@@ -1,5 +1,6 @@
-/** `none`: only for inhibition and for the dead man's switch. */
-export type RuleSeverity = 'critical' | 'warning' | 'info' | 'none'
+/** The most severe first. `none`: only for inhibition and for the dead man's switch. */
+export const SEVERITIES = ['critical', 'warning', 'info', 'none'] as const
+export type RuleSeverity = (typeof SEVERITIES)[number]
 
 export type Component =
   | 'consensus'
@@ -140,7 +141,7 @@ export interface RuleFile {
 }
 
 /** What the rows of a file have in common, unless a row has its own. */
-type RowDefaults = Pick<AlertCondition, 'component' | 'dashboard'>
+type RowDefaults = Pick<AlertCondition, 'component' | 'dashboard' | 'for' | 'advice'>
 
 /**
  * A row of a file, whose `alert` is its address: critical if it has `page`, otherwise a warning unless it has another
@@ -153,7 +154,7 @@ type WrittenRow = Omit<AlertCondition, keyof RowDefaults | 'why'> &
     | (Omit<WarningLevel, 'severity'> & { readonly severity?: 'info' | 'none' })
   )
 
-interface RuleFileHeader extends Pick<RuleFile, 'name' | 'comment'>, RowDefaults {
+export interface RuleFileHeader extends Pick<RuleFile, 'name' | 'comment'>, RowDefaults {
   /** The comment of its first group. */
   readonly groupComment?: string
 }

@@ -1,7 +1,7 @@
 import { period, ruleFile } from './rule.ts'
 
 /** Three heartbeats were missed: one is due every minute. After a start of the watcher, the next one comes within a minute. */
-const SILENT = { limit: 120, for: '75s', summary: 'no heartbeats from {{ $labels.node }}' } as const
+const SILENT = { limit: 120, for: '75s' } as const
 
 const SEEN = 'Seen from {{ $labels.watcher }}, not by the agent of the node.'
 
@@ -25,8 +25,18 @@ ${expr.replaceAll(/^/gm, '    ')},
   "instance", "$1", "node", "(.+)"
 )`
 
-const described = (limit: number, rest: string, watcher = 'watcher'): string =>
-  `{{ $labels.${watcher} }} has received no heartbeat of {{ $labels.node }} for {{ $value | humanizeDuration }}, more than ${period(limit)}. ${rest}`
+const described =
+  (rest: string, watcher = 'watcher') =>
+  (limit: number): string =>
+    `{{ $labels.${watcher} }} has received no heartbeat of {{ $labels.node }} for {{ $value | humanizeDuration }}, more than ${period(limit)}. ${rest}`
+
+/** No heartbeat arrives, on a condition about the port of the node. */
+const silentNode = (condition: string, rest: string) => ({
+  ...SILENT,
+  seen: SEEN,
+  expr: (limit: number): string => aboutNode(`${silence(limit)}\n  ${condition}`),
+  description: described(rest),
+})
 
 const HEADER = {
   name: 'watcher',
@@ -37,79 +47,62 @@ const HEADER = {
 
 export const watcher = ruleFile(HEADER, [
   {
-    ...SILENT,
+    ...silentNode(
+      `and ${ON_NODE} (chain_watched_port{state="silent"} == 1)
+  ${isConnected}`,
+      'Its public port does not answer either: the host or its network is down. The agent of the node cannot report it.',
+    ),
     comment: 'Only the watcher can report it. A maintenance window counts for half an hour after the last heartbeat.',
     alert: 'ChainWatchedNodeSilent.nothing',
-    seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: its host does not answer',
     page: 'The host of the node, or its network, is down: its own alerts do not arrive.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
       'Open the console of the host at its provider.',
     ],
-    expr: (limit) =>
-      aboutNode(`${silence(limit)}
-  and ${ON_NODE} (chain_watched_port{state="silent"} == 1)
-  ${isConnected}`),
-    description: (limit) =>
-      described(
-        limit,
-        'Its public port does not answer either: the host or its network is down. The agent of the node cannot report it.',
-      ),
   },
   {
-    ...SILENT,
+    ...silentNode(
+      `and ${ON_NODE} (chain_watched_port{state="refused"} == 1)`,
+      'Its host answers, and refuses connections to the public port: consensus does not run, or a firewall rejects them.',
+    ),
     comment:
       'The host refuses the connection: it runs, and consensus does not listen, or a firewall rejects the connection.',
     alert: 'ChainWatchedNodeSilent.host',
-    seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus does not listen',
     page: 'The host runs without consensus and without an agent that would report it.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
       'Log in to the host, and run `chain-agent check`.',
     ],
-    expr: (limit) =>
-      aboutNode(`${silence(limit)}
-  and ${ON_NODE} (chain_watched_port{state="refused"} == 1)`),
-    description: (limit) =>
-      described(
-        limit,
-        'Its host answers, and refuses connections to the public port: consensus does not run, or a firewall rejects them.',
-      ),
   },
   {
-    ...SILENT,
+    ...silentNode(
+      `and ${ON_NODE} (chain_watched_port{state="open"} == 1)`,
+      'Its public port answers: consensus runs. Its agent does not, or cannot reach the watcher.',
+    ),
     comment: 'The port is open: consensus runs, so that blocks and votes are not lost.',
     alert: 'ChainWatchedNodeSilent.port',
-    seen: SEEN,
     summary: 'no heartbeats from {{ $labels.node }}: consensus runs',
     advice: [
       'Log in to the host, and see whether the agent runs: `systemctl status chain-agent`.',
       'If it runs, see why its heartbeats do not arrive: `chain-agent status agent`.',
     ],
-    expr: (limit) =>
-      aboutNode(`${silence(limit)}
-  and ${ON_NODE} (chain_watched_port{state="open"} == 1)`),
-    description: (limit) =>
-      described(limit, 'Its public port answers: consensus runs. Its agent does not, or cannot reach the watcher.'),
   },
   {
-    ...SILENT,
+    ...silentNode(
+      `unless ${ON_NODE} chain_watched_port
+  ${isConnected}`,
+      'Whether its host is up is unknown: the state of its public port is not known.',
+    ),
+    summary: 'no heartbeats from {{ $labels.node }}',
     comment: 'Without a setting for the port, or while it is unknown, silence can be the loss of the host.',
     alert: 'ChainWatchedNodeSilent.unknown',
-    seen: SEEN,
     page: 'The host of the node may be down: its own alerts do not arrive then.',
     advice: [
       'See the last report of the node: `chain-agent status watched` on the watcher.',
       'Set `watched.port` on the watcher: it then distinguishes a host that is down from an agent that is down.',
     ],
-    expr: (limit) =>
-      aboutNode(`${silence(limit)}
-  unless ${ON_NODE} chain_watched_port
-  ${isConnected}`),
-    description: (limit) =>
-      described(limit, 'Whether its host is up is unknown: the state of its public port is not known.'),
   },
   {
     ...SILENT,
@@ -121,12 +114,10 @@ export const watcher = ruleFile(HEADER, [
     expr: (limit) => `${silence(limit)}
   and on (instance, job, cluster) (max by (instance, job, cluster) (chain_reference_up) == 0)
   unless ${ON_NODE} (chain_watched_port{state=~"open|refused"} == 1)`,
-    description: (limit) =>
-      described(
-        limit,
-        'No reference answers the watcher either: it has no network, and the node may be healthy.',
-        'instance',
-      ),
+    description: described(
+      'No reference answers the watcher either: it has no network, and the node may be healthy.',
+      'instance',
+    ),
   },
   {
     comment:

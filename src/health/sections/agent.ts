@@ -1,6 +1,6 @@
 import { figure } from '../../core/format.ts'
-import { badUnless, fact, iso, noticeIf, relativeTime, timeFact } from './fact.ts'
-import { group, joined, type Section, summary, type View, whyUnknown } from './section.ts'
+import { badUnless, fact, iso, noticeIf, relativeTime } from './fact.ts'
+import { group, type Section, summary, type View, whyUnknown } from './section.ts'
 import { collectorsOf, maintenanceWindow } from '../facts.ts'
 import { NO_WINDOW_IN_FAULT } from '../diagnosis.ts'
 import { notificationsOf, type Receiver } from '../notifications.ts'
@@ -82,7 +82,7 @@ export const maintenance: Section = {
       return [
         announced,
         fact('reason', found.reason),
-        timeFact('until', found.until, { now: view.at }),
+        view.time('until', found.until),
         fact('note', view.readings.maintenance?.note, { absent: 'none' }),
       ]
     }),
@@ -110,7 +110,7 @@ export const restart: Section = {
   name: 'restart',
   isOfNode: true,
   groups: [
-    group(null, 'the other sections', ({ restart: planned, at }) => [
+    group(null, 'the other sections', ({ restart: planned, time }) => [
       fact('safe', planned?.isSafe, { unknownReason: NO_WINDOW_IN_FAULT }),
       ...(planned?.checks ?? []).map(({ name, state, summary: why }) =>
         fact(
@@ -124,7 +124,7 @@ export const restart: Section = {
         ),
       ),
       ...(planned === null ? [] : [ownRoundsFact(planned.ownRounds)]),
-      ...(planned?.isSafe === false ? [timeFact('nextAt', planned.nextAt, { label: 'next safe', now: at })] : []),
+      ...(planned?.isSafe === false ? [time('nextAt', planned.nextAt, { label: 'next safe' })] : []),
     ]),
   ],
   summary: (view) => summary(view.restart?.summary ?? NO_WINDOW_IN_FAULT),
@@ -140,7 +140,7 @@ export const watched: Section = {
       const none = reading?.receivedAt === null ? { unknownReason: 'no heartbeat was received' } : {}
       return [
         fact('node', reading?.node),
-        timeFact('receivedAt', reading?.receivedAt, { label: 'last heartbeat', now: view.at, ...none }),
+        view.time('receivedAt', reading?.receivedAt, { label: 'last heartbeat', ...none }),
         fact('health', heartbeat?.health, none),
         fact('causes', heartbeat?.causes, {
           text: (causes) => (causes.length === 0 ? 'none' : causes.join('; ')),
@@ -158,6 +158,6 @@ export const watched: Section = {
     if (node === null) return null
     const age = receivedAt === null ? 'no heartbeat yet' : `heartbeat ${relativeTime(receivedAt, view.at)}`
     const tone = heartbeat?.health === 'critical' || port === 'silent' ? 'bad' : undefined
-    return summary(joined([`${node}: ${heartbeat?.health ?? 'unknown'}`, age, port && `port ${port}`]), tone)
+    return summary([`${node}: ${heartbeat?.health ?? 'unknown'}`, age, port && `port ${port}`], tone)
   },
 }

@@ -1,6 +1,6 @@
 import { figure, count } from '../../core/format.ts'
-import { badUnless, fact, factsFor, relativeTime } from './fact.ts'
-import { group, joined, type Section, statusReport, summary, type View } from './section.ts'
+import { badUnless, fact, factsFor, joined, relativeTime } from './fact.ts'
+import { group, type Section, statusReport, summary, type View } from './section.ts'
 import { isStarting, isSyncing } from '../../domain/agreement.ts'
 import { second } from '../../core/units.ts'
 import { blockRate, networkRateText, NO_WINDOW, noRateReason } from '../facts.ts'
@@ -66,9 +66,11 @@ export const rpc: Section = {
         : summary(`does not answer: ${why}`, 'bad')
     }
     const finalized = reading.blocks.finalized?.number ?? null
-    return summary(
-      joined(['answers', reading.info.clientVersion, finalized === null ? null : `finalized ${figure(finalized)}`]),
-    )
+    return summary([
+      'answers',
+      reading.info.clientVersion,
+      finalized === null ? null : `finalized ${figure(finalized)}`,
+    ])
   },
 }
 
@@ -155,14 +157,14 @@ export const chain: Section = {
     const at = blocks?.latest?.at ?? null
     const age = at === null ? null : relativeTime(at, view.at)
     return summary(
-      joined([
+      [
         own,
         difference === undefined ? null : inWords(difference),
         agreeing === null || agreeing === references.length
           ? null
           : `${agreeing} of ${references.length} references agree`,
         age === null ? null : `block of ${age}`,
-      ]),
+      ],
       difference === undefined ? undefined : toneIn(view)(difference),
     )
   },

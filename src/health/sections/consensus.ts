@@ -3,8 +3,8 @@ import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
 import { blockAge, isNodeDown, progressText } from '../facts.ts'
 import { count, duration, figure, share, utc } from '../../core/format.ts'
 import { limitOf } from '../rules/index.ts'
-import { type Fact, fact, factsFor, noticeIf, timeFact } from './fact.ts'
-import { group, joined, type Section, statusReport, summary, type View } from './section.ts'
+import { type Fact, fact, factsFor, joined, noticeIf } from './fact.ts'
+import { group, type Section, statusReport, summary, type View } from './section.ts'
 import { nextOwnRound } from './staking.ts'
 
 /** Log and status report are from before the service stopped. */
@@ -61,8 +61,8 @@ export const consensus: Section = {
         fact(['log', 'block'], log?.block, { text: figure }),
         ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log?.messages[kind], { label })),
         fact(['log', 'networkErrors'], log?.networkErrors, { label: 'network errors, 5 min' }),
-        timeFact(['log', 'votedAt'], log?.votedAt, { label: 'last vote', now: view.at }),
-        timeFact(['log', 'lastEntryAt'], log?.lastEntryAt, { label: 'newest line', now: view.at }),
+        view.time(['log', 'votedAt'], log?.votedAt, { label: 'last vote' }),
+        view.time(['log', 'lastEntryAt'], log?.lastEntryAt, { label: 'newest line' }),
         ...(typeof log?.panic === 'string'
           ? [fact(['log', 'panic'], log.panic, { label: 'last panic', tone: () => 'bad' })]
           : []),
@@ -85,12 +85,12 @@ export const consensus: Section = {
     const readAt = view.collector('status')?.lastSuccessAt ?? null
     const reported = joined([reading?.status, reading?.mode])
     return summary(
-      joined([
+      [
         committing === null ? null : committing ? committed : 'no block committed in 60 s',
         epoch === null ? null : `epoch ${figure(epoch)}`,
         round === null ? null : `round ${figure(round)}`,
         isOld && reported !== null && readAt !== null ? `${duration(view.at - readAt)} ago ${reported}` : reported,
-      ]),
+      ],
       isBad ? 'bad' : isStrange || isLate ? 'notice' : undefined,
     )
   },
@@ -140,7 +140,7 @@ export const statesync: Section = {
       const none = isActive(view) === false ? { absent: 'none: not active' } : {}
       return [
         fact('etaSeconds', etaSeconds, { label: 'remaining', text: (seconds) => duration(seconds * 1000), ...none }),
-        timeFact('lastProgressAt', lastProgressAt, { label: 'last progress', now: view.at, ...none }),
+        view.time('lastProgressAt', lastProgressAt, { label: 'last progress', ...none }),
       ]
     }),
   ],
@@ -236,9 +236,8 @@ export const duties: Section = {
       }),
     ]),
     group('consensus', 'the consensus log', (view) => [
-      timeFact('votedAt', view.readings.consensus?.votedAt, {
+      view.time('votedAt', view.readings.consensus?.votedAt, {
         label: 'last own vote computed',
-        now: view.at,
         unknownReason: 'none in the log that was read',
       }),
     ]),
@@ -248,13 +247,13 @@ export const duties: Section = {
     const stake = view.known.value('chain_native_stake_ratio')
     const rounds = own?.rounds
     return summary(
-      joined([
+      [
         typeof rounds !== 'number' ? null : `of the last ${count(rounds, 'round')}`,
         typeof own?.ownBlocks !== 'number' ? null : count(own.ownBlocks, 'own block'),
         typeof own?.ownTimeouts !== 'number' ? null : `${figure(own.ownTimeouts)} missed`,
         typeof own?.expected !== 'number' ? null : `${own.expected.toFixed(1)} expected`,
         stake === undefined ? null : `${share(stake)} of the stake`,
-      ]),
+      ],
       (own?.ownTimeouts ?? 0) > 0 ? 'notice' : undefined,
     )
   },

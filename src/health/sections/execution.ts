@@ -2,7 +2,7 @@ import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { fact, type Fact, factsFor, relativeTime } from './fact.ts'
-import { group, joined, type Section, summary, type View } from './section.ts'
+import { group, type Section, summary, type View } from './section.ts'
 import { limitOf } from '../rules/index.ts'
 
 /** Why the log has no current value; undefined if it should have one. */
@@ -42,12 +42,10 @@ export const execution: Section = {
   summary: (view) => {
     const { block, residentBytes = null } = view.readings.execution ?? {}
     if (!block || block.number === null) return null
-    return summary(
-      joined([
-        `block ${figure(block.number)}${block.at === null ? '' : ` of ${relativeTime(block.at, view.at)}`}`,
-        residentBytes === null ? null : `${size(residentBytes)} of memory`,
-      ]),
-    )
+    return summary([
+      `block ${figure(block.number)}${block.at === null ? '' : ` of ${relativeTime(block.at, view.at)}`}`,
+      residentBytes === null ? null : `${size(residentBytes)} of memory`,
+    ])
   },
 }
 
@@ -88,10 +86,7 @@ export const storage: Section = {
     const capacity = devices.reduce((sum, { capacityBytes }) => sum + (capacityBytes ?? 0), 0)
     const blocks = timelines?.primary?.historyBlocks ?? null
     return summary(
-      joined([
-        `${share(fullest)} of ${size(capacity)} used`,
-        blocks === null ? null : `history of ${count(blocks, 'block')}`,
-      ]),
+      [`${share(fullest)} of ${size(capacity)} used`, blocks === null ? null : `history of ${count(blocks, 'block')}`],
       toneOfUse(fullest),
     )
   },
@@ -106,11 +101,10 @@ const deviceFacts = (view: View): readonly Fact[] => {
     const value = { capacityBytes, usedBytes, usedRatio }
     return fact(['devices', name], value, {
       label: name,
-      text: () =>
-        joined([
-          `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
-          `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
-        ]) ?? '',
+      text: () => [
+        `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
+        `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
+      ],
       tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
     })
   })
@@ -123,12 +117,11 @@ const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
   const value = { chunks, capacityBytes, usedBytes }
   return fact(['lists', name], value, {
     label: `${name} list`,
-    text: () =>
-      joined([
-        chunks === null ? 'unknown' : count(chunks, 'chunk'),
-        capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
-        usedBytes === null ? null : `used ${size(usedBytes)}`,
-      ]) ?? '',
+    text: () => [
+      chunks === null ? 'unknown' : count(chunks, 'chunk'),
+      capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
+      usedBytes === null ? null : `used ${size(usedBytes)}`,
+    ],
     tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
   })
 }
@@ -155,12 +148,11 @@ const latestFacts = (view: View): readonly Fact[] => {
   const withId = (name: 'proposed' | 'voted'): Fact =>
     fact(['latestBlock', name], latest?.[name], {
       label: `latest ${name}`,
-      text: ({ number, id, round }) =>
-        joined([
-          number === null ? 'unknown' : figure(number),
-          id === null ? null : `id ${id}`,
-          round === null ? null : `round ${figure(round)}`,
-        ]) ?? '',
+      text: ({ number, id, round }) => [
+        number === null ? 'unknown' : figure(number),
+        id === null ? null : `id ${id}`,
+        round === null ? null : `round ${figure(round)}`,
+      ],
     })
   return [
     withId('proposed'),

@@ -30,6 +30,13 @@ export const oneLine = (text: string): string =>
     .filter((line) => line !== '')
     .join('; ')
 
+/** Null, undefined and an empty text are unknown. */
+export type Parts = readonly (string | null | undefined)[]
+
+/** Joins the known parts; null if there are none. */
+export const joined = (parts: Parts, by = ', '): string | null =>
+  parts.filter((part) => part !== null && part !== undefined && part !== '').join(by) || null
+
 /** One value of the node, known or unknown. */
 export interface Fact {
   /** Its path in the JSON of the section. */
@@ -44,7 +51,8 @@ export interface Fact {
 interface FactOptions<T> {
   /** By default, derived from the name of the field. */
   readonly label?: string
-  readonly text?: (value: T) => string
+  /** A text, or its parts. */
+  readonly text?: (value: T) => string | Parts
   readonly tone?: (value: T) => Tone | undefined
   /** The text if the value is known to be absent. */
   readonly absent?: string | undefined
@@ -71,26 +79,20 @@ export const fact = <T>(
     const tone = absent === undefined ? 'unknown' : undefined
     return { path: names, label, value: null, text, tone }
   }
-  const text = options.text ? options.text(value) : defaultText(value)
+  const shown = options.text ? options.text(value) : defaultText(value)
+  const text = typeof shown === 'string' ? shown : (joined(shown) ?? '')
   return { path: names, label, value, text, tone: options.tone?.(value) }
-}
-
-/** A time in milliseconds since the epoch, shown in RFC 3339 with its age. */
-export const timeFact = (
-  path: string | readonly string[],
-  at: number | null | undefined,
-  options: TimeOptions & { readonly now: number },
-): Fact => {
-  const result = fact(path, at, { ...options, text: timeWithAge(options.now) })
-  return typeof result.value === 'number' ? { ...result, value: iso(result.value) } : result
 }
 
 /** Facts of one source: the time now, and why they are unknown if no fact has a reason of its own. */
 export const factsFor = (now: number, unknownReason?: string) => ({
   value: <T>(path: string | readonly string[], value: T | null | undefined, options: FactOptions<T> = {}): Fact =>
     fact(path, value, { unknownReason, ...options }),
-  time: (path: string | readonly string[], at: number | null | undefined, options: TimeOptions = {}): Fact =>
-    timeFact(path, at, { now, unknownReason, ...options }),
+  /** A time in milliseconds since the epoch, shown in RFC 3339 with its age. */
+  time: (path: string | readonly string[], at: number | null | undefined, options: TimeOptions = {}): Fact => {
+    const result = fact(path, at, { unknownReason, ...options, text: timeWithAge(now) })
+    return typeof result.value === 'number' ? { ...result, value: iso(result.value) } : result
+  },
 })
 
 /** `blockNumberFromExternal` → `block number from external`. */

@@ -3,8 +3,8 @@ import type { KERNELS } from '../../collectors/host/definition.ts'
 import { driveFault } from '../../domain/drives.ts'
 import { clockOf, filesystemsOf, portsOf } from '../facts.ts'
 import { limitOf } from '../rules/index.ts'
-import { type Fact, fact, iso, timeFact, timeWithAge } from './fact.ts'
-import { group, joined, type Section, summary, type View } from './section.ts'
+import { type Fact, fact, iso, joined, timeWithAge } from './fact.ts'
+import { group, type Section, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 
 /** Why an aspect is unknown. */
@@ -39,20 +39,20 @@ export const host: Section = {
     const isBlocked = known.series('chain_host_kernel_blocked').some(({ value }) => value === 1)
     const isOff = isSynchronized === false || Math.abs(offsetSeconds ?? 0) > limitOf('ChainClockDrift', 'warning')
     return summary(
-      joined([
+      [
         isBlocked ? 'known bad kernel' : null,
         exposed.length === 0 ? null : `ports exposed: ${exposed.join(', ')}`,
         free === undefined ? null : `memory ${share(free)} free`,
         isSynchronized === undefined ? null : `clock ${isSynchronized ? 'synchronized' : 'NOT synchronized'}`,
         offsetSeconds === undefined ? null : `off by ${milliseconds(offsetSeconds)}`,
-      ]),
+      ],
       isBlocked || isOff || exposed.length > 0 ? 'bad' : undefined,
     )
   },
 }
 
 const kernelFacts = (view: View): readonly Fact[] => {
-  const { known, at } = view
+  const { known } = view
   const releases = known.series('chain_host_kernel_info')
   const kernel = (which: (typeof KERNELS)[number], label: string): Fact => {
     const isBlocked = known.value('chain_host_kernel_blocked', { kernel: which }) === 1
@@ -69,11 +69,7 @@ const kernelFacts = (view: View): readonly Fact[] => {
   return [
     kernel('running', 'kernel'),
     kernel('pending', 'kernel after a reboot'),
-    timeFact('bootedAt', bootedAt === undefined ? null : bootedAt * 1000, {
-      label: 'booted',
-      now: at,
-      unknownReason: reasonFor(view, 'load'),
-    }),
+    view.time('bootedAt', bootedAt && bootedAt * 1000, { label: 'booted', unknownReason: reasonFor(view, 'load') }),
     ...known.series('chain_host_smt_active').map(({ value }) =>
       fact('simultaneousMultithreading', value === 1, {
         label: 'multithreading',
@@ -102,7 +98,7 @@ const memoryFacts = (view: View): readonly Fact[] => {
     fact('memoryAvailableBytes', bytes, {
       label: 'memory available',
       unknownReason: reasonFor(view, 'memory'),
-      text: (amount) => joined([size(amount), free === undefined ? null : share(free)]) ?? '',
+      text: (amount) => [size(amount), free === undefined ? null : share(free)],
     }),
     ...sizes.map((one) => {
       const of = (samples: typeof pages) => samples.find(({ labels }) => labels['size'] === one)?.value
@@ -147,25 +143,23 @@ const unreadAspects = (view: View): readonly Fact[] =>
     .filter(([aspect, { samples }]) => samples.length === 0 && !SHOWN.includes(aspect))
     .map(([aspect, { state }]) => fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }))
 
-const spaceFacts = ({ known, at }: View): readonly Fact[] => [
+const spaceFacts = ({ known, time }: View): readonly Fact[] => [
   ...filesystemsOf(known).map(({ directory, sizeBytes, availableBytes: free, freeRatio: left }) => {
     const used = known.value('chain_host_directory_bytes', { directory })
     const value = { sizeBytes, availableBytes: free ?? null, directoryBytes: used ?? null }
     return fact(['directories', directory], value, {
       label: `space of ${directory}`,
-      text: () =>
-        joined([
-          free === undefined ? 'unknown' : `${size(free)} free of ${size(sizeBytes)}`,
-          left === undefined ? null : share(left),
-          used === undefined ? null : `files ${size(used)}`,
-        ]) ?? '',
+      text: () => [
+        free === undefined ? 'unknown' : `${size(free)} free of ${size(sizeBytes)}`,
+        left === undefined ? null : share(left),
+        used === undefined ? null : `files ${size(used)}`,
+      ],
       tone: () => (left !== undefined && left < limitOf('ChainDiskFull', 'critical') ? 'bad' : undefined),
     })
   }),
   ...known.series('chain_host_file_modified_timestamp_seconds').map(({ labels, value }) =>
-    timeFact(['files', labels['file'] ?? '', 'writtenAt'], Math.round(value * 1000), {
+    time(['files', labels['file'] ?? '', 'writtenAt'], Math.round(value * 1000), {
       label: `file ${labels['file'] ?? ''}, written`,
-      now: at,
     }),
   ),
 ]
@@ -188,17 +182,16 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
     const lasts = known.value('chain_host_nvme_endurance_eta_seconds', { device })
     return fact(['drives', device], drive, {
       label: `drive ${device}`,
-      text: () =>
-        joined([
-          drive.model,
-          drive.firmware === null ? null : `firmware ${drive.firmware}`,
-          temperatureCelsius === null ? null : `${temperatureCelsius.toFixed(1)} degrees C`,
-          `critical warning ${criticalWarning === null ? 'unknown' : bitsOf(criticalWarning)}`,
-          `media errors ${mediaErrors ?? 'unknown'}`,
-          usedRatio === null ? null : `${share(usedRatio)} of its life used`,
-          lasts === undefined ? null : `at that rate it lasts ${figure(Math.floor(lasts / DAY_S))} days`,
-          fault === null ? null : `known to fail: ${fault.why}`,
-        ]) ?? '',
+      text: () => [
+        drive.model,
+        drive.firmware === null ? null : `firmware ${drive.firmware}`,
+        temperatureCelsius === null ? null : `${temperatureCelsius.toFixed(1)} degrees C`,
+        `critical warning ${criticalWarning === null ? 'unknown' : bitsOf(criticalWarning)}`,
+        `media errors ${mediaErrors ?? 'unknown'}`,
+        usedRatio === null ? null : `${share(usedRatio)} of its life used`,
+        lasts === undefined ? null : `at that rate it lasts ${figure(Math.floor(lasts / DAY_S))} days`,
+        fault === null ? null : `known to fail: ${fault.why}`,
+      ],
       tone: () =>
         (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 || fault !== null ? ('bad' as const) : undefined,
     })
@@ -228,12 +221,11 @@ export const keys: Section = {
         const value = { state, why, writtenAt: iso(writtenAt), copies }
         return fact([kind ?? '', key ?? ''], value, {
           label: nameOf(file),
-          text: () =>
-            joined([
-              `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
-              writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
-              copies === null || copies === 0 ? null : `${copies} earlier`,
-            ]) ?? '',
+          text: () => [
+            `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
+            writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
+            copies === null || copies === 0 ? null : `${copies} earlier`,
+          ],
           tone: () => toneOf(file),
         })
       })

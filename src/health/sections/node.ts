@@ -1,7 +1,7 @@
-import { group, joined, type Section, statusReport, summary, type View } from './section.ts'
+import { group, type Section, statusReport, summary, type View } from './section.ts'
 import { duration, figure, count, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { fact, type Fact, iso, relativeTime, timeFact } from './fact.ts'
+import { fact, type Fact, iso, joined, relativeTime } from './fact.ts'
 import { isReady } from '../facts.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
@@ -26,16 +26,16 @@ export const header: Section = {
     const { hostname, version, uptimeSeconds = null } = view.readings.status?.header ?? {}
     const { network = null, chainId = null } = view.readings.status?.config ?? {}
     const chain = chainId === null ? '' : ` (chain ${chainId})`
-    return summary(
-      joined([
-        hostname,
-        version,
-        network === null ? null : `${network}${chain}`,
-        uptimeSeconds === null ? null : `up ${duration(uptimeSeconds * second)}`,
-      ]),
-    )
+    return summary([
+      hostname,
+      version,
+      network === null ? null : `${network}${chain}`,
+      uptimeSeconds === null ? null : `up ${duration(uptimeSeconds * second)}`,
+    ])
   },
 }
+
+const KEYS = ['secpPublicKey', 'blsPublicKey', 'nodeSignature', 'selfAddress'] as const
 
 /** The configuration of the node. */
 export const config: Section = {
@@ -47,10 +47,7 @@ export const config: Section = {
         fact('network', reading?.network),
         fact('chain', reading?.chain),
         fact('chainId', reading?.chainId),
-        fact('secpPublicKey', reading?.secpPublicKey),
-        fact('blsPublicKey', reading?.blsPublicKey),
-        fact('nodeSignature', reading?.nodeSignature),
-        fact('selfAddress', reading?.selfAddress),
+        ...KEYS.map((name) => fact(name, reading?.[name])),
         // Status reports before 2026 do not have it.
         ...(typeof reading?.selfAuthPort === 'bigint' ? [fact('selfAuthPort', reading.selfAuthPort)] : []),
         fact('recordSeqNum', reading?.recordSeqNum),
@@ -135,7 +132,7 @@ export const versions: Section = {
           const { program = null, version = null, tag = null, commit = null, branch = null } = value ?? {}
           return fact(['programs', name], version === null ? null : { program, version, tag, commit, branch }, {
             label: `program ${program ?? name}`,
-            text: () => joined([version, tag, commitOf(commit)]) ?? '',
+            text: () => [version, tag, commitOf(commit)],
             unknownReason: error?.message,
           })
         }),
@@ -145,7 +142,7 @@ export const versions: Section = {
           tone: (isPending) => (isPending ? 'notice' : undefined),
         }),
         ...(reading?.forks ?? []).map((one) => forkFact(one, view)),
-        timeFact(['forksReviewedAt'], reading?.forksReviewedAt, { label: 'list of forks, of', now: view.at }),
+        view.time('forksReviewedAt', reading?.forksReviewedAt, { label: 'list of forks, of' }),
       ]
     }),
   ],
@@ -158,13 +155,13 @@ export const versions: Section = {
     const shown = unready.length > 0 ? unready : next
     const tones: readonly (Tone | undefined)[] = [...unready.map(toneOf), mismatch === true ? 'notice' : undefined]
     return summary(
-      joined([
+      [
         installed === null ? null : `${installed} installed`,
         mismatch === true ? 'another version is running: restart pending' : null,
         ...shown.map(
           (one) => `${one.fork.kind ?? 'fork'} ${one.fork.name ?? ''} ${timeUntil(one, view)}: ${inWords(one)}`,
         ),
-      ]),
+      ],
       tones.includes('bad') ? 'bad' : tones.find((tone) => tone !== undefined),
     )
   },
@@ -195,12 +192,11 @@ const forkFact = (readiness: Readiness, view: View): Fact => {
   }
   return fact(['forks', name ?? ''], value, {
     label: `${kind ?? 'fork'} ${name ?? ''}`,
-    text: () =>
-      joined([
-        inWords(readiness),
-        activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
-        minimumVersion === null ? null : `needs ${minimumVersion}`,
-      ]) ?? '',
+    text: () => [
+      inWords(readiness),
+      activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
+      minimumVersion === null ? null : `needs ${minimumVersion}`,
+    ],
     tone: () => toneOf(readiness),
   })
 }

@@ -3,7 +3,7 @@ import { isWatcher } from '../facts.ts'
 import type { RestartWindow } from '../restart-window.ts'
 import type { CollectorState, NodeSnapshot } from '../snapshot.ts'
 import type { Tone } from '../../domain/health.ts'
-import { type Fact, oneLine, relativeTime } from './fact.ts'
+import { type Fact, factsFor, joined, oneLine, type Parts, relativeTime } from './fact.ts'
 
 /** The data of a node, as sections read it. */
 export interface View extends Pick<NodeSnapshot, 'at' | 'known' | 'readings'> {
@@ -13,6 +13,8 @@ export interface View extends Pick<NodeSnapshot, 'at' | 'known' | 'readings'> {
   readonly diagnosis: Diagnosis
   /** Whether a planned restart is safe now; null during a fault: then the recovery says what to restart, and when. */
   readonly restart: RestartWindow | null
+  /** A fact with a time. */
+  readonly time: ReturnType<typeof factsFor>['time']
   collector(collector: string): CollectorState | undefined
   /** True once the collector has a reading: absent fields are then known to be absent. */
   hasReading(collector: string): boolean
@@ -65,17 +67,17 @@ export const createView = (snapshot: NodeSnapshot): View => {
     snapshot,
     diagnosis,
     restart: plannedRestart(diagnosis, snapshot),
+    time: factsFor(snapshot.at).time,
     collector: statusOf,
     hasReading: (collector) => statusOf(collector)?.hasReading ?? false,
   }
 }
 
-/** Joins the known parts; null if there are none. */
-export const joined = (parts: readonly (string | null | undefined)[], by = ', '): string | null =>
-  parts.filter((part) => part !== null && part !== undefined && part !== '').join(by) || null
-
-/** If the text is null, the summary is unknown. */
-export const summary = (text: string | null, tone?: Tone): Summary => (text === null ? null : { text, tone })
+/** A text or its parts; if none is known, the summary is unknown. */
+export const summary = (shown: string | Parts | null, tone?: Tone): Summary => {
+  const text = typeof shown === 'string' || shown === null ? shown : joined(shown)
+  return text === null ? null : { text, tone }
+}
 
 /** Why a collector has no reading, or no new one, in one line; null if it has. */
 export const whyUnknown = (status: CollectorState | undefined): string | null => {

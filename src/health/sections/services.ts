@@ -1,6 +1,6 @@
 import { duration, figure, size, count, utc } from '../../core/format.ts'
-import { type Fact, fact, iso, noticeIf, relativeTime, signalName, timeFact } from './fact.ts'
-import { type Group, group, joined, type Section, statusReport, type Summary, summary, type View } from './section.ts'
+import { type Fact, fact, iso, joined, noticeIf, relativeTime, signalName } from './fact.ts'
+import { type Group, group, type Section, statusReport, type Summary, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
 import { whyNotRead } from '../../domain/log-state.ts'
@@ -66,12 +66,11 @@ const cleanupTimer = (view: View): readonly Fact[] =>
         : { state: activeState, lastTriggerAt: iso(lastTriggerAt), nextTriggerAt: iso(nextTriggerAt) },
       {
         label: `timer ${timer ?? ''}`,
-        text: () =>
-          joined([
-            activeState,
-            lastTriggerAt === null ? null : `last ${relativeTime(lastTriggerAt, view.at)}`,
-            nextTriggerAt === null ? null : `next ${relativeTime(nextTriggerAt, view.at)}`,
-          ]) ?? '',
+        text: () => [
+          activeState,
+          lastTriggerAt === null ? null : `last ${relativeTime(lastTriggerAt, view.at)}`,
+          nextTriggerAt === null ? null : `next ${relativeTime(nextTriggerAt, view.at)}`,
+        ],
         tone: () => noticeIf(activeState !== 'active'),
       },
     ),
@@ -176,7 +175,7 @@ export const serviceSection = (service: string, title: string): Section => {
     name: title,
     summary: (view) => {
       const found = view.readings.services?.services.find((one) => one.service === service)
-      return found ? summary(joined([stateOf(found), exitOf(found)])) : null
+      return found ? summary([stateOf(found), exitOf(found)]) : null
     },
     groups: [
       group('services', 'systemd', (view) => unitFacts(service, view)),
@@ -197,9 +196,8 @@ const unitFacts = (service: string, view: View): readonly Fact[] => {
     fact('state', found && stateOf(found), { tone: () => found && toneOf(found) }),
     fact('enabled', found?.unitFileState),
     fact('expected', found?.expected, { label: 'should run' }),
-    timeFact(isKnownInactive ? 'endedAt' : 'startedAt', isActive ? found.startedAt : found?.exitedAt, {
+    view.time(isKnownInactive ? 'endedAt' : 'startedAt', isActive ? found.startedAt : found?.exitedAt, {
       label: isKnownInactive ? 'ended' : 'since',
-      now: view.at,
       ...absentIf(isKnownInactive, 'never, according to systemd'),
     }),
     fact('mainPid', found?.mainPid, { label: 'pid', text: String, ...absentIf(found !== undefined) }),
@@ -236,9 +234,8 @@ const limitFacts = (service: string, view: View): readonly Fact[] => {
 
 const newestLine = (collector: Follower): Group =>
   group(collector, 'its log', (view) => [
-    timeFact('newestLineAt', view.readings[collector]?.lastEntryAt, {
+    view.time('newestLineAt', view.readings[collector]?.lastEntryAt, {
       label: 'newest line',
-      now: view.at,
       unknownReason: view.hasReading(collector) ? 'no line of its log was read' : undefined,
       tone: (at) => noticeIf(view.at - at > SILENT_MS),
     }),
@@ -253,7 +250,6 @@ const logFacts = (service: string, view: View): readonly Fact[] => {
   const unread = whyNotRead(states?.get(service))
   const found = trouble?.[service]
   const lines = unread === undefined || (found?.length ?? 0) > 0 ? found : undefined
-  const from = oldestEntryAt?.get(service)
   return [
     fact('trouble', lines, {
       label: 'problems in the log',
@@ -261,9 +257,8 @@ const logFacts = (service: string, view: View): readonly Fact[] => {
       unknownReason: !view.hasReading('logs') ? undefined : found === undefined ? 'its log is not searched' : unread,
       tone: (failures) => noticeIf(failures.length > 0),
     }),
-    timeFact('oldestLineAt', from, {
+    view.time('oldestLineAt', oldestEntryAt?.get(service), {
       label: 'oldest line',
-      now: view.at,
       unknownReason: view.hasReading('logs') ? 'its log is not searched, or not read yet' : undefined,
     }),
   ]

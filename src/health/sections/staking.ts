@@ -1,8 +1,8 @@
 import { figure, tokens, share } from '../../core/format.ts'
 import type { Readings } from '../../collectors/index.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
-import { fact, type Fact, factsFor, noticeIf, timeFact } from './fact.ts'
-import { group, joined, type Section, summary, type View } from './section.ts'
+import { fact, type Fact, factsFor, noticeIf } from './fact.ts'
+import { group, type Section, summary, type View } from './section.ts'
 
 const VIEWS = [
   ['execution', 'now'],
@@ -27,7 +27,7 @@ const asPercent = { text: (parts: bigint): string => share(Number(parts) / FULL_
 const flagsText = (flags: bigint): string =>
   FLAGS.filter((_, bit) => ((flags >> BigInt(bit)) & 1n) === 1n).join(', ') || (flags === 0n ? 'none' : 'unknown')
 
-const epochFacts = ({ readings: { staking: reading }, at, snapshot }: View): readonly Fact[] => {
+const epochFacts = ({ readings: { staking: reading }, at, snapshot, time }: View): readonly Fact[] => {
   const end = epochEnd(snapshot)
   const [expectedAt, latestAt, whyNoEnd] =
     'unknownBecause' in end ? [null, null, end.unknownBecause] : [end.expectedAt, end.latestAt, undefined]
@@ -44,8 +44,8 @@ const epochFacts = ({ readings: { staking: reading }, at, snapshot }: View): rea
     }),
     fact('progress', progress?.progress, { text: share, unknownReason: whyProgress }),
     fact('boundaryBlock', progress?.boundaryBlock, { text: figure, unknownReason: whyProgress }),
-    timeFact('boundaryAt', expectedAt, { label: 'epoch end, expected', now: at, unknownReason: whyNoEnd }),
-    timeFact('nextEpochAt', latestAt, { label: 'next epoch, latest', now: at, unknownReason: whyNoEnd }),
+    time('boundaryAt', expectedAt, { label: 'epoch end, expected', unknownReason: whyNoEnd }),
+    time('nextEpochAt', latestAt, { label: 'next epoch, latest', unknownReason: whyNoEnd }),
   ]
 }
 
@@ -101,11 +101,10 @@ const validatorFacts = ({ readings: { staking: reading }, at }: View): readonly 
         { amount, epoch, isReady },
         {
           label: `withdrawal ${request ?? ''}`,
-          text: () =>
-            joined([
-              amount === null ? 'unknown' : `${tokens(amount)} tokens`,
-              isReady === true ? 'ready' : epoch === null ? null : `from epoch ${figure(epoch)}`,
-            ]) ?? '',
+          text: () => [
+            amount === null ? 'unknown' : `${tokens(amount)} tokens`,
+            isReady === true ? 'ready' : epoch === null ? null : `from epoch ${figure(epoch)}`,
+          ],
           tone: () => (isReady === true ? 'notice' : undefined),
         },
       ),
@@ -114,11 +113,11 @@ const validatorFacts = ({ readings: { staking: reading }, at }: View): readonly 
 }
 
 /** The next round that the node leads, by the leader schedule. */
-export const nextOwnRound = ({ readings: { schedule }, at }: View): Fact => {
+export const nextOwnRound = ({ readings: { schedule }, at, time }: View): Fact => {
   const why = schedule?.problem ?? undefined
   // Of a stalled node the schedule begins at its newest block.
   const next = schedule?.own?.find(({ slotAt }) => slotAt !== null && slotAt >= at)
-  return timeFact('nextOwnAt', next?.slotAt, { label: 'next own round', now: at, unknownReason: why })
+  return time('nextOwnAt', next?.slotAt, { label: 'next own round', unknownReason: why })
 }
 
 export const staking: Section = {
@@ -137,14 +136,14 @@ export const staking: Section = {
     const stake = validator?.stake.execution ?? null
     const isOut = validator?.isActive === false || validator?.isActiveNext === false || (validator?.flags ?? 0n) !== 0n
     return summary(
-      joined([
+      [
         'expectedAt' in end ? epochEndText(end, at) : epoch.epoch === null ? null : `epoch ${figure(epoch.epoch)}`,
         progress === null ? null : `${share(progress)} done`,
         stake === null ? null : `stake ${tokens(stake)}`,
         validator === null ? null : validator.isActive === false ? 'not in the active set' : null,
         validator?.isActiveNext === false ? 'not in the next set' : null,
         isRegistered === false ? 'no registered validator' : null,
-      ]),
+      ],
       isOut ? 'notice' : undefined,
     )
   },

@@ -22,7 +22,7 @@ test('an unknown figure has its reason, one beyond its limit a word in addition 
     { name: 'execution', help: '', enabled: true, up: false, lastSuccessAt: null, error, hasReading: false },
     { name: 'storage', help: '', enabled: false, up: null, lastSuccessAt: null, error: null, hasReading: false },
   ]
-  const { figures } = createOverview(overviewInput({ known, collectors }))
+  const { figures } = createOverview(overviewInput({ known, collectors })).document
   const byName = Object.fromEntries(figures.map((figure) => [figure.name, figure]))
   // 100 blocks at 2 a second are 50 s.
   expect(byName['difference']).toMatchObject({
@@ -49,7 +49,7 @@ test('an unknown figure has its reason, one beyond its limit a word in addition 
 
 test('during a stall the rate has its age, and the window its time', () => {
   const figuresOf = (samples: readonly Sample[], at: number) => {
-    const { figures } = createOverview(overviewInput({ known: createSampleIndex(samples), at }))
+    const { figures } = createOverview(overviewInput({ known: createSampleIndex(samples), at })).document
     return Object.fromEntries(figures.map(({ name, value, unknownBecause }) => [name, value ?? unknownBecause]))
   }
   const block = [
