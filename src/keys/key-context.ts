@@ -23,14 +23,7 @@ export interface KeyContext {
 }
 
 /** A key that was read from a keystore or a backup. */
-export interface Key {
-  readonly secret: Secret
-  readonly publicKey: string | null
-  /** From a keystore of version 1: `import` derives another key from its secret. */
-  readonly isLegacy: boolean
-  /** The full output of the tool, or the content of the backup. */
-  readonly text: Secret
-}
+export type Key = ReturnType<typeof parseKey>
 
 export const readNodePassword = async ({ files, folders }: KeyContext): Promise<Secret> => {
   const path = folders.environmentFile
@@ -61,14 +54,21 @@ export const parseKey = (
   { text, type }: { readonly text: Secret; readonly type: KeyType },
   doing: string,
   advice: string,
-): Key => {
+) => {
   const { material, problem } = readKeyMaterial(text.reveal())
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice })
   const { secret, publicKey, isLegacy } = material
   if (publicKey !== null && publicKey.length !== PUBLIC_KEY_DIGITS[type]) {
     throw new SourceError({ doing, happened: `its public key does not have the length of a ${type} key`, advice })
   }
-  return { secret: new Secret(secret), publicKey, isLegacy, text }
+  return {
+    secret: new Secret(secret),
+    publicKey,
+    /** From a keystore of version 1: `import` derives another key from its secret. */
+    isLegacy,
+    /** The full output of the tool, or the content of the backup. */
+    text,
+  }
 }
 
 const PUBLIC_KEY_DIGITS = { secp: 66, bls: 96 } as const
@@ -92,13 +92,10 @@ export interface KnownKey {
 
 export type KnownKeys = Readonly<Record<KeyType, readonly KnownKey[]>>
 
-/** A public key compared with one source. */
-export interface Comparison extends KnownKey {
-  /** Null if one of the two is unknown. */
-  readonly isSame: boolean | null
-}
+/** A public key compared with one source; `isSame` is null if one of the two is unknown. */
+export type Comparison = ReturnType<typeof compareKeys>[number]
 
-export const compareKeys = (known: readonly KnownKey[], publicKey: string | null): readonly Comparison[] =>
+export const compareKeys = (known: readonly KnownKey[], publicKey: string | null) =>
   known.map((one) => {
     if (one.publicKey === null) return { ...one, isSame: null }
     if (publicKey !== null) return { ...one, isSame: one.publicKey === publicKey }
@@ -127,13 +124,6 @@ export const assertSameKey = (
   throw new SourceError({ doing, happened: describeMismatch(other, publicKey), advice })
 }
 
-interface FolderRisk {
-  /** Who can do what: "the user 1001 owns /opt/backup and can remove or replace files in it". */
-  readonly text: string
-  /** Whether the path has symbolic links, which that user may replace. */
-  readonly hasLink: boolean
-}
-
 /**
  * Why users other than root, this one and the node's can remove or replace a file of the directory: its owner and mode, and
  * those of each parent, with and without symbolic links. Null if they cannot, or if the directory does not exist.
@@ -141,7 +131,7 @@ interface FolderRisk {
 export const folderRiskOf = async (
   { files, folders, user }: Pick<KeyContext, 'files' | 'folders' | 'user'>,
   folder: string,
-): Promise<FolderRisk | null> => {
+) => {
   const resolved = await files.resolve(folder)
   if (resolved === undefined) return null
   const node = await files.look(folders.directory)
@@ -149,6 +139,7 @@ export const folderRiskOf = async (
   for (const path of new Set([...parentsOf(folder), ...parentsOf(resolved)])) {
     const info = await files.look(path)
     const risk = info?.kind === 'folder' ? deletableBy(info, trusted) : null
+    // A user who may do that may also replace a symbolic link in the path.
     if (risk !== null) return { text: risk.replace('DIRECTORY', path), hasLink: resolved !== resolve(folder) }
   }
   return null

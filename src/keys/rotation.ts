@@ -15,18 +15,11 @@ export const copiesOf = async ({ files }: Pick<KeyContext, 'files'>, path: strin
 /** Names have a resolution of one second; a taken name is tried again one second later. */
 const MAX_TRIES = 60
 
-/** The copy of a file that is about to be replaced. */
-interface KeptFile {
-  readonly file: string
-  /** Whether other users can read it. */
-  readonly isExposed: boolean
-}
-
 /**
- * Links the existing file to a dated name, which never overwrites another file. Null if there is no file. Throws a
- * SourceError.
+ * Links the existing file, which is about to be replaced, to a dated name, which never overwrites another file. Null if
+ * there is no file. `isExposed`: whether other users can read it. Throws a SourceError.
  */
-export const keep = async (context: KeyContext, path: string): Promise<KeptFile | null> => {
+export const keep = async (context: KeyContext, path: string) => {
   const { files, now } = context
   const info = await regularFileAt(context, path)
   if (info === undefined) return null
