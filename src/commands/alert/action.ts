@@ -9,19 +9,16 @@ import { type ConfigOptions, flagsOf } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { pairs, type Style } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import { alertLabels, clientOf } from '../shared/alert-request.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
 import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import {
+  type AlertmanagerReader,
   createAlertmanagerReader,
-  type Deliveries,
-  type Groups,
   type GroupTimes,
   type Labels,
-  type Metrics,
-  type Routed,
   type Target,
 } from './alertmanager.ts'
 
@@ -52,7 +49,7 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
   const labels = await alertLabels(config, { alertname, severity })
   const progress = createProgress(io)
   const ended = new AbortController()
-  const tested = await unlessInterrupted(io, exit, async () => {
+  const { alertmanagers, heartbeat } = await unlessInterrupted(io, async () => {
     void showProgress(io, ended.signal, progress.show)
     const ask = await clientOf(io, config)
     return {
@@ -65,8 +62,6 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
     ended.abort()
     progress.end()
   })
-  if (!tested) return
-  const { alertmanagers, heartbeat } = tested
   const isOk = alertmanagers.every(({ problem }) => problem === null) && (heartbeat ?? ACCEPTED) === ACCEPTED
   const exitCode = isOk ? 0 : 1
   printResult(
@@ -75,7 +70,7 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
       document: () => ({ code, labels, alertmanagers, heartbeat, exitCode }),
       lines: (style) => [
         ...alertmanagers.flatMap((result) => linesOf(result, code, style)),
-        ...(heartbeat === null ? [] : pairs([['heartbeat', marked(heartbeat === ACCEPTED, heartbeat, style)]], style)),
+        ...(heartbeat === null ? [] : style.pairs([['heartbeat', marked(heartbeat === ACCEPTED, heartbeat, style)]])),
       ],
     },
   )
@@ -107,20 +102,17 @@ const linesOf = (
   style: Style,
 ): readonly string[] => [
   style.paint('strong', `Alertmanager ${alertmanager}${version === null ? '' : ` (${version})`}`),
-  ...pairs(
-    [
-      ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
-        `${receiver}: ${integration}`,
-        marked(
-          state === 'delivered',
-          seconds === null ? state : `handed to ${integration} after ${seconds} s: look for ${code} on your phone`,
-          style,
-        ),
-      ]),
-      ...(problem === null ? [] : [['result', marked(false, problem, style)] as const]),
-    ],
-    style,
-  ),
+  ...style.pairs([
+    ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
+      `${receiver}: ${integration}`,
+      marked(
+        state === 'delivered',
+        seconds === null ? state : `handed to ${integration} after ${seconds} s: look for ${code} on your phone`,
+        style,
+      ),
+    ]),
+    ...(problem === null ? [] : [['result', marked(false, problem, style)] as const]),
+  ]),
 ]
 
 const marked = (isOk: boolean, text: string, style: Style): string =>
@@ -134,14 +126,8 @@ interface Delivery extends Target {
   readonly seconds: number | null
 }
 
-interface TestResult {
-  /** Host and port. */
-  readonly alertmanager: string
-  readonly version: string | null
-  readonly deliveries: readonly Delivery[]
-  /** Why it is not known that the alert was delivered to each of its receivers; null if it is. */
-  readonly problem: string | null
-}
+type TestResult = Awaited<ReturnType<typeof followAlert>>
+type Metrics = Awaited<ReturnType<AlertmanagerReader['metrics']>>
 
 interface FollowOptions {
   readonly url: string
@@ -167,7 +153,7 @@ const SENT_EARLY_MS = second
 export const followAlert = async (
   { clock, signal, ask }: FollowContext,
   { url, labels, code, wait }: FollowOptions,
-): Promise<TestResult> => {
+) => {
   const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
   const outbox = createOutbox(endpoint, clock)
   const annotations = {
@@ -177,7 +163,9 @@ export const followAlert = async (
   }
   const alert = { labels, annotations, startsAt: clock.now() }
   let version: string | null = null
-  const result = (problem: string | null, deliveries: readonly Delivery[] = []): TestResult => ({
+  /** `problem`: why it is not known that the alert was delivered to each of its receivers; null if it is. */
+  const result = (problem: string | null, deliveries: readonly Delivery[] = []) => ({
+    /** Host and port. */
     alertmanager: endpoint.name,
     version,
     deliveries,
@@ -230,8 +218,7 @@ export const followAlert = async (
       await outbox.send([], new AbortController().signal)
     }
   } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return result(error.message)
-    throw error
+    return ifUnreadable(({ message }) => result(message))(error)
   }
 }
 
@@ -263,7 +250,7 @@ const createEvidence = (target: Target, before: Metrics, { wait, interval }: Gro
     observe: ({ metrics, unclear, isShared, elapsed }: Observation): Delivery => {
       if (decided !== undefined) return decided
       const now = metrics.deliveries(target)
-      const increase = (of: keyof Deliveries): number => now[of] - start[of]
+      const increase = (of: keyof typeof start): number => now[of] - start[of]
       const isEarly = increase('delivered') > 0 && elapsed < wait - SENT_EARLY_MS
       reason ??= unclear ?? (isEarly ? 'another notification was sent at the same time' : undefined)
       const hasGivenUp = increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS
@@ -290,7 +277,7 @@ interface Counted {
   readonly targets: readonly Target[]
   readonly integrations: ReadonlyMap<string, readonly string[]>
   readonly metrics: Metrics
-  readonly groups: Groups
+  readonly groups: Awaited<ReturnType<AlertmanagerReader['groups']>>
   /** The number of groups with alerts that are not over. */
   readonly listed: number
 }
@@ -327,7 +314,7 @@ const problemOf = (
     : `cannot tell whether it was delivered: ${reason}. Look for ${code} on your phone: only its message shows that`
 }
 
-const obstacleOf = (routed: Routed | undefined, targets: number): string | null => {
+const obstacleOf = (routed: Awaited<ReturnType<AlertmanagerReader['routed']>>, targets: number): string | null => {
   if (!routed) return 'Alertmanager has accepted the alert and does not list it'
   const receivers = routed.receivers.join(', ')
   if (routed.suppressedBy !== null) return `the alert for ${receivers} is not sent: it is ${routed.suppressedBy}`

@@ -3,27 +3,25 @@ import { asError, SourceError } from '../../core/errors.ts'
 import { backUp, type BackupResult, type BackupType, exportKeys, type ExportResult } from '../../keys/backup.ts'
 import {
   FOLDER_ADVICE,
+  identityLine,
   type KeyFailure,
   type KeySession,
   LEGACY,
+  type Line,
   page,
   printResults,
   runKeyCommand,
   warnOfExposure,
 } from './session.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type ActionContext, UsageError } from '../../terminal/io.ts'
-import { type Style, wrap } from '../../terminal/style.ts'
-import { compareKeys, type Comparison, describeMismatch } from '../../keys/key-context.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { type Io, UsageError } from '../../terminal/io.ts'
+import type { Style } from '../../terminal/style.ts'
+import { compareKeys, type Comparison } from '../../keys/key-context.ts'
 import { verify, type VerifyResult, noteOffNode } from '../../keys/verify.ts'
-import type { Tone } from '../../domain/health.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 
-type BackupOptions = ConfigOptions & OutputOptions & { readonly type?: readonly BackupType[] }
-
-export const backup = async (command: ActionContext<BackupOptions>): Promise<void> => {
+export const backup = async (command: ConfiguredContext<{ readonly type?: readonly BackupType[] }>): Promise<void> => {
   const { io, exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     warnOfExposure(io, session, 'the keystore password')
@@ -70,12 +68,12 @@ const renderBackup = (one: BackupResult, style: Style): readonly string[] =>
 const earlierOf = ({ copies }: BackupResult): string =>
   `${copies} .bak ${copies === 1 ? 'file also contains' : 'files also contain'} a key: remove those that you do not need`
 
-interface VerifyOptions extends ConfigOptions, OutputOptions {
+interface VerifyOptions {
   readonly type?: readonly KeyType[]
   readonly filesOnly?: true
 }
 
-export const verifyBackups = async (command: ActionContext<VerifyOptions>): Promise<void> => {
+export const verifyBackups = async (command: ConfiguredContext<VerifyOptions>): Promise<void> => {
   const { io, exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     const mayRecover = options.filesOnly !== true
@@ -88,7 +86,7 @@ export const verifyBackups = async (command: ActionContext<VerifyOptions>): Prom
     }
     progress.end()
     const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
-    printResult(command, {
+    command.print({
       document: () => judged,
       lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })),
     })
@@ -108,8 +106,6 @@ const isReliable = (one: VerifiedBackup, mayRecover: boolean): boolean =>
   [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
   (one.isAway ||
     (one.problem === null && one.exposure === null && one.folderRisk === null && (!mayRecover || one.isSame === true)))
-
-type Line = readonly [tone: Tone, text: string]
 
 /** The status of one backup, then the checks behind it. */
 const renderVerified = (
@@ -140,10 +136,7 @@ const renderVerified = (
     `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}`,
     ...lines
       .filter((line) => line !== null)
-      .flatMap(([sign, text]) => {
-        const [first = '', ...rest] = wrap(text, style, '    ')
-        return [`  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`, ...rest]
-      }),
+      .flatMap(([sign, text]) => style.marked(`  ${style.paint(sign, style.sign(sign))} `, text, '    ')),
   ]
 }
 
@@ -165,13 +158,6 @@ const keystoreLine = ({ isSame, whyUnknown, keystore }: VerifyResult, mayRecover
   return [mayRecover ? 'unknown' : 'quiet', `not compared with the keystore: ${why}`]
 }
 
-const identityLine = (comparison: Comparison, publicKey: string | null): Line => {
-  const { source, isSame, whyUnknown } = comparison
-  if (isSame === true) return ['good', `the same as ${source}`]
-  if (isSame === false) return ['bad', describeMismatch(comparison, publicKey)]
-  return ['quiet', `not compared with ${source}: ${whyUnknown ?? 'it is unknown'}`]
-}
-
 const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly (Line | null)[] => {
   const exposed = copies.filter(({ exposure }) => exposure !== null)
   const whole = copies.filter(({ isWhole }) => isWhole)
@@ -186,7 +172,7 @@ const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly (Line | n
   ]
 }
 
-interface ExportOptions extends ConfigOptions, OutputOptions {
+interface ExportOptions {
   readonly type?: readonly BackupType[]
   readonly recipient: readonly string[]
   readonly recipientsFile?: string
@@ -194,7 +180,7 @@ interface ExportOptions extends ConfigOptions, OutputOptions {
   readonly armor?: true
 }
 
-export const exportBackups = async (command: ActionContext<ExportOptions>): Promise<void> => {
+export const exportBackups = async (command: ConfiguredContext<ExportOptions>): Promise<void> => {
   const { exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     const encrypt = createEncrypt(await recipientsOf(session, options))
@@ -206,7 +192,7 @@ export const exportBackups = async (command: ActionContext<ExportOptions>): Prom
       isArmored: options.armor === true,
     })
     progress.end()
-    printResult(command, {
+    command.print({
       document: () => done,
       lines: (style) => [...done.flatMap((one) => renderExport(one, style)), EXPORT_CLOSING],
     })
@@ -241,11 +227,15 @@ const recipientsOf = async ({ context }: KeySession, options: ExportOptions): Pr
   )
 }
 
-type OffNodeOptions = ConfigOptions & { readonly where: string; readonly type?: readonly KeyType[] }
+interface OffNodeOptions {
+  readonly where: string
+  readonly type?: readonly KeyType[]
+}
 
-export const recordOffNode = async ({ io, exit, options }: ActionContext<OffNodeOptions>): Promise<void> => {
+export const recordOffNode = async (command: ConfiguredContext<OffNodeOptions>): Promise<void> => {
+  const { io, exit, options } = command
   const { where } = options
-  await runKeyCommand({ io, exit, options }, async ({ context }) => {
+  await runKeyCommand(command, async ({ context }) => {
     const at = new Date(context.now()).toISOString()
     const copies = []
     for (const key of options.type ?? KEY_TYPES) {

@@ -1,20 +1,11 @@
 import type { Config } from '../../config/schema.ts'
 import { type LogUnits, logUnits } from '../../config/log-units.ts'
 import { closestMatch } from '../../core/suggest.ts'
-import type { Exec } from '../../sources/exec.ts'
-import { createPrefix } from '../../sources/prefix.ts'
-import type { SourceContext } from '../../terminal/io.ts'
+import type { ReadPrefix } from '../../sources/prefix.ts'
 
 /** The units of the node and of the agent, by label. */
-export const findUnits = async ({
-  config,
-  exec,
-  path,
-  signal,
-}: Pick<SourceContext, 'path' | 'signal'> & { readonly config: Config; readonly exec: Exec }): Promise<LogUnits> => {
-  const { word } = await createPrefix({ exec, path, configured: config.prefix })(signal)
-  return logUnits(config, word)
-}
+export const findUnits = async (config: Config, readPrefix: ReadPrefix, signal: AbortSignal): Promise<LogUnits> =>
+  logUnits(config, (await readPrefix(signal)).word)
 
 /** The label of a service name: the label, or the unit with or without prefix and suffix. */
 export const labelOf = (word: string, units: LogUnits): string | undefined => {
