@@ -20,7 +20,18 @@ export interface KeyContext {
   /** A directory that only root can change; null if this process does not run as root. */
   readonly privateDirectory: string | null
   readonly user: Owner
+  readonly signal: AbortSignal
 }
+
+export interface KeystoreRequest {
+  readonly type: KeyType
+  readonly password: Secret
+  /** By default that of the node. */
+  readonly path?: string
+}
+
+/** What an error reports: `read the backup …`, and what to do. */
+type FailedStep = Readonly<Record<'doing' | 'advice', string>>
 
 /** A key that was read from a keystore or a backup. */
 export type Key = ReturnType<typeof parseKey>
@@ -37,24 +48,16 @@ export const readNodePassword = async ({ files, folders }: KeyContext): Promise<
 }
 
 /** Recovers a key with the keystore tool. Throws a SourceError if its output does not contain the secret. */
-export const recoverKey = async (
-  { tool, folders }: Pick<KeyContext, 'tool' | 'folders'>,
-  one: { readonly type: KeyType; readonly password: Secret; readonly path?: string },
-  signal: AbortSignal,
-): Promise<Key> => {
-  const { type, password, path = keystoreOf(folders, type) } = one
-  const text = await tool.recover({ path, type, password }, signal)
-  return parseKey({ text, type }, `recover the ${type} key from ${path}`, RECOVER_ADVICE)
+export const recoverKey = async (context: KeyContext, request: KeystoreRequest): Promise<Key> => {
+  const { type, password, path = keystoreOf(context.folders, type) } = request
+  const text = await context.tool.recover({ path, type, password }, context.signal)
+  return parseKey(text, type, { doing: `recover the ${type} key from ${path}`, advice: RECOVER_ADVICE })
 }
 
 const RECOVER_ADVICE = 'the keystore tool prints the secret since v0.12: update it and run the command again'
 
-/** `doing` is the start of the error message: "read the backup …". Throws a SourceError if the text has no key. */
-export const parseKey = (
-  { text, type }: { readonly text: Secret; readonly type: KeyType },
-  doing: string,
-  advice: string,
-) => {
+/** Throws a SourceError if the text has no key. */
+export const parseKey = (text: Secret, type: KeyType, { doing, advice }: FailedStep) => {
   const { material, problem } = readKeyMaterial(text.reveal())
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice })
   const { secret, publicKey, isLegacy } = material
@@ -114,24 +117,17 @@ export const describeMismatch = (
   }`
 
 /** Throws a SourceError if a source has another key. Unknown is not a mismatch. */
-export const assertSameKey = (
-  known: readonly KnownKey[],
-  publicKey: string | null,
-  { doing, advice }: { readonly doing: string; readonly advice: string },
-): void => {
+export const assertSameKey = (known: readonly KnownKey[], publicKey: string | null, step: FailedStep): void => {
   const other = compareKeys(known, publicKey).find(({ isSame }) => isSame === false)
   if (other === undefined) return
-  throw new SourceError({ doing, happened: describeMismatch(other, publicKey), advice })
+  throw new SourceError({ ...step, happened: describeMismatch(other, publicKey) })
 }
 
 /**
  * Why users other than root, this one and the node's can remove or replace a file of the directory: its owner and mode, and
  * those of each parent, with and without symbolic links. Null if they cannot, or if the directory does not exist.
  */
-export const folderRiskOf = async (
-  { files, folders, user }: Pick<KeyContext, 'files' | 'folders' | 'user'>,
-  folder: string,
-) => {
+export const folderRiskOf = async ({ files, folders, user }: KeyContext, folder: string) => {
   const resolved = await files.resolve(folder)
   if (resolved === undefined) return null
   const node = await files.look(folders.directory)

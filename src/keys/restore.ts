@@ -12,7 +12,7 @@ import {
   tryRemove,
   withStagingDirectory,
 } from './rotation.ts'
-import { isSameKey, type KeyContext, parseKey, recoverKey } from './key-context.ts'
+import { isSameKey, type KeyContext, type KeystoreRequest, parseKey, recoverKey } from './key-context.ts'
 import { decryptWith, isAge } from './age.ts'
 
 /** What a restore would do. Making the plan writes nothing. */
@@ -28,21 +28,18 @@ export type PreparedKeystore = Awaited<ReturnType<typeof prepareKeystore>>
 export type RestoreResult = Awaited<ReturnType<typeof replaceKeystore>>
 
 /** Reads the backup and the existing keystore. Throws a SourceError if the backup cannot be restored. */
-export const planRestore = async (
-  context: KeyContext,
-  { type, source, password }: { readonly type: KeyType; readonly source: BackupLocation; readonly password: Secret },
-  signal: AbortSignal,
-) => {
+export const planRestore = async (context: KeyContext, request: KeystoreRequest, source: BackupLocation) => {
+  const { type } = request
   const found = await readBackup(context, type, source)
   if (found.key.isLegacy) throw cannotRestore(found, LEGACY)
   const keystore = keystoreOf(context.folders, type)
-  const before = await regularFileAt(context, keystore)
+  const before = await regularFileAt(context.files, keystore)
   const plan = { type, source: found, keystore, before }
   if (before === undefined) return { ...plan, held: null, whyUnknown: null }
   context.reportProgress(`Opening the existing ${type} keystore`)
   // A keystore that cannot be opened is no error: it may be the reason for the restore.
-  const held = await recoverKey(context, { type, password }, signal).catch(ifUnreadable(({ summary }) => summary))
-  signal.throwIfAborted()
+  const held = await recoverKey(context, request).catch(ifUnreadable(({ summary }) => summary))
+  context.signal.throwIfAborted()
   if (typeof held === 'string') return { ...plan, held: null, whyUnknown: held }
   if (held.isLegacy && held.secret.isSameAs(found.key.secret)) throw cannotRestore(found, LEGACY)
   return { ...plan, held: { isSame: isSameKey(held, found.key), publicKey: held.publicKey }, whyUnknown: null }
@@ -52,27 +49,23 @@ export const planRestore = async (
  * Makes the new keystore in a staging directory and verifies that the same key can be recovered from it. Does not
  * change the node's files. Throws a SourceError.
  */
-export const prepareKeystore = async (
-  context: KeyContext,
-  { plan, password }: { readonly plan: RestorePlan; readonly password: Secret },
-  signal: AbortSignal,
-) => {
+export const prepareKeystore = async (context: KeyContext, plan: RestorePlan, password: Secret) => {
   const { type, source, keystore, before } = plan
   const owner: Owner = before ?? (await ownerOfFolder(context, dirname(keystore)))
   return withStagingDirectory(context, keystore, async (staged) => {
     context.reportProgress(`Importing the ${type} key`)
-    await context.tool.import({ path: staged, type, password }, source.key.secret, signal)
+    await context.tool.import({ path: staged, type, password }, source.key.secret, context.signal)
     if ((await context.files.look(staged))?.kind !== 'file') {
       throw cannotRestore(source, 'the keystore tool reported success but has written no keystore')
     }
     const content = await context.files.read(staged)
     context.reportProgress(`Verifying the ${type} keystore`)
-    const key = await recoverKey(context, { type, password, path: staged }, signal)
+    const key = await recoverKey(context, { type, password, path: staged })
     if (!key.secret.isSameAs(source.key.secret)) {
       throw cannotRestore(source, 'the new keystore contains another secret than the backup')
     }
     if (!isSameKey(key, source.key)) throw cannotRestore(source, LEGACY)
-    signal.throwIfAborted()
+    context.signal.throwIfAborted()
     return { plan, content, owner, publicKey: key.publicKey }
   })
 }
@@ -83,7 +76,7 @@ export const prepareKeystore = async (
  */
 export const replaceKeystore = async (context: KeyContext, { plan, content, owner, publicKey }: PreparedKeystore) => {
   const { type, source, keystore } = plan
-  const temporary = await findTemporaryFiles(context, keystore)
+  const temporary = await findTemporaryFiles(context.files, keystore)
   /** The path of the previous keystore; null if there was none. */
   const previous: { file: string | null } = { file: null }
   try {
@@ -98,15 +91,15 @@ export const replaceKeystore = async (context: KeyContext, { plan, content, owne
   const removed: string[] = []
   for (const path of temporary) {
     // Temporary keystores of interrupted runs can be made again from the backup.
-    if (await tryRemove(context, path)) removed.push(path)
+    if (await tryRemove(context.files, path)) removed.push(path)
   }
-  const copies = (await copiesOf(context, keystore)).length
+  const copies = (await copiesOf(context.files, keystore)).length
   return { type, keystore, from: source.file, publicKey, kept: previous.file, copies, removed }
 }
 
 /** While the operator was asked to confirm, another program may have written a keystore. */
 const assertUnchanged = async (context: KeyContext, { keystore, before, source }: RestorePlan): Promise<void> => {
-  const now = await regularFileAt(context, keystore)
+  const now = await regularFileAt(context.files, keystore)
   if (now?.inode === before?.inode) return
   throw cannotRestore(source, `${keystore} has changed since it was read`)
 }
@@ -157,10 +150,10 @@ const readBackup = async (context: KeyContext, type: KeyType, source: BackupLoca
   const bytes = await context.files.read(file, { isNamed: true })
   const isEncrypted = isAge(bytes)
   const text = isEncrypted
-    ? await decryptWith({ path: file, bytes }, await identities(context, file, source))
+    ? await decryptWith(file, bytes, await identities(context, file, source))
     : new Secret(bytes.toString('utf8'))
   bytes.fill(0)
-  return { file, isEncrypted, key: parseKey({ text, type }, `read the backup ${file}`, ADVICE) }
+  return { file, isEncrypted, key: parseKey(text, type, { doing: `read the backup ${file}`, advice: ADVICE }) }
 }
 
 const ADVICE = 'use another with --from: an earlier one (.bak), or the copy in your vault'
@@ -176,7 +169,7 @@ const fileOf = async (context: KeyContext, type: KeyType, source: BackupLocation
   // The second one is that of `keys export`.
   const found = [plain, `${plain}.age`]
   for (const file of found) if (await files.look(file)) return file
-  const earlier = (await copiesOf(context, plain)).at(-1)
+  const earlier = (await copiesOf(files, plain)).at(-1)
   throw new SourceError({
     doing: `find the backup of the ${type} key`,
     happened: info === undefined ? `${from} does not exist` : `neither ${found.join(' nor ')} exists`,

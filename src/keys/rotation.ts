@@ -2,11 +2,11 @@ import { basename, dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { isOpenToOthers, isReplacedCopyOf, replacedCopyPath } from '../domain/key-paths.ts'
 import { second } from '../core/units.ts'
-import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
+import type { KeyFileInfo, Owner, SecretFiles } from '../sources/secret-files.ts'
 import type { KeyContext } from './key-context.ts'
 
 /** The dated copies of a file (`.bak`), oldest first. */
-export const copiesOf = async ({ files }: Pick<KeyContext, 'files'>, path: string): Promise<readonly string[]> => {
+export const copiesOf = async (files: SecretFiles, path: string): Promise<readonly string[]> => {
   const folder = dirname(path)
   const paths = (await files.list(folder)).map((name) => `${folder}/${name}`)
   return paths.filter(isReplacedCopyOf(path)).toSorted()
@@ -21,12 +21,12 @@ const MAX_TRIES = 60
  */
 export const keep = async (context: KeyContext, path: string) => {
   const { files, now } = context
-  const info = await regularFileAt(context, path)
+  const info = await regularFileAt(files, path)
   if (info === undefined) return null
   const isExposed = isOpenToOthers(info.mode)
   // A run that was interrupted after this step has already made the link.
   if (info.names > 1) {
-    for (const file of await copiesOf(context, path)) {
+    for (const file of await copiesOf(files, path)) {
       if ((await files.look(file))?.inode === info.inode) return { file, isExposed }
     }
   }
@@ -43,10 +43,7 @@ export const keep = async (context: KeyContext, path: string) => {
 }
 
 /** The file at `path`, or undefined if there is none. Throws a SourceError if it is not a regular file. */
-export const regularFileAt = async (
-  { files }: Pick<KeyContext, 'files'>,
-  path: string,
-): Promise<KeyFileInfo | undefined> => {
+export const regularFileAt = async (files: SecretFiles, path: string): Promise<KeyFileInfo | undefined> => {
   const info = await files.look(path)
   if (info === undefined || info.kind === 'file') return info
   throw new SourceError({
@@ -61,11 +58,7 @@ export const temporaryName = (path: string, { runId }: Pick<KeyContext, 'runId'>
   `${folder}/.${basename(path)}.${runId}.new`
 
 /** Temporary files of interrupted runs for this path. No other run uses them: the folder is locked. */
-export const findTemporaryFiles = async (
-  { files }: Pick<KeyContext, 'files'>,
-  path: string,
-  folder = dirname(path),
-): Promise<readonly string[]> => {
+export const findTemporaryFiles = async (files: SecretFiles, path: string, folder = dirname(path)) => {
   const names = await files.list(folder)
   const [begin, end] = [`.${basename(path)}.`, '.new']
   return names.filter((name) => name.startsWith(begin) && name.endsWith(end)).map((name) => `${folder}/${name}`)
@@ -94,7 +87,7 @@ export const replaceFile = async <T>(
 }
 
 /** False if the file could not be removed. The caller reports it; the error must not hide the result. */
-export const tryRemove = async ({ files }: Pick<KeyContext, 'files'>, path: string): Promise<boolean> => {
+export const tryRemove = async (files: SecretFiles, path: string): Promise<boolean> => {
   try {
     await files.remove(path)
     return true
@@ -128,7 +121,7 @@ export const withStagingDirectory = async <T>(
 
 /** Staging directories of interrupted runs. Their keystores were not verified; the backups still exist. */
 export const findStagingDirectories = (context: KeyContext, keystore: string): Promise<readonly string[]> =>
-  findTemporaryFiles(context, stagedName(keystore), stagingParent(context, keystore))
+  findTemporaryFiles(context.files, stagedName(keystore), stagingParent(context, keystore))
 
 /** Contains the full path: several nodes of the host may share the parent, and only this node is locked. */
 const stagedName = (keystore: string): string => `${dirname(keystore)}/${encodeURIComponent(keystore)}.made`

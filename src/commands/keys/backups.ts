@@ -14,9 +14,9 @@ import {
   warnOfExposure,
 } from './session.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
-import { type Io, UsageError } from '../../terminal/io.ts'
+import { UsageError } from '../../terminal/io.ts'
 import type { Style } from '../../terminal/style.ts'
-import { compareKeys, type Comparison } from '../../keys/key-context.ts'
+import { compareKeys, type Comparison, type KeyContext } from '../../keys/key-context.ts'
 import { verify, type VerifyResult, noteOffNode } from '../../keys/verify.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
@@ -25,7 +25,7 @@ export const backup = async (command: ConfiguredContext<{ readonly type?: readon
   const { io, exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     warnOfExposure(io, session, 'the keystore password')
-    const results = await backUpAll(session, options.type ?? KEY_TYPES, io)
+    const results = await backUpAll(session.context, options.type ?? KEY_TYPES)
     progress.end()
     printResults(command, results, renderBackup)
     if (!options.json && results.done.length > 0) io.stdout.write(BACKUP_CLOSING)
@@ -37,12 +37,13 @@ const BACKUP_CLOSING =
   'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** A key that fails does not prevent the backup of the others. */
-const backUpAll = async ({ context }: KeySession, keys: readonly BackupType[], { signal }: Io) => {
+const backUpAll = async (context: KeyContext, keys: readonly BackupType[]) => {
+  const { signal } = context
   const done: BackupResult[] = []
   const failed: KeyFailure[] = []
   for (const key of keys) {
     try {
-      done.push(await backUp(context, key, signal))
+      done.push(await backUp(context, key))
     } catch (thrown) {
       if (signal.aborted && done.length === 0) throw thrown
       failed.push({ key, error: asError(thrown) })
@@ -81,7 +82,7 @@ export const verifyBackups = async (command: ConfiguredContext<VerifyOptions>): 
     const known = await session.readKnownKeys({ mayRun: mayRecover })
     const found: VerifiedBackup[] = []
     for (const key of options.type ?? KEY_TYPES) {
-      const one = await verify(session.context, { key, mayRecover }, io.signal)
+      const one = await verify(session.context, key, mayRecover)
       found.push({ ...one, identity: compareKeys(known[key], one.publicKey) })
     }
     progress.end()
@@ -239,7 +240,7 @@ export const recordOffNode = async (command: ConfiguredContext<OffNodeOptions>):
     const at = new Date(context.now()).toISOString()
     const copies = []
     for (const key of options.type ?? KEY_TYPES) {
-      const { publicKey, problem } = await verify(context, { key, mayRecover: false }, io.signal)
+      const { publicKey, problem } = await verify(context, key, false)
       if (publicKey === null) throw unknownKey(key, problem)
       copies.push({ key, publicKey, where, at })
     }

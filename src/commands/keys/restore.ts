@@ -60,12 +60,10 @@ const restoreAll = async (
   progress: Progress,
 ): Promise<ExitCode> => {
   const { context } = session
-  const { signal } = io
   const password = await readNodePassword(context)
   const source = { from: options.from, identity: options.identity }
   const plans: RestorePlan[] = []
-  for (const type of options.type ?? KEY_TYPES)
-    plans.push(await planRestore(context, { type, source, password }, signal))
+  for (const type of options.type ?? KEY_TYPES) plans.push(await planRestore(context, { type, password }, source))
   const known = await session.readKnownKeys({ mayRun: true })
   const compared = plans.map((plan) => ({ plan, identity: compareKeys(known[plan.type], publicKeyOf(plan)) }))
   progress.end()
@@ -84,7 +82,7 @@ const restoreAll = async (
     return 1
   }
   const prepared: PreparedKeystore[] = []
-  for (const plan of plans) prepared.push(await prepareKeystore(context, { plan, password }, signal))
+  for (const plan of plans) prepared.push(await prepareKeystore(context, plan, password))
   // The key of a backup without a public key is known only now.
   for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
   // The service may have been started in the meantime.

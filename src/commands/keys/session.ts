@@ -1,4 +1,4 @@
-import { type Clock, withDeadline } from '../../core/clock.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
 import { asError, ifUnreadable, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type KeyFolders, resolveFolders } from '../../domain/key-paths.ts'
 import { second } from '../../core/units.ts'
@@ -68,13 +68,14 @@ export const runKeyCommand = async (
           reportProgress: progress.show,
           runId: uniqueRunName(),
           privateDirectory: rootOnlyDirectory(),
+          signal,
           user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
         },
         readKnownKeys: async ({ mayRun }) => {
           if (mayRun) progress.show('Reading the status report')
           const command = `${word}-status`
           const reported = mayRun
-            ? await readReported({ exec, clock, command }, signal)
+            ? await readReported(exec, command, { clock, signal })
             : keysOfReport(command, null, 'no tool was run (--files-only)')
           const { publicKey } = config.node
           const whyUnknown = publicKey === null ? 'it is not set' : null
@@ -122,10 +123,7 @@ const keysOfReport = (command: string, config: StatusReport['config'] | null, wh
 }
 
 /** The keys of the status report; unknown if the tool is absent, fails or times out. */
-const readReported = async (
-  { exec, clock, command }: { readonly exec: Exec; readonly clock: Clock; readonly command: string },
-  signal: AbortSignal,
-) => {
+const readReported = async (exec: Exec, command: string, { clock, signal }: Context) => {
   const read = createStatusTool({ exec, command: () => Promise.resolve(command) })
   const keys = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) => read(within.signal))
     .then((text) => keysOfReport(command, parseStatusReport(text).config, `${command} printed no such key`))

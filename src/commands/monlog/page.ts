@@ -113,10 +113,7 @@ type Row = readonly [label: string, value: string]
 const UNKNOWN = 'unknown'
 
 /** The rows are always the same, so that `watch -d` highlights what has changed. */
-const rowsOf = (
-  report: MonlogReport,
-  { nameOf, ownKey }: { readonly nameOf: NameOf; readonly ownKey: string | null },
-): readonly Row[] => {
+const rowsOf = (report: MonlogReport, { nameOf, ownKey }: RenderOptions): readonly Row[] => {
   const { round, epoch, block, messages } = report
   return [
     ['package', packageOf(report)],

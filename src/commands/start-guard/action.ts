@@ -100,7 +100,7 @@ const readHost = async (io: Io, config: Config, boot: Boot): Promise<Pick<Identi
     return Promise.all([
       withDeadline(io, HOST_MS, async ({ signal }): Promise<LastRunAt> => {
         const unit = config.consensus.unit.replaceAll('{prefix}', (await prefixRead) ?? 'chain')
-        const activeExit = (await orNull((inner) => readActiveExit({ exec, unit }, inner.signal), HOST_MS / 3)) ?? 0
+        const activeExit = (await orNull((inner) => readActiveExit(exec, unit, inner.signal), HOST_MS / 3)) ?? 0
         return readLastRun({ exec, unit, activeExit }, boot, signal)
       }),
       orNull(({ signal }) => fetchSnapshot({ ...source, signal })),
@@ -138,7 +138,7 @@ const sourcesOf = ({ clock, overrides }: Io, config: Config, identity: Identity)
     ...config.startGuard.agents.map((url): Source => {
       const source = `agent ${new URL(url).host}`
       const metrics = createMetricsEndpoint(ask, `${url.replace(/\/+$/, '')}/metrics`, SOURCES_MS)
-      return [source, ({ signal }) => readAgent({ source, ask: metrics.metrics(signal) }, identity)]
+      return [source, ({ signal }) => readAgent(source, metrics.metrics(signal), identity)]
     }),
   ]
 }
@@ -232,10 +232,7 @@ const readReference = async (
 }
 
 /** Another agent: whether its node signs with the key, by votes as a member of the active set or by blocks. */
-const readAgent = async (
-  { source, ask }: { readonly source: string; readonly ask: Promise<HttpResponse> },
-  { key, bootId }: Identity,
-): Promise<Sighting> => {
+const readAgent = async (source: string, ask: Promise<HttpResponse>, { key, bootId }: Identity): Promise<Sighting> => {
   const isSigning = parsePrometheusText(textOf(await ask)).samples.some(
     ({ name, labels: { identity, boot = '' }, value }) =>
       name === 'chain_duty_identity_active' && value === 1 && identity === key && boot.replaceAll('-', '') !== bootId,
@@ -263,10 +260,7 @@ const readBoot = async (procfs: string) => {
 }
 
 /** When the unit was active last, in milliseconds since the boot: a refused start does not change it. 0: not in this boot. */
-const readActiveExit = async (
-  { exec, unit }: { readonly exec: Exec; readonly unit: string },
-  signal: AbortSignal,
-): Promise<number> => {
+const readActiveExit = async (exec: Exec, unit: string, signal: AbortSignal): Promise<number> => {
   const args = ['show', '--property=ActiveExitTimestampMonotonic', '--value', unit]
   const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
   return /^\d+$/.test(stdout.trim()) ? Number(stdout) / 1000 : 0
