@@ -87,14 +87,11 @@ export const replaceFile = async <T>(
 }
 
 /** False if the file could not be removed. The caller reports it; the error must not hide the result. */
-export const tryRemove = async (files: SecretFiles, path: string): Promise<boolean> => {
-  try {
-    await files.remove(path)
-    return true
-  } catch {
-    return false
-  }
-}
+export const tryRemove = (files: SecretFiles, path: string): Promise<boolean> =>
+  files.remove(path).then(
+    () => true,
+    () => false,
+  )
 
 /**
  * Runs `work` with the path of a new keystore in a staging directory that only this process can change. As root that is

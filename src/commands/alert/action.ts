@@ -128,6 +128,7 @@ interface Delivery extends Target {
 
 type TestResult = Awaited<ReturnType<typeof followAlert>>
 type Metrics = Awaited<ReturnType<AlertmanagerReader['metrics']>>
+type Groups = Awaited<ReturnType<AlertmanagerReader['groups']>>
 
 interface FollowOptions {
   readonly url: string
@@ -191,7 +192,10 @@ export const followAlert = async (
       )
       const obstacle = obstacleOf(routed, targets.length)
       if (obstacle !== null) return result(obstacle)
-      const evidence = targets.map((target) => createEvidence(target, before, routing.times(labels, target.receiver)))
+      const { integrations } = routing
+      const evidence = targets.map((target) =>
+        createEvidence(target, { before, targets, integrations, ...routing.times(labels, target.receiver) }),
+      )
       let deliveries: readonly Delivery[] = []
       await within(async () => {
         if (clock.elapsed() - sentAt >= RESEND_MS) {
@@ -202,13 +206,7 @@ export const followAlert = async (
         const groups = [await reader.groups(labels)]
         const metrics = await reader.metrics()
         groups.push(await reader.groups(labels))
-        const listed = Math.max(...groups.map(({ count }) => count))
-        const counted = { integrations: routing.integrations, targets, metrics, listed }
-        deliveries = evidence.map(({ target, observe }) => {
-          const unclear = groups.map((one) => whyUnclear({ ...counted, target, groups: one })).find(Boolean)
-          const isShared = groups.some(({ shared }) => shared.get(target.receiver) ?? false)
-          return observe({ metrics, unclear, isShared, elapsed: clock.elapsed() - startedAt })
-        })
+        deliveries = evidence.map(({ observe }) => observe(metrics, groups, clock.elapsed() - startedAt))
         return evidence.every(({ isDecided }) => isDecided()) || undefined
       })
       const reasons = evidence.flatMap(({ unclear }) => unclear() ?? [])
@@ -222,14 +220,11 @@ export const followAlert = async (
   }
 }
 
-interface Observation {
-  readonly metrics: Metrics
-  /** Why a higher counter proves nothing. */
-  readonly unclear: string | undefined
-  /** Whether other alerts are in the group of the test alert. */
-  readonly isShared: boolean
-  /** Milliseconds since the alert. */
-  readonly elapsed: number
+interface EvidenceContext extends GroupTimes {
+  /** The metrics before the alert. */
+  readonly before: Metrics
+  readonly targets: readonly Target[]
+  readonly integrations: ReadonlyMap<string, readonly string[]>
 }
 
 /** Alertmanager repeats a request that failed, after 0.5 s, 0.75 s and so on. */
@@ -239,20 +234,42 @@ const MAX_ATTEMPTS = 3
  * What the counters of an integration show about the test alert. They count every notification: a higher one proves a
  * delivery only after the time of the group, and if no other alert can be the cause.
  */
-const createEvidence = (target: Target, before: Metrics, { wait, interval }: GroupTimes) => {
+const createEvidence = (target: Target, { before, targets, integrations, wait, interval }: EvidenceContext) => {
+  const { integration, receiver } = target
   const start = before.deliveries(target)
   let reason: string | undefined
   let decided: Delivery | undefined
+
+  /** Why the counters of this integration may count something else than the test alert; undefined if they cannot. */
+  const whyUnclear = (metrics: Metrics, groups: readonly Groups[]): string | undefined => {
+    const isCounted = (one: Target): boolean =>
+      one.integration === integration && (!metrics.hasReceivers || one.receiver === receiver)
+    if (targets.filter(isCounted).length > 1)
+      return `the metrics of Alertmanager have one counter for all its receivers of the kind ${integration}`
+    const others = groups.flatMap(({ otherReceivers }) => [...otherReceivers])
+    if (
+      others.some((other) => integrations.get(other)?.some((own) => isCounted({ receiver: other, integration: own })))
+    )
+      return `other alerts are sent by ${integration}, too, and the metrics of Alertmanager do not name the alert`
+    // The groups with alerts that are not over.
+    const listed = Math.max(...groups.map(({ count }) => count))
+    return metrics.groups !== undefined && metrics.groups > listed
+      ? 'an alert is over whose end may be sent at the same time'
+      : undefined
+  }
+
   return {
-    target,
     isDecided: (): boolean => decided !== undefined,
     unclear: (): string | undefined => reason,
-    observe: ({ metrics, unclear, isShared, elapsed }: Observation): Delivery => {
+    /** `elapsed`: milliseconds since the alert. */
+    observe: (metrics: Metrics, groups: readonly Groups[], elapsed: number): Delivery => {
       if (decided !== undefined) return decided
       const now = metrics.deliveries(target)
       const increase = (of: keyof typeof start): number => now[of] - start[of]
       const isEarly = increase('delivered') > 0 && elapsed < wait - SENT_EARLY_MS
-      reason ??= unclear ?? (isEarly ? 'another notification was sent at the same time' : undefined)
+      reason ??= whyUnclear(metrics, groups) ?? (isEarly ? 'another notification was sent at the same time' : undefined)
+      // Whether other alerts are in the group of the test alert.
+      const isShared = groups.some(({ shared }) => shared.get(receiver))
       const hasGivenUp = increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS
       const isSent = elapsed >= (isShared ? interval : wait) + SENT_WITHIN_MS
       const delivery = (state: Delivery['state'], seconds: number | null = null): Delivery => ({
@@ -270,33 +287,6 @@ const createEvidence = (target: Target, before: Metrics, { wait, interval }: Gro
       return decided ?? delivery(increase('failed') > 0 ? 'failing' : 'waiting')
     },
   }
-}
-
-interface Counted {
-  readonly target: Target
-  readonly targets: readonly Target[]
-  readonly integrations: ReadonlyMap<string, readonly string[]>
-  readonly metrics: Metrics
-  readonly groups: Awaited<ReturnType<AlertmanagerReader['groups']>>
-  /** The number of groups with alerts that are not over. */
-  readonly listed: number
-}
-
-/** Why the counters of this integration may count something else than the test alert; undefined if they cannot. */
-const whyUnclear = ({ target, targets, integrations, metrics, groups, listed }: Counted): string | undefined => {
-  const { integration } = target
-  const isCounted = (one: Target): boolean =>
-    one.integration === integration && (!metrics.hasReceivers || one.receiver === target.receiver)
-  if (targets.filter(isCounted).length > 1)
-    return `the metrics of Alertmanager have one counter for all its receivers of the kind ${integration}`
-  const isOther = [...groups.otherReceivers].some((receiver) =>
-    (integrations.get(receiver) ?? []).some((own) => isCounted({ receiver, integration: own })),
-  )
-  if (isOther)
-    return `other alerts are sent by ${integration}, too, and the metrics of Alertmanager do not name the alert`
-  if (metrics.groups !== undefined && metrics.groups > listed)
-    return 'an alert is over whose end may be sent at the same time'
-  return undefined
 }
 
 /** Null if the service of every receiver has accepted the message. */

@@ -26,7 +26,7 @@ import { eventAsJson } from '../../domain/event.ts'
 import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
 import { readEvents } from '../events/events.ts'
 import { readIncident } from '../incident/action.ts'
-import { findUnits } from '../shared/log-units.ts'
+import { logUnits } from '../../config/log-units.ts'
 import { withHost } from '../shared/with-host.ts'
 import { iso } from '../../health/sections/fact.ts'
 import { toJson } from '../../core/json.ts'
@@ -211,11 +211,13 @@ export const gatherBundle = (options: BundleSources) =>
       const tools = await Promise.allSettled(['systemctl', 'journalctl'].map((tool) => run(tool, ['--version'])))
       return documentOf(linesText([...ownVersions(), ...tools.map(firstLineOf)]), count)
     })
-    const units = await findUnits(config, readPrefix, signal).catch((error: unknown) => {
-      leaveOut('units.txt', error)
-      if (since !== null) leaveOut('logs', 'the units were not found')
-      return new Map<string, string>()
-    })
+    const units = await readPrefix(signal)
+      .then(({ word }) => logUnits(config, word))
+      .catch((error: unknown) => {
+        leaveOut('units.txt', error)
+        if (since !== null) leaveOut('logs', 'the units were not found')
+        return new Map<string, string>()
+      })
     if (units.size > 0) {
       const names = [...units.values(), ...timersOf(config, units)]
       const chosen = `--property=${UNIT_FACTS.join(',')}`

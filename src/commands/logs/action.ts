@@ -9,7 +9,8 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import { readJournal } from '../../agent/journal-reader.ts'
 import { redactEntry, type RedactedLine } from '../../agent/log-text.ts'
-import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
+import { type LogUnits, logUnits } from '../../config/log-units.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import { withHost } from '../shared/with-host.ts'
 
 interface Options {
@@ -32,7 +33,7 @@ export const printLogs = async ({ io, exit, options, command, host }: Configured
   const { clock, signal } = io
   const progress = createProgress(io)
   await withHost(host, async (exec, readPrefix) => {
-    const units = await findUnits(host.config, readPrefix, signal)
+    const units = logUnits(host.config, (await readPrefix(signal)).word)
     const label = labelOf(word, units)
     const unit = label === undefined ? undefined : units.get(label)
     if (label === undefined || unit === undefined) {
@@ -143,4 +144,23 @@ const redactPart = (text: string | null): string | null => (text === null ? null
 const levelOf = (priority: string | undefined): string | null => {
   if (priority === undefined || !/^[0-5]$/.test(priority)) return null
   return Number(priority) <= 3 ? 'ERROR' : 'WARN'
+}
+
+/** The label of a service name: the label, or the unit with or without prefix and suffix. */
+const labelOf = (word: string, units: LogUnits): string | undefined => {
+  const wanted = word.replace(/\.service$/, '').toLowerCase()
+  for (const [label, unit] of units) if (namesOf(label, unit).includes(wanted)) return label
+  return undefined
+}
+
+/** A suggestion for a misspelt service name, in the same form. */
+const nearestLabel = (word: string, units: LogUnits): string | undefined =>
+  closestMatch(
+    word.replace(/\.service$/, ''),
+    [...units].flatMap(([label, unit]) => namesOf(label, unit)),
+  )
+
+const namesOf = (label: string, unit: string): readonly string[] => {
+  const name = unit.replace(/\.service$/, '')
+  return [label, name, name.slice(name.indexOf('-') + 1)]
 }

@@ -149,11 +149,7 @@ export const analyseLog = async (options: MonlogAnalysisOptions): Promise<Monlog
   // A recording needs neither of them, and they take most of the time until it is read.
   const { createExec } = await import('../../sources/exec.ts')
   const exec = options.exec ?? createExec({ clock, path })
-  try {
-    return await analyseJournal(options, exec)
-  } finally {
-    exec.killAll()
-  }
+  return analyseJournal(options, exec).finally(() => exec.killAll())
 }
 
 const EMPTY = { newest: [], unreadable: 0 } as const

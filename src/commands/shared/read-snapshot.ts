@@ -43,13 +43,9 @@ export const readFromAgent = async (io: Io, config: Config): Promise<NodeSnapsho
 /** Reads from the node once. On a terminal, shows which collectors are still running. */
 export const readFromNode = async (io: Io, config: Config): Promise<NodeSnapshot> => {
   const progress = createProgress(io)
-  try {
-    return await collectSnapshot(io, config, (names) =>
-      progress.show(`Reading from the node: waiting for ${names.join(', ')}`),
-    )
-  } finally {
-    progress.end()
-  }
+  const onWaiting = (names: readonly string[]) =>
+    progress.show(`Reading from the node: waiting for ${names.join(', ')}`)
+  return collectSnapshot(io, config, onWaiting).finally(progress.end)
 }
 
 /**
