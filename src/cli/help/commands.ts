@@ -90,12 +90,10 @@ Examples:
   load: () => printCompletion,
 })
 
-const printCompletion = async ({
-  io,
-  exit,
-  command,
-  options: { shell, words },
-}: CommandContext<{ readonly shell: 'bash' | 'zsh'; readonly words: readonly string[] }>): Promise<void> => {
+type CompletionContext = CommandContext<{ readonly shell: 'bash' | 'zsh'; readonly words: readonly string[] }>
+
+const printCompletion = async ({ io, exit, command, options }: CompletionContext): Promise<void> => {
+  const { shell, words } = options
   const { complete, SCRIPTS } = await import('./completion.ts')
   if (words.length === 0) io.stdout.write(SCRIPTS[shell])
   else {

@@ -22,13 +22,11 @@ import { sha256 } from '../../core/hash.ts'
 import { revision, version } from '../../core/package.ts'
 import { release, version as kernelVersion } from 'node:os'
 import type { Clock } from '../../core/clock.ts'
-import { eventAsJson } from '../../domain/event.ts'
 import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
-import { readEvents } from '../events/events.ts'
+import { eventsDocument, readEvents } from '../events/events.ts'
 import { readIncident } from '../incident/action.ts'
 import { logUnits } from '../../config/log-units.ts'
 import { withHost } from '../shared/with-host.ts'
-import { iso } from '../../health/sections/fact.ts'
 import { toJson } from '../../core/json.ts'
 import { renderSettings } from '../../config/render.ts'
 import type { Setting } from '../../config/load.ts'
@@ -224,11 +222,8 @@ export const gatherBundle = (options: BundleSources) =>
       await add('units.txt', async (count) => documentOf(await run('systemctl', ['show', chosen, ...names]), count))
     }
     await add('events.json', async (count) => {
-      const { newestId: _, events, ...page } = await readEvents(options)
-      return jsonOf(
-        { ...page, oldestAt: iso(page.oldestAt), events: events.slice(-MAX_EVENTS).map(eventAsJson) },
-        count,
-      )
+      const page = await readEvents(options)
+      return jsonOf(eventsDocument(page, page.events.slice(-MAX_EVENTS)), count)
     })
     const directory = incidentDirectory(config.state.directory)
     const incidents = await listIncidents(directory).catch((error: unknown) => {

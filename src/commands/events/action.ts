@@ -5,7 +5,7 @@ import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { InterruptedError, type Io } from '../../terminal/io.ts'
 import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
-import { type Events, type EventsHost, readEvents } from './events.ts'
+import { type Events, eventsDocument, type EventsHost, readEvents } from './events.ts'
 
 interface Options extends OutputOptions {
   readonly since?: number
@@ -27,7 +27,7 @@ export const printEvents = async ({ io, exit, options, host, gather }: Configure
   const print = (lines: readonly string[]) => io.stdout.write(linesText(lines))
   const render = (events: readonly Event[]): readonly string[] =>
     options.json ? events.map((event) => JSON.stringify(eventAsJson(event))) : eventLines(events, style)
-  if (options.json && !options.follow) io.stdout.write(jsonText(asJson(page, shown)))
+  if (options.json && !options.follow) io.stdout.write(jsonText(eventsDocument(page, shown)))
   else {
     if (!options.json)
       print(headline({ ...page, ...options, wanted, shown, hidden }, host.config.state.directory, style))
@@ -80,13 +80,6 @@ const follow = async (
     }
   }
 }
-
-const asJson = ({ origin, total, oldestAt }: Events, events: readonly Event[]) => ({
-  origin,
-  total,
-  oldestAt: oldestAt === null ? null : new Date(oldestAt).toISOString(),
-  events: events.map(eventAsJson),
-})
 
 interface EventPage extends Omit<Events, 'events'>, Pick<Options, 'since' | 'collector'> {
   /** All matching events, and the newest of them, which are shown. */

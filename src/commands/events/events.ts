@@ -1,5 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
+import { eventAsJson } from '../../domain/event.ts'
+import { iso } from '../../health/sections/fact.ts'
 import { parseEvent, parseEventsPage } from '../../parsers/event.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { readEventFile } from '../../sources/event-log.ts'
@@ -41,3 +43,11 @@ export const readEvents = async (options: Options) => {
   const newestId = all.at(-1)?.id ?? null
   return { origin: 'file', total: all.length, oldestAt: all[0]?.at ?? null, newestId, events } as const
 }
+
+/** Events as JSON: all of the page, or a part of them. */
+export const eventsDocument = ({ origin, total, oldestAt }: Events, events: Events['events']) => ({
+  origin,
+  total,
+  oldestAt: iso(oldestAt),
+  events: events.map(eventAsJson),
+})

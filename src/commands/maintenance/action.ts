@@ -20,12 +20,8 @@ interface StartOptions {
   readonly note?: string
 }
 
-export const startMaintenance = async ({
-  io,
-  exit,
-  options,
-  config,
-}: ConfiguredContext<StartOptions>): Promise<void> => {
+export const startMaintenance = async (context: ConfiguredContext<StartOptions>): Promise<void> => {
+  const { io, exit, options, config } = context
   const announcements = openAnnouncements(config)
   // A file that cannot be parsed is replaced, as the agent's log advises.
   const before = await announcements.read().catch(() => undefined)
