@@ -2,8 +2,8 @@ import { Command, CommanderError } from 'commander'
 import { asError, ConfigError, errorText } from '../core/errors.ts'
 import { versionText } from '../core/package.ts'
 import type { CreateCommand } from '../terminal/define-command.ts'
-import { type ExitCode, guardOutput, type Io, UsageError } from '../terminal/io.ts'
-import { wrap } from '../terminal/style.ts'
+import { type ExitCode, guardOutput, InterruptedError, type Io, UsageError } from '../terminal/io.ts'
+import { inColumns } from '../terminal/style.ts'
 import { applyHelpFormat } from './help/help.ts'
 
 /** A command is loaded when it is used: loading all modules takes a second of CPU time. */
@@ -178,7 +178,9 @@ const listed = (name: string, args: string | undefined): Command => {
 const FURTHER = GROUPS.flatMap(({ heading, rows }) => (heading === '' ? rows.map(([name]) => name) : []))
 
 const NOTES = `
-${wrap(`Further commands (chain-agent help COMMAND): ${FURTHER.join(', ')}.`, { plain: String, width: 80 }).join('\n')}
+${inColumns(80)
+  .wrap(`Further commands (chain-agent help COMMAND): ${FURTHER.join(', ')}.`)
+  .join('\n')}
 
 Exit codes: check and monlog exit with 0 if the node is healthy, 1 if something
 needs attention, and 2 if the node does not work or its status is unknown. The
@@ -205,6 +207,7 @@ const printError = (error: Error, io: Io): ExitCode => {
     io.stderr.write(`The configuration cannot be used; nothing was started.\n${error.message}\n`)
     return 2
   }
-  io.stderr.write(`${errorText(error)}\n`)
-  return 1
+  const isInterruption = error instanceof InterruptedError
+  io.stderr.write(`${isInterruption ? error.message : errorText(error)}\n`)
+  return isInterruption ? error.exitCode : 1
 }

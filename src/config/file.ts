@@ -7,12 +7,7 @@ import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redaction/redact.ts'
 
 /** A parsed configuration file with line numbers. */
-export interface ConfigFile {
-  readonly name: string
-  readonly value: unknown
-  /** The line of a key, or of its nearest parent in the file. */
-  lineOf(path: readonly PropertyKey[]): number
-}
+export type ConfigFile = ReturnType<typeof parseConfigFile>
 
 /** Warnings, as on a key that is a list, would be written to stderr by Node.js: such a key is unknown and rejected anyway. */
 const OPTIONS = { prettyErrors: false, logLevel: 'error' } as const
@@ -22,7 +17,7 @@ const toPlain = (document: Document): unknown =>
   document.toJS({ reviver: (_, value: unknown) => (Object.is(value, -0) ? 0 : value) })
 
 /** Parses YAML. Throws a ConfigError with file and line if it is invalid. */
-export const parseConfigFile = (name: string, text: string): ConfigFile => {
+export const parseConfigFile = (name: string, text: string) => {
   const { length, depth } = LIMITS.config
   if (text.length > length) throw new ConfigError(`${name}: expected at most ${length} characters, got ${text.length}`)
   if (isTooNested(text)) throw new ConfigError(`${name}: expected values within at most ${depth} others`)
@@ -34,6 +29,7 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
     const reason = problemOf(document, problem, lineAt)
     throw new ConfigError(`${name}:${lineAt(problem.pos[0])}: ${plainText(reason, LIMITS.text.error)}`)
   }
+  /** The line of a key, or of its nearest parent in the file. */
   const lineOf = (path: readonly PropertyKey[]): number => {
     const key = path.at(-1)
     if (key === undefined) return 1
@@ -129,6 +125,13 @@ export const parseValue = (text: string): unknown => {
     return text
   }
 }
+
+/** The value at a path; undefined where it leads to nothing. */
+export const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (node, step) => (typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined),
+    tree,
+  )
 
 /** The first problems, one on each line, without what a terminal would interpret. */
 export const listProblems = (problems: readonly (() => string)[]): string => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import { packageFile } from '../core/package.ts'
-import { type ConfigFile, listProblems, parseConfigFile, readText } from './file.ts'
+import { type ConfigFile, listProblems, parseConfigFile, readText, valueAt } from './file.ts'
 import { label } from '../core/settings.ts'
 import { hour } from '../core/units.ts'
 
@@ -43,8 +43,10 @@ const activation = z.string(`expected a time`).transform((text, context) => {
 const entry = z
   .strictObject({
     name: label,
+    /** `fork`: the protocol rules change. `release`: a minimum version is required. */
     kind: z.enum(['fork', 'release'], 'expected fork or release'),
     activation,
+    /** The oldest version that works from then on; null if every version does. */
     minimumVersion: z
       .string('expected a version; quote one of two numbers')
       .regex(
@@ -53,10 +55,11 @@ const entry = z
       )
       .nullable()
       .default(null),
+    /** The required encoding of a database timeline; null if none is required. */
     timeline: z.enum(['page'], 'expected page or null').nullable().default(null),
     source: z.string('expected a text').optional(),
   })
-  .transform(({ activation: activationAt, source: _source, ...fork }): Fork => ({ ...fork, activationAt }))
+  .transform(({ activation: activationAt, source: _source, ...fork }) => ({ ...fork, activationAt }))
 
 const LISTS = 'expected lists of forks under chain ids'
 const head = (latest: number) => {
@@ -103,25 +106,12 @@ const lineOf = (path: readonly PropertyKey[], { lineOf: line }: ConfigFile): num
   Math.max(line(path), line([Number(path[0]), ...path.slice(1)]))
 
 const shown = (path: readonly PropertyKey[], value: unknown): string => {
-  const found = path.reduce<unknown>(
-    (node, step) => (typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined),
-    value,
-  )
+  const found = valueAt(value, path)
   return found === undefined ? 'nothing' : JSON.stringify(found).slice(0, 100)
 }
 
 /** A date from which the network requires a version or a database timeline. */
-export interface Fork {
-  readonly name: string
-  /** `fork`: the protocol rules change. `release`: a minimum version is required. */
-  readonly kind: 'fork' | 'release'
-  /** In milliseconds. */
-  readonly activationAt: number
-  /** The oldest version that works from then on; null if every version does. */
-  readonly minimumVersion: string | null
-  /** The required encoding of a database timeline; null if none is required. */
-  readonly timeline: 'page' | null
-}
+export type Fork = z.output<typeof entry>
 
 /** A map from the chain id, in decimal digits. */
 export type Forks = ReadonlyMap<string, readonly Fork[]>

@@ -6,10 +6,10 @@ import { ConfigError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { maskAddresses } from '../core/redaction/redact.ts'
 import { closestMatch } from '../core/suggest.ts'
-import { type ConfigFile, expectation, listProblems, parseConfigFile, parseValue, readText } from './file.ts'
+import { type ConfigFile, expectation, listProblems, parseConfigFile, parseValue, readText, valueAt } from './file.ts'
 import { type Key, keys, type Config, removedKeys, schema, WATCHER_COLLECTORS } from './schema.ts'
 import { readForks } from './forks.ts'
-import { type ConfigSource, type SourceInputs, sourceOf } from './source.ts'
+import { type SourceInputs, sourceOf } from './source.ts'
 
 /** The sources of a value besides its default, lowest precedence first. */
 export interface Inputs {
@@ -27,18 +27,13 @@ export interface Setting {
   readonly origin: string
 }
 
-export interface Loaded {
-  readonly config: Config
-  readonly settings: readonly Setting[]
-}
-
 /** Variables that other modules read; not configuration keys. */
 const OTHER_VARIABLES = ['CHAIN_AGENT_CONFIG', 'CHAIN_AGENT_API_KEY']
 const PREFIX = 'CHAIN_AGENT_'
 const PATHS = keys.map(({ path }) => path)
 
 /** Merges the configuration. Throws one ConfigError that lists every problem. */
-export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
+export const loadConfig = ({ file, env, flags }: Inputs) => {
   const problems: string[] = []
   const origins = new Map<string, string>()
   const tree: Tree = isTree(file?.value) ? withoutEmpty(file.value) : {}
@@ -113,12 +108,6 @@ const setAt = (tree: Tree, path: string, value: unknown): void => {
   }
   node[steps.at(-1) ?? path] = value
 }
-
-const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>(
-    (node, step) => (typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined),
-    tree,
-  )
 
 /** An issue inside a value that was set as one (a list, for example) has the origin of that value. */
 const originOf = (path: readonly PropertyKey[], origins: ReadonlyMap<string, string>): string | undefined => {
@@ -199,11 +188,7 @@ export const changedKeys = (before: Config, after: Config): readonly string[] =>
     return !isDeepStrictEqual(valueAt(before, steps), valueAt(after, steps))
   })
 
-export interface ConfigInputs extends Pick<Inputs, 'env' | 'flags'>, SourceInputs {}
-
-export interface LoadedConfig extends Loaded {
-  readonly source: ConfigSource | null
-}
+export type LoadedConfig = ReturnType<typeof readConfig>
 
 /** What reads and compares configurations, for a program that does not load the schema of all programs itself. */
 export interface ConfigurationReader {
@@ -212,10 +197,10 @@ export interface ConfigurationReader {
 }
 
 /** Loads the configuration of a command. Throws a ConfigError. */
-export const readConfig = (path: string | undefined, { env, flags, installed }: ConfigInputs): LoadedConfig => {
-  const source = sourceOf(path, { env, installed })
+export const readConfig = (path: string | undefined, inputs: Pick<Inputs, 'env' | 'flags'> & SourceInputs) => {
+  const source = sourceOf(path, inputs)
   const file = source && parseConfigFile(source.path, readText(source.path, 'the configuration file'))
-  const loaded = loadConfig({ file: file ?? undefined, env, flags })
+  const loaded = loadConfig({ ...inputs, file: file ?? undefined })
   readForks(loaded.config.version.forksFile, systemClock.now()) // throws a ConfigError for an invalid file
   return { ...loaded, source }
 }

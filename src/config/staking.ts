@@ -16,11 +16,7 @@ const chain = z.strictObject({ epochBlocks: amount, delayRounds: amount, source:
 const table = z.object({ default: limits }).catchall(chain)
 
 /** Epoch and limits of the staking precompile of a chain; stakes in tokens. */
-export interface StakingConstants {
-  readonly setLimit: number
-  readonly minimumStake: bigint
-  readonly minimumSelfStake: bigint
-  readonly withdrawalDelay: bigint
+export type StakingConstants = Omit<z.output<typeof limits>, 'source'> & {
   /** Blocks from one boundary block to the next; null if unknown, as `delayRounds`. */
   readonly epochBlocks: bigint | null
   readonly delayRounds: bigint | null

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createSecureContext, type SecureVersion } from 'node:tls'
+import { createSecureContext } from 'node:tls'
 import { z } from 'zod'
 import { ConfigError, describeFileError } from '../core/errors.ts'
 import { atFile, readText } from '../core/files.ts'
@@ -19,23 +19,9 @@ const CLIENT_AUTH_TYPES = [
   'RequireAndVerifyClientCert',
 ] as const
 
-type ClientAuthType = (typeof CLIENT_AUTH_TYPES)[number]
-
-/** TLS settings, with the contents of the files. */
-interface TlsConfig {
-  readonly cert: string
-  readonly key: string
-  /** The certificate authority of clients. */
-  readonly ca: string | undefined
-  readonly clientAuth: ClientAuthType
-  readonly minVersion: SecureVersion
-  readonly maxVersion: SecureVersion
-  readonly honorCipherOrder: boolean
-}
-
 /** TLS, authentication and headers of a listener: the web configuration file of exporter-toolkit. */
 export interface WebConfig {
-  readonly tls: TlsConfig | null
+  readonly tls: Awaited<ReturnType<typeof readTls>> | null
   readonly headers: Readonly<Record<string, string>>
   /** bcrypt hashes by user name; empty: no password is required. */
   readonly users: ReadonlyMap<string, string>
@@ -84,7 +70,10 @@ const tls = z
     message: 'expected with client_ca_file, the certificate authority of the clients',
   })
 
-const VERIFIED: ReadonlySet<string> = new Set<ClientAuthType>(['VerifyClientCertIfGiven', 'RequireAndVerifyClientCert'])
+const VERIFIED: ReadonlySet<string> = new Set<(typeof CLIENT_AUTH_TYPES)[number]>([
+  'VerifyClientCertIfGiven',
+  'RequireAndVerifyClientCert',
+])
 
 const header = z.string('expected text').regex(/^[\x20-\x7e]*$/, 'expected printable ASCII characters on one line')
 const bcryptHash = z
@@ -152,21 +141,16 @@ const describe = (issue: z.core.$ZodIssue, { name, lineOf }: ConfigFile): readon
   })
 }
 
-/** A web configuration file and the files that it names. */
-export interface WebConfigFile {
-  readonly path: string
-  /** Throws a ConfigError that names the line. */
-  load(): Promise<WebConfig>
-  /** Whether one of the files has changed since `load` was called. */
-  hasChanged(): Promise<boolean>
-}
+export type WebConfigFile = ReturnType<typeof createWebConfigFile>
 
-export const createWebConfigFile = (file: string): WebConfigFile => {
+/** A web configuration file and the files that it names. */
+export const createWebConfigFile = (file: string) => {
   let paths: readonly string[] = [file]
   let loaded = ''
   return {
     path: file,
-    load: async () => {
+    /** Throws a ConfigError that names the line. */
+    load: async (): Promise<WebConfig> => {
       // Before the files are read: a later change is then seen, even if reading fails.
       loaded = await fingerprint(paths)
       const parsed = parseConfigFile(file, await readWebConfig(file))
@@ -186,6 +170,7 @@ export const createWebConfigFile = (file: string): WebConfigFile => {
         users: new Map(Object.entries(written.basic_auth_users)),
       }
     },
+    /** Whether one of the files has changed since `load` was called. */
     hasChanged: async () => {
       const now = await fingerprint(paths)
       if (now === loaded) return false
@@ -218,10 +203,8 @@ const readWebConfig = async (file: string): Promise<string> => {
   }
 }
 
-const readTls = async (
-  names: NonNullable<Written['tls_server_config']>,
-  { name, lineOf }: ConfigFile,
-): Promise<TlsConfig> => {
+/** TLS settings, with the contents of the files. */
+const readTls = async (names: NonNullable<Written['tls_server_config']>, { name, lineOf }: ConfigFile) => {
   const problem = (key: keyof typeof names, message: string): ConfigError =>
     new ConfigError(`${name}:${lineOf(['tls_server_config', key])}: tls_server_config.${key}: ${message}`)
   const read = async (key: 'cert_file' | 'key_file' | 'client_ca_file', file: string): Promise<string> => {
@@ -247,6 +230,7 @@ const readTls = async (
   const context = {
     cert,
     key,
+    /** The certificate authority of clients. */
     ca,
     minVersion: VERSIONS[names.min_version],
     maxVersion: VERSIONS[names.max_version],

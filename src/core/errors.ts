@@ -211,5 +211,13 @@ export const ifMissing =
     throw error
   }
 
+/** For `catch`: the value in place of data that could not be read or parsed; throws any other error again. */
+export const ifUnreadable =
+  <Value>(valueFor: (error: SourceError | ParseError) => Value) =>
+  (error: unknown): Value => {
+    if (error instanceof SourceError || error instanceof ParseError) return valueFor(error)
+    throw error
+  }
+
 /** JavaScript allows throwing any value; the rest of the code handles Errors only. */
 export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

@@ -66,6 +66,10 @@ export const tokens = (wei: bigint): string => {
 /** RFC 3339 in UTC, to the second. */
 export const utc = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
+/** The address of a listener: an IPv6 address is in brackets. */
+export const hostAndPort = ({ host, port }: { readonly host: string; readonly port: number }): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`
+
 /** Quotes a word for a POSIX shell if necessary. */
 export const shellQuote = (word: string): string =>
   /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

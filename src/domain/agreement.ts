@@ -7,12 +7,7 @@ export interface HeightView {
   readonly own: bigint | null
 }
 
-export interface Agreement {
-  /** The size of the largest group of heights within the window of each other. */
-  readonly agreeing: number
-  /** Blocks that the node is behind; null without a quorum or without a height of the node. */
-  readonly difference: bigint | null
-}
+export type Agreement = ReturnType<typeof compareWithQuorum>
 
 /** Heights that differ by at most this number of blocks count as equal. */
 export const AGREEMENT_WINDOW = 10n
@@ -38,12 +33,17 @@ const isQuorum = (agreeing: number, configured: number): boolean => agreeing > M
 export const compareWithQuorum = (
   views: readonly HeightView[],
   { configured, window }: { readonly configured: number; readonly window: bigint },
-): Agreement => {
+) => {
   const group = largestGroup(views, window)
   const behind = group.flatMap(({ height, own }) => (own === null ? [] : [height - own])).toSorted(compare)
   const median = behind[Math.floor((behind.length - 1) / 2)]
   const isKnown = isQuorum(group.length, configured) && median !== undefined
-  return { agreeing: group.length, difference: isKnown ? median : null }
+  return {
+    /** The size of the largest group of heights within the window of each other. */
+    agreeing: group.length,
+    /** Blocks that the node is behind; null without a quorum or without a height of the node. */
+    difference: isKnown ? median : null,
+  }
 }
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -55,12 +55,6 @@ export const networkHead = (known: SampleIndex): number | undefined => {
   // A reference far from the others in either direction is not the head.
   const group = largestGroup(views, AGREEMENT_WINDOW)
   return isQuorum(group.length, configured) ? Number(group.at(-1)?.height) : undefined
-}
-
-interface TimedBlock {
-  readonly height: number
-  /** Block timestamp, in seconds since the epoch. */
-  readonly time: number
 }
 
 /** The newest block of the ledger stream. */
@@ -77,9 +71,10 @@ export const rpcBlock = (known: SampleIndex) => ({
 
 /**
  * The block with the latest timestamp of those that the RPC and the ledger stream report: either may have stopped.
- * Height and time are from one source. The recording rule of the block age uses the same sources.
+ * Height and time, in seconds since the epoch, are from one source. The recording rule of the block age uses the same
+ * sources.
  */
-export const newestBlock = (known: SampleIndex): TimedBlock | undefined =>
+export const newestBlock = (known: SampleIndex) =>
   [ledgerBlock(known), rpcBlock(known)]
     .flatMap(({ height, time }) => (height === undefined || time === undefined ? [] : [{ height, time }]))
     .toSorted((a, b) => b.time - a.time)[0]
@@ -95,33 +90,19 @@ export const isStarting = (known: SampleIndex): boolean =>
 export const isSyncing = (known: SampleIndex): boolean =>
   known.value('chain_native_statesync_active') === 1 || known.value('chain_consensus_statesync_active') === 1
 
-export interface StatesyncProgress {
-  /** Values of different sources are not compared. */
-  readonly source: 'native' | 'status'
-  readonly block: number
-  readonly target: number
-}
+/** Values of different sources are not compared. */
+export type StatesyncProgress = NonNullable<ReturnType<typeof statesyncProgress>>
 
 /**
  * How far statesync is: from the metrics of the node, read every few seconds, else from its status report, read every few
  * minutes. Undefined if it is not running.
  */
-export const statesyncProgress = (known: SampleIndex): StatesyncProgress | undefined => {
+export const statesyncProgress = (known: SampleIndex) => {
   // The metrics of consensus show its end at once; a status report may be minutes old.
   if (known.value('chain_native_statesync_active') === 0) return undefined
-  const sources = [
-    {
-      source: 'native',
-      block: known.value('chain_native_statesync_progress_block'),
-      target: known.value('chain_native_statesync_target_block'),
-    },
-    {
-      source: 'status',
-      block: known.value('chain_status_statesync_progress_block'),
-      target: known.value('chain_status_statesync_target_block'),
-    },
-  ] as const
-  for (const { source, block, target } of sources) {
+  for (const source of ['native', 'status'] as const) {
+    const block = known.value(`chain_${source}_statesync_progress_block`)
+    const target = known.value(`chain_${source}_statesync_target_block`)
     if (block === undefined || target === undefined) continue
     return block < target ? { source, block, target } : undefined
   }

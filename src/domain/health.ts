@@ -93,4 +93,10 @@ export const STATUS_TONES: Readonly<Record<HealthStatus, Tone>> = {
   CRITICAL: 'bad',
   UNKNOWN: 'unknown',
 }
-export const SEVERITY_TONES = { critical: 'bad', unknown: 'unknown', warning: 'notice', info: 'quiet' } as const
+export const SEVERITY_TONES = {
+  critical: 'bad',
+  unknown: 'unknown',
+  warning: 'notice',
+  info: 'quiet',
+  none: 'quiet',
+} as const

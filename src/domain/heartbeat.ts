@@ -24,31 +24,25 @@ export interface ReceivedHeartbeat {
   readonly heartbeat: Heartbeat
 }
 
-/** Where the listener puts heartbeats, and the collector finds them. */
-export interface HeartbeatInbox {
-  /** Whether heartbeats are expected: the collector runs. */
-  isOpen(): boolean
-  open(): void
-  /** Forgets the last one: it may be of another node than the next. */
-  close(): void
-  latest(): ReceivedHeartbeat | null
-  put(received: ReceivedHeartbeat): void
-}
+export type HeartbeatInbox = ReturnType<typeof createHeartbeatInbox>
 
-export const createHeartbeatInbox = (): HeartbeatInbox => {
+/** Where the listener puts heartbeats, and the collector finds them. */
+export const createHeartbeatInbox = () => {
   let current: ReceivedHeartbeat | null = null
   let expected = false
   return {
+    /** Whether heartbeats are expected: the collector runs. */
     isOpen: () => expected,
-    open: () => {
+    open: (): void => {
       expected = true
     },
-    close: () => {
+    /** Forgets the last one: it may be of another node than the next. */
+    close: (): void => {
       expected = false
       current = null
     },
     latest: () => current,
-    put: (received) => {
+    put: (received: ReceivedHeartbeat): void => {
       current = received
     },
   }

@@ -133,12 +133,6 @@ export const exposureOf = (
   return isForeign ? 'its owner is neither root nor the user of the node' : null
 }
 
-interface DirectoryFacts {
-  readonly mode: number
-  readonly uid: number
-  readonly gid: number
-}
-
 const STICKY = 0o1000
 
 /**
@@ -146,7 +140,7 @@ const STICKY = 0o1000
  * with the sticky bit only owners can, and the entry is checked itself.
  */
 export const deletableBy = (
-  { mode, uid, gid }: DirectoryFacts,
+  { mode, uid, gid }: Readonly<Record<'mode' | 'uid' | 'gid', number>>,
   trusted: { readonly users: readonly number[]; readonly groups: readonly number[] },
 ): string | null => {
   const can = 'can remove or replace files in it'

@@ -9,21 +9,19 @@ export interface SetMember {
 }
 
 /** The leaders of all rounds of an epoch. */
-export interface LeaderSchedule {
-  /** The public key of the leader; undefined if no member has stake. */
-  leader(round: bigint): string | undefined
-}
+export type LeaderSchedule = ReturnType<typeof createLeaderSchedule>
 
 /**
  * The leader schedule of consensus: each round draws a member at random, by stake, from a generator whose seed is the
  * number of the round. About 20 µs a round.
  */
-export const createLeaderSchedule = (members: readonly SetMember[]): LeaderSchedule => {
+export const createLeaderSchedule = (members: readonly SetMember[]) => {
   const sorted = members.filter(({ stake }) => stake > 0n).toSorted((a, b) => (a.secpKey < b.secpKey ? -1 : 1))
   let total = 0n
   const ends = sorted.map(({ stake }) => (total += stake))
   return {
-    leader: (round) => {
+    /** The public key of the leader; undefined if no member has stake. */
+    leader: (round: bigint): string | undefined => {
       if (total === 0n) return undefined
       const drawn = draw(round, total)
       let [low, high] = [0, ends.length - 1]

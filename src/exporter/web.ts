@@ -10,6 +10,7 @@ import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
+import { hostAndPort } from '../core/format.ts'
 import { createWebConfigFile, NO_WEB_CONFIG, type WebConfig, type WebConfigFile } from '../config/web-config.ts'
 import { certificateEnd } from '../core/bounds.ts'
 import type { Clock } from '../core/clock.ts'
@@ -280,7 +281,7 @@ export const startWeb = async ({ config, clock, log, reloader }: StartWebOptions
     const exposure = web.exposure(address)
     if (exposure !== null && exposure !== exposed.get(address))
       log.warn(
-        `Other hosts can connect to ${nameOf(address)}, and ${exposure}: use a loopback address, or set TLS and ` +
+        `Other hosts can connect to ${hostAndPort(address)}, and ${exposure}: use a loopback address, or set TLS and ` +
           'authentication with --web.config.file',
       )
     exposed.set(address, exposure)
@@ -310,5 +311,3 @@ export const startWeb = async ({ config, clock, log, reloader }: StartWebOptions
     warnIfExposed: warn,
   }
 }
-
-const nameOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -72,10 +72,7 @@ const rejectRecipient = (place: string, happened: string): SourceError =>
   })
 
 /** `identities` is the content of a file from `age-keygen`. Throws a SourceError without content of either file. */
-export const decryptWith = async (
-  { path, bytes }: { readonly path: string; readonly bytes: Uint8Array },
-  identities: Secret,
-): Promise<Secret> => {
+export const decryptWith = async (path: string, bytes: Uint8Array, identities: Secret): Promise<Secret> => {
   const doing = `decrypt ${path}`
   const words = identities
     .reveal()

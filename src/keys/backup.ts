@@ -3,6 +3,7 @@ import { backupOf, KEY_TYPES, type KeyType } from '../domain/key-paths.ts'
 import { SourceError } from '../core/errors.ts'
 import { Secret } from '../core/redaction/secret.ts'
 import { findPasswordProblem, readKeyMaterial, renderPasswordBackup } from '../parsers/keystore.ts'
+import type { SecretFiles } from '../sources/secret-files.ts'
 import type { Encrypt } from './age.ts'
 import {
   assertSameKey,
@@ -28,22 +29,22 @@ export type ExportResult = Awaited<ReturnType<typeof exportKeys>>[number]
  * Writes the backup of one key to a temporary file that only its owner can read and syncs it, then links the existing
  * backup to a dated name, then replaces it. Throws a SourceError; the existing backup is then still in its place.
  */
-export const backUp = async (context: KeyContext, key: BackupType, signal: AbortSignal) => {
+export const backUp = async (context: KeyContext, key: BackupType) => {
   const path = backupOf(context.folders, key)
   const folder = dirname(path)
   const before = await context.files.resolve(folder)
   // Fail before the tool runs, which shows the password in the process list.
-  await regularFileAt(context, path)
+  await regularFileAt(context.files, path)
   await assertNoForeignLink(context, folder)
-  const { text, publicKey, isLegacy } = await contentOf(context, key, signal)
-  signal.throwIfAborted()
+  const { text, publicKey, isLegacy } = await contentOf(context, key)
+  context.signal.throwIfAborted()
   await context.files.createFolder(folder)
   const opened = await context.files.openFolder(folder)
   try {
     const inFolder = { ...context, files: opened.files }
     const place = await opened.files.resolve(folder)
     if (before !== undefined && place !== before) throw replacedFolder(folder)
-    const temporary = await findTemporaryFiles(inFolder, path)
+    const temporary = await findTemporaryFiles(opened.files, path)
     const kept = await replaceFile(inFolder, { path, content: text.reveal() }, async () => {
       if (!(await opened.isInPlace())) throw replacedFolder(folder)
       return keep(inFolder, path)
@@ -54,7 +55,7 @@ export const backUp = async (context: KeyContext, key: BackupType, signal: Abort
       if (kept) await opened.files.keepAs(kept.file, path)
       throw replacedFolder(folder)
     }
-    const { removed, left } = await clear(inFolder, temporary, text)
+    const { removed, left } = await clear(opened.files, temporary, text)
     return {
       key,
       file: path,
@@ -65,7 +66,7 @@ export const backUp = async (context: KeyContext, key: BackupType, signal: Abort
       kept: kept?.file ?? null,
       isKeptExposed: kept?.isExposed ?? false,
       /** The number of earlier backups in the folder. */
-      copies: (await copiesOf(inFolder, path)).length,
+      copies: (await copiesOf(opened.files, path)).length,
       /** Removed files of interrupted runs: the new backup contains everything that they did. */
       removed,
       /** Files of interrupted runs with another secret, or unreadable: the operator must check them. */
@@ -98,25 +99,25 @@ const assertNoForeignLink = async (context: KeyContext, folder: string): Promise
   })
 }
 
-const contentOf = async (context: KeyContext, key: BackupType, signal: AbortSignal) => {
+const contentOf = async (context: KeyContext, key: BackupType) => {
   const password = await readNodePassword(context)
   const [type] = key === 'password' ? KEY_TYPES : [key]
   context.reportProgress(`Recovering the ${type} key`)
   // Verify the password: a wrong one must not replace the backup of a correct one.
-  const recovered = await recoverKey(context, { type, password }, signal)
+  const recovered = await recoverKey(context, { type, password })
   if (key !== 'password') return recovered
   const text = new Secret(renderPasswordBackup(password.reveal()))
   return { text, publicKey: null, isLegacy: false }
 }
 
 /** Removes temporary files whose content is in the new backup; the others stay and are reported. */
-const clear = async (context: KeyContext, temporary: readonly string[], text: Secret) => {
+const clear = async (files: SecretFiles, temporary: readonly string[], text: Secret) => {
   const removed: string[] = []
   const left: string[] = []
   for (const path of temporary) {
-    const found = await context.files.read(path).catch(() => undefined)
+    const found = await files.read(path).catch(() => undefined)
     const isRedundant = found !== undefined && isContained(new Secret(found.toString('utf8')), text)
-    const isRemoved = isRedundant && (await tryRemove(context, path))
+    const isRemoved = isRedundant && (await tryRemove(files, path))
     ;(isRemoved ? removed : left).push(path)
   }
   return { removed, left }
@@ -188,7 +189,7 @@ const ADVICE = 'create one: `chain-agent keys backup`'
 const identityIn = (text: Secret, key: BackupType, from: string) => {
   const doing = `read the backup ${from}`
   if (key !== 'password') {
-    const { publicKey, isLegacy } = parseKey({ text, type: key }, doing, ADVICE)
+    const { publicKey, isLegacy } = parseKey(text, key, { doing, advice: ADVICE })
     return { publicKey, isLegacy }
   }
   const problem = findPasswordProblem(text.reveal())

@@ -20,17 +20,21 @@ export interface KeyContext {
   /** A directory that only root can change; null if this process does not run as root. */
   readonly privateDirectory: string | null
   readonly user: Owner
+  readonly signal: AbortSignal
 }
 
-/** A key that was read from a keystore or a backup. */
-export interface Key {
-  readonly secret: Secret
-  readonly publicKey: string | null
-  /** From a keystore of version 1: `import` derives another key from its secret. */
-  readonly isLegacy: boolean
-  /** The full output of the tool, or the content of the backup. */
-  readonly text: Secret
+export interface KeystoreRequest {
+  readonly type: KeyType
+  readonly password: Secret
+  /** By default that of the node. */
+  readonly path?: string
 }
+
+/** What an error reports: `read the backup …`, and what to do. */
+type FailedStep = Readonly<Record<'doing' | 'advice', string>>
+
+/** A key that was read from a keystore or a backup. */
+export type Key = ReturnType<typeof parseKey>
 
 export const readNodePassword = async ({ files, folders }: KeyContext): Promise<Secret> => {
   const path = folders.environmentFile
@@ -44,31 +48,30 @@ export const readNodePassword = async ({ files, folders }: KeyContext): Promise<
 }
 
 /** Recovers a key with the keystore tool. Throws a SourceError if its output does not contain the secret. */
-export const recoverKey = async (
-  { tool, folders }: Pick<KeyContext, 'tool' | 'folders'>,
-  one: { readonly type: KeyType; readonly password: Secret; readonly path?: string },
-  signal: AbortSignal,
-): Promise<Key> => {
-  const { type, password, path = keystoreOf(folders, type) } = one
-  const text = await tool.recover({ path, type, password }, signal)
-  return parseKey({ text, type }, `recover the ${type} key from ${path}`, RECOVER_ADVICE)
+export const recoverKey = async (context: KeyContext, request: KeystoreRequest): Promise<Key> => {
+  const { type, password, path = keystoreOf(context.folders, type) } = request
+  const text = await context.tool.recover({ path, type, password }, context.signal)
+  return parseKey(text, type, { doing: `recover the ${type} key from ${path}`, advice: RECOVER_ADVICE })
 }
 
 const RECOVER_ADVICE = 'the keystore tool prints the secret since v0.12: update it and run the command again'
 
-/** `doing` is the start of the error message: "read the backup …". Throws a SourceError if the text has no key. */
-export const parseKey = (
-  { text, type }: { readonly text: Secret; readonly type: KeyType },
-  doing: string,
-  advice: string,
-): Key => {
+/** Throws a SourceError if the text has no key. */
+export const parseKey = (text: Secret, type: KeyType, { doing, advice }: FailedStep) => {
   const { material, problem } = readKeyMaterial(text.reveal())
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice })
   const { secret, publicKey, isLegacy } = material
   if (publicKey !== null && publicKey.length !== PUBLIC_KEY_DIGITS[type]) {
     throw new SourceError({ doing, happened: `its public key does not have the length of a ${type} key`, advice })
   }
-  return { secret: new Secret(secret), publicKey, isLegacy, text }
+  return {
+    secret: new Secret(secret),
+    publicKey,
+    /** From a keystore of version 1: `import` derives another key from its secret. */
+    isLegacy,
+    /** The full output of the tool, or the content of the backup. */
+    text,
+  }
 }
 
 const PUBLIC_KEY_DIGITS = { secp: 66, bls: 96 } as const
@@ -92,13 +95,10 @@ export interface KnownKey {
 
 export type KnownKeys = Readonly<Record<KeyType, readonly KnownKey[]>>
 
-/** A public key compared with one source. */
-export interface Comparison extends KnownKey {
-  /** Null if one of the two is unknown. */
-  readonly isSame: boolean | null
-}
+/** A public key compared with one source; `isSame` is null if one of the two is unknown. */
+export type Comparison = ReturnType<typeof compareKeys>[number]
 
-export const compareKeys = (known: readonly KnownKey[], publicKey: string | null): readonly Comparison[] =>
+export const compareKeys = (known: readonly KnownKey[], publicKey: string | null) =>
   known.map((one) => {
     if (one.publicKey === null) return { ...one, isSame: null }
     if (publicKey !== null) return { ...one, isSame: one.publicKey === publicKey }
@@ -117,31 +117,17 @@ export const describeMismatch = (
   }`
 
 /** Throws a SourceError if a source has another key. Unknown is not a mismatch. */
-export const assertSameKey = (
-  known: readonly KnownKey[],
-  publicKey: string | null,
-  { doing, advice }: { readonly doing: string; readonly advice: string },
-): void => {
+export const assertSameKey = (known: readonly KnownKey[], publicKey: string | null, step: FailedStep): void => {
   const other = compareKeys(known, publicKey).find(({ isSame }) => isSame === false)
   if (other === undefined) return
-  throw new SourceError({ doing, happened: describeMismatch(other, publicKey), advice })
-}
-
-interface FolderRisk {
-  /** Who can do what: "the user 1001 owns /opt/backup and can remove or replace files in it". */
-  readonly text: string
-  /** Whether the path has symbolic links, which that user may replace. */
-  readonly hasLink: boolean
+  throw new SourceError({ ...step, happened: describeMismatch(other, publicKey) })
 }
 
 /**
  * Why users other than root, this one and the node's can remove or replace a file of the directory: its owner and mode, and
  * those of each parent, with and without symbolic links. Null if they cannot, or if the directory does not exist.
  */
-export const folderRiskOf = async (
-  { files, folders, user }: Pick<KeyContext, 'files' | 'folders' | 'user'>,
-  folder: string,
-): Promise<FolderRisk | null> => {
+export const folderRiskOf = async ({ files, folders, user }: KeyContext, folder: string) => {
   const resolved = await files.resolve(folder)
   if (resolved === undefined) return null
   const node = await files.look(folders.directory)
@@ -149,6 +135,7 @@ export const folderRiskOf = async (
   for (const path of new Set([...parentsOf(folder), ...parentsOf(resolved)])) {
     const info = await files.look(path)
     const risk = info?.kind === 'folder' ? deletableBy(info, trusted) : null
+    // A user who may do that may also replace a symbolic link in the path.
     if (risk !== null) return { text: risk.replace('DIRECTORY', path), hasLink: resolved !== resolve(folder) }
   }
   return null

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
-import { SourceError } from '../core/errors.ts'
+import { ifUnreadable, SourceError } from '../core/errors.ts'
 import { backupOf, keystoreOf, type KeyType } from '../domain/key-paths.ts'
 import { Secret } from '../core/redaction/secret.ts'
-import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
+import type { Owner } from '../sources/secret-files.ts'
 import {
   copiesOf,
   findTemporaryFiles,
@@ -12,19 +12,11 @@ import {
   tryRemove,
   withStagingDirectory,
 } from './rotation.ts'
-import { isSameKey, type Key, type KeyContext, parseKey, recoverKey } from './key-context.ts'
+import { isSameKey, type KeyContext, type KeystoreRequest, parseKey, recoverKey } from './key-context.ts'
 import { decryptWith, isAge } from './age.ts'
 
 /** What a restore would do. Making the plan writes nothing. */
-export interface RestorePlan {
-  readonly type: KeyType
-  readonly source: BackupFile
-  readonly keystore: string
-  readonly before: KeyFileInfo | undefined
-  /** The key of the existing keystore; null if there is no keystore or it cannot be opened. */
-  readonly held: { readonly isSame: boolean; readonly publicKey: string | null } | null
-  readonly whyUnknown: string | null
-}
+export type RestorePlan = Awaited<ReturnType<typeof planRestore>>
 
 /** The public key of the backup, if it is known before the new keystore is made. */
 export const publicKeyOf = ({ source, held }: RestorePlan): string | null =>
@@ -33,76 +25,47 @@ export const publicKeyOf = ({ source, held }: RestorePlan): string | null =>
 /** A new keystore that was made and verified, and is not yet in its place. */
 export type PreparedKeystore = Awaited<ReturnType<typeof prepareKeystore>>
 
-export interface RestoreResult {
-  readonly type: KeyType
-  readonly keystore: string
-  readonly from: string
-  readonly publicKey: string | null
-  /** The path of the previous keystore; null if there was none. */
-  readonly kept: string | null
-  readonly copies: number
-  readonly removed: readonly string[]
-}
+export type RestoreResult = Awaited<ReturnType<typeof replaceKeystore>>
 
 /** Reads the backup and the existing keystore. Throws a SourceError if the backup cannot be restored. */
-export const planRestore = async (
-  context: KeyContext,
-  { type, source, password }: { readonly type: KeyType; readonly source: BackupLocation; readonly password: Secret },
-  signal: AbortSignal,
-): Promise<RestorePlan> => {
+export const planRestore = async (context: KeyContext, request: KeystoreRequest, source: BackupLocation) => {
+  const { type } = request
   const found = await readBackup(context, type, source)
   if (found.key.isLegacy) throw cannotRestore(found, LEGACY)
   const keystore = keystoreOf(context.folders, type)
-  const before = await regularFileAt(context, keystore)
+  const before = await regularFileAt(context.files, keystore)
   const plan = { type, source: found, keystore, before }
   if (before === undefined) return { ...plan, held: null, whyUnknown: null }
   context.reportProgress(`Opening the existing ${type} keystore`)
-  const held = await tryOpen(context, { type, password }, signal)
-  if ('whyUnknown' in held) return { ...plan, held: null, whyUnknown: held.whyUnknown }
+  // A keystore that cannot be opened is no error: it may be the reason for the restore.
+  const held = await recoverKey(context, request).catch(ifUnreadable(({ summary }) => summary))
+  context.signal.throwIfAborted()
+  if (typeof held === 'string') return { ...plan, held: null, whyUnknown: held }
   if (held.isLegacy && held.secret.isSameAs(found.key.secret)) throw cannotRestore(found, LEGACY)
-  const { publicKey } = held
-  return { ...plan, held: { isSame: isSameKey(held, found.key), publicKey }, whyUnknown: null }
-}
-
-/** A keystore that cannot be opened is no error: it may be the reason for the restore. */
-const tryOpen = async (
-  context: KeyContext,
-  one: { readonly type: KeyType; readonly password: Secret },
-  signal: AbortSignal,
-): Promise<Key | { readonly whyUnknown: string }> => {
-  try {
-    return await recoverKey(context, one, signal)
-  } catch (error) {
-    if (!(error instanceof SourceError) || signal.aborted) throw error
-    return { whyUnknown: error.summary }
-  }
+  return { ...plan, held: { isSame: isSameKey(held, found.key), publicKey: held.publicKey }, whyUnknown: null }
 }
 
 /**
  * Makes the new keystore in a staging directory and verifies that the same key can be recovered from it. Does not
  * change the node's files. Throws a SourceError.
  */
-export const prepareKeystore = async (
-  context: KeyContext,
-  { plan, password }: { readonly plan: RestorePlan; readonly password: Secret },
-  signal: AbortSignal,
-) => {
+export const prepareKeystore = async (context: KeyContext, plan: RestorePlan, password: Secret) => {
   const { type, source, keystore, before } = plan
   const owner: Owner = before ?? (await ownerOfFolder(context, dirname(keystore)))
   return withStagingDirectory(context, keystore, async (staged) => {
     context.reportProgress(`Importing the ${type} key`)
-    await context.tool.import({ path: staged, type, password }, source.key.secret, signal)
+    await context.tool.import({ path: staged, type, password }, source.key.secret, context.signal)
     if ((await context.files.look(staged))?.kind !== 'file') {
       throw cannotRestore(source, 'the keystore tool reported success but has written no keystore')
     }
     const content = await context.files.read(staged)
     context.reportProgress(`Verifying the ${type} keystore`)
-    const key = await recoverKey(context, { type, password, path: staged }, signal)
+    const key = await recoverKey(context, { type, password, path: staged })
     if (!key.secret.isSameAs(source.key.secret)) {
       throw cannotRestore(source, 'the new keystore contains another secret than the backup')
     }
     if (!isSameKey(key, source.key)) throw cannotRestore(source, LEGACY)
-    signal.throwIfAborted()
+    context.signal.throwIfAborted()
     return { plan, content, owner, publicKey: key.publicKey }
   })
 }
@@ -111,34 +74,32 @@ export const prepareKeystore = async (
  * Links the old keystore to a dated name and replaces it with the new one. Throws a SourceError; the old keystore is
  * then in its place.
  */
-export const replaceKeystore = async (
-  context: KeyContext,
-  { plan, content, owner, publicKey }: PreparedKeystore,
-): Promise<RestoreResult> => {
+export const replaceKeystore = async (context: KeyContext, { plan, content, owner, publicKey }: PreparedKeystore) => {
   const { type, source, keystore } = plan
-  const temporary = await findTemporaryFiles(context, keystore)
-  let kept: string | null = null
+  const temporary = await findTemporaryFiles(context.files, keystore)
+  /** The path of the previous keystore; null if there was none. */
+  const previous: { file: string | null } = { file: null }
   try {
     await replaceFile(context, { path: keystore, content, owner }, async () => {
       await assertUnchanged(context, plan)
-      kept = (await keep(context, keystore))?.file ?? null
+      previous.file = (await keep(context, keystore))?.file ?? null
     })
   } catch (error) {
-    await rollBack(context, plan, kept)
+    await rollBack(context, plan, previous.file)
     throw error
   }
   const removed: string[] = []
   for (const path of temporary) {
     // Temporary keystores of interrupted runs can be made again from the backup.
-    if (await tryRemove(context, path)) removed.push(path)
+    if (await tryRemove(context.files, path)) removed.push(path)
   }
-  const copies = (await copiesOf(context, keystore)).length
-  return { type, keystore, from: source.file, publicKey, kept, copies, removed }
+  const copies = (await copiesOf(context.files, keystore)).length
+  return { type, keystore, from: source.file, publicKey, kept: previous.file, copies, removed }
 }
 
 /** While the operator was asked to confirm, another program may have written a keystore. */
 const assertUnchanged = async (context: KeyContext, { keystore, before, source }: RestorePlan): Promise<void> => {
-  const now = await regularFileAt(context, keystore)
+  const now = await regularFileAt(context.files, keystore)
   if (now?.inode === before?.inode) return
   throw cannotRestore(source, `${keystore} has changed since it was read`)
 }
@@ -181,22 +142,18 @@ interface BackupLocation {
   readonly identity: string | undefined
 }
 
-interface BackupFile {
-  readonly file: string
-  readonly isEncrypted: boolean
-  readonly key: Key
-}
+type BackupFile = Awaited<ReturnType<typeof readBackup>>
 
 /** Finds and reads the backup of a key, and decrypts it if needed. Writes nothing. Throws a SourceError. */
-const readBackup = async (context: KeyContext, type: KeyType, source: BackupLocation): Promise<BackupFile> => {
+const readBackup = async (context: KeyContext, type: KeyType, source: BackupLocation) => {
   const file = await fileOf(context, type, source)
   const bytes = await context.files.read(file, { isNamed: true })
   const isEncrypted = isAge(bytes)
   const text = isEncrypted
-    ? await decryptWith({ path: file, bytes }, await identities(context, file, source))
+    ? await decryptWith(file, bytes, await identities(context, file, source))
     : new Secret(bytes.toString('utf8'))
   bytes.fill(0)
-  return { file, isEncrypted, key: parseKey({ text, type }, `read the backup ${file}`, ADVICE) }
+  return { file, isEncrypted, key: parseKey(text, type, { doing: `read the backup ${file}`, advice: ADVICE }) }
 }
 
 const ADVICE = 'use another with --from: an earlier one (.bak), or the copy in your vault'
@@ -209,9 +166,10 @@ const fileOf = async (context: KeyContext, type: KeyType, source: BackupLocation
   const isFolder = info?.kind === 'folder' || (await files.isFolder(from))
   if (info !== undefined && !isFolder) return from
   const plain = backupOf({ backupDirectory: from }, type)
-  const found = [plain, ...SUFFIXES.map((ending) => plain + ending)]
+  // The second one is that of `keys export`.
+  const found = [plain, `${plain}.age`]
   for (const file of found) if (await files.look(file)) return file
-  const earlier = (await copiesOf(context, plain)).at(-1)
+  const earlier = (await copiesOf(files, plain)).at(-1)
   throw new SourceError({
     doing: `find the backup of the ${type} key`,
     happened: info === undefined ? `${from} does not exist` : `neither ${found.join(' nor ')} exists`,
@@ -221,9 +179,6 @@ const fileOf = async (context: KeyContext, type: KeyType, source: BackupLocation
         : `use the newest earlier backup: --type ${type} --from ${earlier}`,
   })
 }
-
-/** The suffix that `keys export` appends. */
-const SUFFIXES = ['.age'] as const
 
 const identities = async ({ files }: KeyContext, file: string, { identity }: BackupLocation): Promise<Secret> => {
   if (identity !== undefined) {

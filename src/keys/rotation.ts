@@ -2,11 +2,11 @@ import { basename, dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { isOpenToOthers, isReplacedCopyOf, replacedCopyPath } from '../domain/key-paths.ts'
 import { second } from '../core/units.ts'
-import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
+import type { KeyFileInfo, Owner, SecretFiles } from '../sources/secret-files.ts'
 import type { KeyContext } from './key-context.ts'
 
 /** The dated copies of a file (`.bak`), oldest first. */
-export const copiesOf = async ({ files }: Pick<KeyContext, 'files'>, path: string): Promise<readonly string[]> => {
+export const copiesOf = async (files: SecretFiles, path: string): Promise<readonly string[]> => {
   const folder = dirname(path)
   const paths = (await files.list(folder)).map((name) => `${folder}/${name}`)
   return paths.filter(isReplacedCopyOf(path)).toSorted()
@@ -15,25 +15,18 @@ export const copiesOf = async ({ files }: Pick<KeyContext, 'files'>, path: strin
 /** Names have a resolution of one second; a taken name is tried again one second later. */
 const MAX_TRIES = 60
 
-/** The copy of a file that is about to be replaced. */
-interface KeptFile {
-  readonly file: string
-  /** Whether other users can read it. */
-  readonly isExposed: boolean
-}
-
 /**
- * Links the existing file to a dated name, which never overwrites another file. Null if there is no file. Throws a
- * SourceError.
+ * Links the existing file, which is about to be replaced, to a dated name, which never overwrites another file. Null if
+ * there is no file. `isExposed`: whether other users can read it. Throws a SourceError.
  */
-export const keep = async (context: KeyContext, path: string): Promise<KeptFile | null> => {
+export const keep = async (context: KeyContext, path: string) => {
   const { files, now } = context
-  const info = await regularFileAt(context, path)
+  const info = await regularFileAt(files, path)
   if (info === undefined) return null
   const isExposed = isOpenToOthers(info.mode)
   // A run that was interrupted after this step has already made the link.
   if (info.names > 1) {
-    for (const file of await copiesOf(context, path)) {
+    for (const file of await copiesOf(files, path)) {
       if ((await files.look(file))?.inode === info.inode) return { file, isExposed }
     }
   }
@@ -50,10 +43,7 @@ export const keep = async (context: KeyContext, path: string): Promise<KeptFile 
 }
 
 /** The file at `path`, or undefined if there is none. Throws a SourceError if it is not a regular file. */
-export const regularFileAt = async (
-  { files }: Pick<KeyContext, 'files'>,
-  path: string,
-): Promise<KeyFileInfo | undefined> => {
+export const regularFileAt = async (files: SecretFiles, path: string): Promise<KeyFileInfo | undefined> => {
   const info = await files.look(path)
   if (info === undefined || info.kind === 'file') return info
   throw new SourceError({
@@ -68,11 +58,7 @@ export const temporaryName = (path: string, { runId }: Pick<KeyContext, 'runId'>
   `${folder}/.${basename(path)}.${runId}.new`
 
 /** Temporary files of interrupted runs for this path. No other run uses them: the folder is locked. */
-export const findTemporaryFiles = async (
-  { files }: Pick<KeyContext, 'files'>,
-  path: string,
-  folder = dirname(path),
-): Promise<readonly string[]> => {
+export const findTemporaryFiles = async (files: SecretFiles, path: string, folder = dirname(path)) => {
   const names = await files.list(folder)
   const [begin, end] = [`.${basename(path)}.`, '.new']
   return names.filter((name) => name.startsWith(begin) && name.endsWith(end)).map((name) => `${folder}/${name}`)
@@ -101,14 +87,11 @@ export const replaceFile = async <T>(
 }
 
 /** False if the file could not be removed. The caller reports it; the error must not hide the result. */
-export const tryRemove = async ({ files }: Pick<KeyContext, 'files'>, path: string): Promise<boolean> => {
-  try {
-    await files.remove(path)
-    return true
-  } catch {
-    return false
-  }
-}
+export const tryRemove = (files: SecretFiles, path: string): Promise<boolean> =>
+  files.remove(path).then(
+    () => true,
+    () => false,
+  )
 
 /**
  * Runs `work` with the path of a new keystore in a staging directory that only this process can change. As root that is
@@ -135,7 +118,7 @@ export const withStagingDirectory = async <T>(
 
 /** Staging directories of interrupted runs. Their keystores were not verified; the backups still exist. */
 export const findStagingDirectories = (context: KeyContext, keystore: string): Promise<readonly string[]> =>
-  findTemporaryFiles(context, stagedName(keystore), stagingParent(context, keystore))
+  findTemporaryFiles(context.files, stagedName(keystore), stagingParent(context, keystore))
 
 /** Contains the full path: several nodes of the host may share the parent, and only this node is locked. */
 const stagedName = (keystore: string): string => `${dirname(keystore)}/${encodeURIComponent(keystore)}.made`

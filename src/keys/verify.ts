@@ -21,24 +21,20 @@ export type VerifyResult = Awaited<ReturnType<typeof verify>>
  * Compares the backup with the keystore. What cannot be read is reported in the result, not thrown. `mayRecover`: whether
  * the keystore tool may be run, which shows the password in the process list for a second.
  */
-export const verify = async (
-  context: KeyContext,
-  { key, mayRecover }: { readonly key: KeyType; readonly mayRecover: boolean },
-  signal: AbortSignal,
-) => {
-  const { folders } = context
+export const verify = async (context: KeyContext, key: KeyType, mayRecover: boolean) => {
+  const { files, folders } = context
   const [backup, keystore] = [backupOf(folders, key), keystoreOf(folders, key)]
   const [held, problem] = await attempt(() => readKeyBackup(context, key))
   const [recovered, whyUnknown] = mayRecover
     ? await attempt(async () => {
         context.reportProgress(`Opening the ${key} keystore`)
-        return recoverKey(context, { type: key, password: await readNodePassword(context) }, signal)
+        return recoverKey(context, { type: key, password: await readNodePassword(context) })
       })
     : [null, 'the keystore was not opened (--files-only)']
-  signal.throwIfAborted()
+  context.signal.throwIfAborted()
   const publicKey = recovered?.publicKey ?? held?.publicKey ?? null
   const offNode = await offNodeOf(context, key, publicKey)
-  const isHere = (await context.files.look(backup)) !== undefined
+  const isHere = (await files.look(backup)) !== undefined
   return {
     key,
     backup,
@@ -56,12 +52,12 @@ export const verify = async (
     /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
     isLegacy: recovered?.isLegacy ?? held?.isLegacy ?? false,
     /** Earlier backups, and whether a key can be restored from each; earlier keystores. */
-    copies: await examineAll(context, await copiesOf(context, backup)),
-    keystoreCopies: await copiesOf(context, keystore),
+    copies: await examineAll(context, await copiesOf(files, backup)),
+    keystoreCopies: await copiesOf(files, keystore),
     /** Temporary files of interrupted runs. */
     unfinished: [
-      ...(await examineAll(context, await findTemporaryFiles(context, backup))),
-      ...(await examineAll(context, await findTemporaryFiles(context, keystore))),
+      ...(await examineAll(context, await findTemporaryFiles(files, backup))),
+      ...(await examineAll(context, await findTemporaryFiles(files, keystore))),
       ...(await examineAll(context, await findStagingDirectories(context, keystore))),
     ],
     /** Whether there is no backup on this host, but a note of a copy of the same key off the node. */
@@ -74,7 +70,7 @@ export const verify = async (
 const readKeyBackup = async ({ files, folders }: KeyContext, type: KeyType): Promise<Key> => {
   const path = backupOf(folders, type)
   const bytes = await files.read(path)
-  return parseKey({ text: new Secret(bytes.toString('utf8')), type }, `read ${path}`, '')
+  return parseKey(new Secret(bytes.toString('utf8')), type, { doing: `read ${path}`, advice: '' })
 }
 
 /** The result, or the summary of the error. */
@@ -125,6 +121,6 @@ export const noteOffNode = async (context: KeyContext, copies: readonly OffNode[
   const before = await readOffNode(context)
   const others = before.filter(({ key }) => copies.every((copy) => copy.key !== key))
   const text = `${JSON.stringify({ version: 1, copies: [...others, ...copies] }, undefined, 2)}\n`
-  for (const path of await findTemporaryFiles(context, file)) await context.files.remove(path)
+  for (const path of await findTemporaryFiles(context.files, file)) await context.files.remove(path)
   await replaceFile(context, { path: file, content: text }, () => Promise.resolve())
 }

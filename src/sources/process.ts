@@ -10,8 +10,6 @@ import type { Exec } from './exec.ts'
  */
 export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 
-export type Access = ReturnType<typeof createAccess>
-
 export interface User {
   readonly uid: number
   /** Null if the user has no name. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { Inputs } from '../config/load.ts'
+import { matching, NO_VALUES, repeatable } from './option-values.ts'
 
 /** The options of every command that reads the configuration. */
 export interface ConfigOptions {
@@ -13,8 +14,6 @@ export interface ConfigOptions {
   readonly logLevel?: string
   readonly set: readonly string[]
 }
-
-const NO_SETTINGS: readonly string[] = []
 
 export const configOptions = (command: Command) =>
   withSettings(
@@ -49,13 +48,8 @@ const withSettings = (command: Command) =>
     .option(
       '--set <key=value>',
       'set any configuration key, as in --set rpc.interval=1s; repeatable',
-      (value: string, before: readonly string[]) => {
-        if (!/^[^=]+=/.test(value)) {
-          throw new InvalidArgumentError('expected KEY=VALUE, like rpc.interval=1s')
-        }
-        return [...before, value]
-      },
-      NO_SETTINGS,
+      repeatable(matching(/^[^=]+=/, 'KEY=VALUE, like rpc.interval=1s')),
+      NO_VALUES,
     )
 
 const SHORTHANDS = [

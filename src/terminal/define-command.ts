@@ -6,7 +6,7 @@ export type CreateCommand = (name: string, io: Io, exit: (code: ExitCode) => voi
 
 type Action<Options> = (context: CommandContext<Options>) => Promise<void> | void
 
-interface CommandDefinition<Options extends OptionValues> {
+export interface CommandDefinition<Options extends OptionValues> {
   /** The summary of a subcommand; the summary of a command is in the table of program.ts. */
   readonly summary?: string
   /** Adds options and arguments; the action receives both by name. */

@@ -2,7 +2,7 @@ import { type Finding, type HealthFinding, weightOf } from '../health/finding.ts
 import type { Fact } from '../health/summary.ts'
 import { type Diagnosis, evidenceLines, firstLine, recoveryLine } from '../health/diagnosis.ts'
 import { SEVERITY_TONES, STATUS_TONES } from '../domain/health.ts'
-import { pairs, wrap, type Style } from './style.ts'
+import type { Style } from './style.ts'
 
 /** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
 export const verdictLine = (verdict: Pick<Diagnosis, 'word' | 'sentence'>, style: Style): string => {
@@ -17,7 +17,7 @@ interface Head extends Pick<Diagnosis, 'word' | 'sentence' | 'incident'> {
 /** The state in its first line, the recovery in the next if the node needs any, and where the evidence is. */
 export const headLines = (head: Head, style: Style): readonly string[] => {
   const { recovery } = head
-  const lines = recovery.path === 'none' ? [] : wrap(recoveryLine(recovery), style)
+  const lines = recovery.path === 'none' ? [] : style.wrap(recoveryLine(recovery))
   return [verdictLine(head, style), ...lines.map((line) => style.paint('strong', line)), ...evidenceLines(head)]
 }
 
@@ -37,7 +37,7 @@ export const checkLines = (
   ...findingLines(diagnosis.causes, style),
   ...(setUp.length === 0 ? [] : [style.paint('strong', 'Set-up of this host'), '', ...findingLines(setUp, style)]),
   'Facts',
-  ...factLines(facts, style),
+  ...style.pairs(facts.map(({ label, value }) => [label, value ?? 'unknown'])),
 ]
 
 type Shown = Finding & Partial<Pick<HealthFinding, 'timing' | 'consequences'>>
@@ -51,27 +51,15 @@ const linesOf = (
   style: Style,
 ): readonly string[] => {
   const tone = SEVERITY_TONES[weightOf({ severity, consequences })]
-  const [first = '', ...rest] = wrap(`${capital(summary)}.`, style, '  ')
   return [
-    style.paint(tone, style.sign(tone)) + first.slice(1),
-    ...rest,
+    ...style.marked(`${style.paint(tone, style.sign(tone))} `, `${capital(summary)}.`, '  '),
     ...(timing === null ? [] : [`    ${timing}`]),
-    ...evidence.flatMap((fact) => wrap(fact, style, '    ')),
-    ...advice.flatMap((step) => {
-      const [head = '', ...more] = wrap(step, style, '      ')
-      return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
-    }),
-    ...consequences.flatMap((one) => wrap(`Follows from it, ${one.severity}: ${one.summary}.`, style, '    ')),
+    ...evidence.flatMap((fact) => style.wrap(fact, '    ')),
+    ...advice.flatMap((step) => style.marked(`    ${style.paint('strong', '>')} `, step, '      ')),
+    ...consequences.flatMap((one) => style.wrap(`Follows from it, ${one.severity}: ${one.summary}.`, '    ')),
     ...(name.startsWith('Chain') ? [style.paint('quiet', `    more: chain-agent runbook ${name}`)] : []),
   ]
 }
-
-/** The facts, one per line; a missing value is `unknown`. */
-const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
-  pairs(
-    facts.map(({ label, value }) => [label, value ?? 'unknown']),
-    style,
-  )
 
 const capital = (text: string): string => {
   // Services and units are not capitalized.

@@ -82,35 +82,31 @@ export class UsageError extends Error {
 export const isInterrupted = ({ signal }: Pick<Io, 'signal'>): boolean =>
   signal.aborted && signal.reason !== READER_GONE
 
-/**
- * Runs `gather`. If it is interrupted, prints a message, sets the exit code and returns undefined: a partial result
- * would look complete.
- */
-export const unlessInterrupted = async <T>(
-  io: Io,
-  exit: (code: ExitCode) => void,
-  gather: () => Promise<T>,
-): Promise<T | undefined> => {
-  try {
-    const result = await gather()
-    if (!io.signal.aborted) return result
-  } catch (error) {
-    // An aborted operation may throw any error.
-    if (!io.signal.aborted) throw error
+/** The command was interrupted: `runCli` prints the message, and nothing else. */
+export class InterruptedError extends Error {
+  override name = 'InterruptedError'
+  readonly exitCode: ExitCode
+  constructor(message = 'Interrupted before there was a result.', exitCode: ExitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
   }
-  reportInterrupted(io, exit, { hasOutput: false })
-  return undefined
 }
 
-/** `hasOutput`: a part of the output was printed before the interruption. */
-export const reportInterrupted = (
-  io: Io,
-  exit: (code: ExitCode) => void,
-  { hasOutput }: { readonly hasOutput: boolean },
-): void => {
-  io.stderr.write(hasOutput ? 'Interrupted; the output is incomplete.\n' : 'Interrupted before there was a result.\n')
-  exit(1)
+/** Runs `gather`. If it is interrupted, throws `interruption`: a partial result would look complete. */
+export const unlessInterrupted = async <T>(
+  { signal }: Pick<Io, 'signal'>,
+  gather: () => Promise<T>,
+  interruption = new InterruptedError(),
+): Promise<T> => {
+  const result = await gather().catch((error: unknown) => {
+    // An aborted operation may throw any error.
+    throw signal.aborted ? interruption : error
+  })
+  if (signal.aborted) throw interruption
+  return result
 }
+
+export const INCOMPLETE = 'Interrupted; the output is incomplete.'
 
 /** Parameters that only this process can put into a control sequence. Node.js removes those of at most four digits. */
 const OWN = Array.from({ length: 4 }, () => `${randomInt(10_000)};`).join('')

@@ -57,17 +57,36 @@ export const readDuration =
     throw new InvalidArgumentError(`expected a duration ${range}, such as ${example}`)
   }
 
+/** Parses a whole number from 1 on. Throws an InvalidArgumentError. */
+export const readNumber =
+  (max: number, expected: string) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (/^\d+$/.test(text) && number > 0 && number <= max) return number
+    throw new InvalidArgumentError(`expected ${expected}`)
+  }
+
 /** The newest N items are held in memory before the first is printed; with a time range they are not. */
 const MAX_COUNT = 20_000
 
 /** Parses the number of newest items to print. Throws an InvalidArgumentError. */
-export const readCount =
-  (what: string) =>
-  (text: string): number => {
-    const count = Number(text)
-    if (/^[1-9]\d*$/.test(text) && count <= MAX_COUNT) return count
-    throw new InvalidArgumentError(`expected a number from 1 to ${MAX_COUNT}; use --since for more ${what}`)
+export const readCount = (what: string) =>
+  readNumber(MAX_COUNT, `a number from 1 to ${MAX_COUNT}; use --since for more ${what}`)
+
+/** Parses a text of this form. Throws an InvalidArgumentError. */
+export const matching =
+  (form: RegExp, expected: string) =>
+  (text: string): string => {
+    if (form.test(text)) return text
+    throw new InvalidArgumentError(`expected ${expected}`)
   }
+
+/** For an option that may be given again; each value is parsed. The default is NO_VALUES. */
+export const repeatable =
+  (parse: (text: string) => string = String) =>
+  (text: string, before: readonly string[]): readonly string[] => [...before, parse(text)]
+
+export const NO_VALUES: readonly string[] = []
 
 /** Parses the address of pages. Throws an InvalidArgumentError. */
 export const readPageUrl = (text: string): string => {

@@ -7,7 +7,7 @@ export interface OutputOptions {
   readonly json?: true
 }
 
-interface Result {
+export interface Result {
   readonly document: () => unknown
   readonly lines: (style: Style) => readonly string[]
 }

@@ -6,17 +6,13 @@ type Ask = (question: string) => Promise<string | null>
 
 /** Runs a dialogue. Lines that are pasted at once answer the questions one after the other. */
 export const withDialogue = async <T>(io: Io, dialogue: (ask: Ask) => Promise<T>): Promise<T> => {
-  const lines = createInterface({ input: io.stdin, output: terminalOf(io.stderr) })
+  const lines = createInterface({ input: io.stdin, output: terminalOf(io.stderr), signal: io.signal })
   const answers = lines[Symbol.asyncIterator]()
-  const end = (): void => {
-    lines.close()
-  }
   let isOpen = true
   lines.once('close', () => {
     isOpen = false
   })
-  lines.on('SIGINT', end)
-  io.signal.addEventListener('abort', end, { once: true })
+  lines.on('SIGINT', () => lines.close())
   try {
     return await dialogue(async (question) => {
       if (io.signal.aborted) return null
@@ -30,7 +26,6 @@ export const withDialogue = async <T>(io: Io, dialogue: (ask: Ask) => Promise<T>
       return null
     })
   } finally {
-    io.signal.removeEventListener('abort', end)
     lines.close()
   }
 }

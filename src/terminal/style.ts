@@ -1,9 +1,10 @@
+import { PassThrough } from 'node:stream'
 import { styleText } from 'node:util'
 import type { Tone } from '../domain/health.ts'
 import { controlSequence, type Io, isTerminal } from './io.ts'
 
 /** What the terminal can show. */
-export interface Style {
+interface Terminal {
   /** Columns; undefined if lines may have any length, in a pipe or a file. */
   readonly width: number | undefined
   /** Whether the terminal shows characters other than ASCII. */
@@ -15,6 +16,8 @@ export interface Style {
   /** The text in ASCII if the terminal shows nothing else. */
   plain(text: string): string
 }
+
+export type Style = ReturnType<typeof withLayout>
 
 const MIN_WIDTH = 40
 
@@ -45,15 +48,19 @@ export const createStyle = ({ stdout, env }: Pick<Io, 'stdout' | 'env'>): Style 
   const isForced = !['', '0', 'false', undefined].includes(env['FORCE_COLOR'])
   const hasColor = isForced || isWanted
   const isUnicode = /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '')
-  return {
+  return withLayout({
     width: widthOf(stdout, env),
     isUnicode,
     hasColor,
     paint: (tone, text) => (hasColor ? colored(tone, text) : text),
     sign: (tone) => SIGNS[tone][isUnicode ? 0 : 1],
     plain: (text) => (isUnicode ? text : inAscii(text)),
-  }
+  })
 }
+
+/** For a text of this width that is no terminal: ASCII without colour. */
+export const inColumns = (columns: number): Style =>
+  createStyle({ stdout: new PassThrough(), env: { COLUMNS: `${columns}` } })
 
 /** The control sequences come from Node.js, without those of the text. */
 const colored = (tone: Tone, text: string): string =>
@@ -86,43 +93,52 @@ const inAscii = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
   text.replaceAll(/[^\u0000-\u007f]/gu, (sign) => ASCII[sign] ?? '?')
 
-/** Wraps a text at blanks, in the characters that the terminal shows; a longer word is not broken. */
-export const wrap = (
-  text: string,
-  { width, plain }: Pick<Style, 'width' | 'plain'>,
-  indent = '',
-): readonly string[] => {
-  const lines: string[] = []
-  for (const paragraph of plain(text).split('\n')) {
-    let line = ''
-    for (const word of paragraph.split(' ')) {
-      const longer = line === '' ? word : `${line} ${word}`
-      if (line !== '' && width !== undefined && indent.length + longer.length > width) {
-        lines.push(indent + line)
-        line = word
-      } else line = longer
-    }
-    lines.push((indent + line).trimEnd())
-  }
-  return lines
-}
+/** The rows of `pairs`. */
+export type Pairs = readonly (readonly [label: string, value: string])[]
 
-/** `label  value` lines: labels in one column, long values wrapped in the second column. */
-export const pairs = (
-  rows: readonly (readonly [label: string, value: string])[],
-  style: Style,
-  indent = '  ',
-): readonly string[] => {
-  const longest = Math.max(0, ...rows.map(([label]) => label.length))
-  const column = indent.length + longest + 2
-  // If the labels leave no space, each value is printed below its label.
-  const isNarrow = style.width !== undefined && style.width - column < 24
-  return rows.flatMap(([label, value]) => {
-    if (isNarrow && column + value.length > (style.width ?? 0)) {
-      return [`${indent}${style.paint('quiet', label)}`, ...wrap(value, style, `${indent}  `)]
+export const withLayout = (terminal: Terminal) => {
+  const { width, plain, paint } = terminal
+  /** Wraps a text at blanks, in the characters that the terminal shows; a longer word is not broken. */
+  const wrap = (text: string, indent = ''): readonly string[] => {
+    const lines: string[] = []
+    for (const paragraph of plain(text).split('\n')) {
+      let line = ''
+      for (const word of paragraph.split(' ')) {
+        const longer = line === '' ? word : `${line} ${word}`
+        if (line !== '' && width !== undefined && indent.length + longer.length > width) {
+          lines.push(indent + line)
+          line = word
+        } else line = longer
+      }
+      lines.push((indent + line).trimEnd())
     }
-    const [first = '', ...rest] = wrap(value, style, ' '.repeat(column))
-    const head = `${indent}${style.paint('quiet', label.padEnd(longest))}  `
-    return [`${head}${first.trimStart()}`.trimEnd(), ...rest]
-  })
+    return lines
+  }
+  return {
+    ...terminal,
+    wrap,
+    /** The same, each line in the tone. */
+    paragraph: (tone: Tone, text: string, indent = ''): readonly string[] =>
+      wrap(text, indent).map((line) => paint(tone, line)),
+    /** Wraps a text below a mark, which takes the columns of the indent in the first line. */
+    marked: (mark: string, text: string, indent: string): readonly string[] => {
+      const [first = '', ...rest] = wrap(text, indent)
+      return [`${mark}${first.slice(indent.length)}`, ...rest]
+    },
+    /** `label  value` lines: labels in one column, long values wrapped in the second column. */
+    pairs: (rows: Pairs, indent = '  '): readonly string[] => {
+      const longest = Math.max(0, ...rows.map(([label]) => label.length))
+      const column = indent.length + longest + 2
+      // If the labels leave no space, each value is printed below its label.
+      const isNarrow = width !== undefined && width - column < 24
+      return rows.flatMap(([label, value]) => {
+        if (isNarrow && column + value.length > width) {
+          return [`${indent}${paint('quiet', label)}`, ...wrap(value, `${indent}  `)]
+        }
+        const [first = '', ...rest] = wrap(value, ' '.repeat(column))
+        const head = `${indent}${paint('quiet', label.padEnd(longest))}  `
+        return [`${head}${first.trimStart()}`.trimEnd(), ...rest]
+      })
+    },
+  }
 }

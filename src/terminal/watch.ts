@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { InvalidArgumentError } from 'commander'
-import { ParseError, SourceError } from '../core/errors.ts'
+import { ifUnreadable } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
 import { controlSequence, type Io, isTerminal } from './io.ts'
 import { linesText } from './output.ts'
@@ -37,7 +37,10 @@ export const watch = async (io: Io, seconds: number, render: () => Promise<Watch
   if (isInPlace) stdout.write(HIDE_CURSOR)
   try {
     while (!signal.aborted) {
-      const seen = await renderOnce(render)
+      // An error of the agent is shown in place of the page; the command continues.
+      const seen = await render().catch(
+        ifUnreadable(({ message }) => ({ lines: message.split('\n'), isFromNode: false })),
+      )
       if (signal.aborted) return
       stdout.write(isInPlace ? inPlace(seen.lines, stdout) : linesText(seen.lines))
       const every = seconds * second
@@ -45,16 +48,6 @@ export const watch = async (io: Io, seconds: number, render: () => Promise<Watch
     }
   } finally {
     if (isInPlace) stdout.write(SHOW_CURSOR)
-  }
-}
-
-/** An error of the agent is shown in place of the page; the command continues. */
-const renderOnce = async (render: () => Promise<WatchedPage>): Promise<WatchedPage> => {
-  try {
-    return await render()
-  } catch (error) {
-    if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
-    return { lines: error.message.split('\n'), isFromNode: false }
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Io, writeAll } from '../../../src/terminal/io.ts'
-import { createStyle, pairs, type Style, wrap } from '../../../src/terminal/style.ts'
+import { createStyle, type Style } from '../../../src/terminal/style.ts'
 import type { OutOfRange, RowText } from '../../tokens/types.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/signatures.ts'
 import { openPartialFile, partialPath } from '../../../src/sources/durable.ts'
@@ -147,7 +147,7 @@ const tableOf = (report: BalancesReport, style: Style, maxRows: number): readonl
   const all = ledger.rows.length + ledger.intervals.length
   const lines: Line[] = []
   for (const line of linesOf(report)) if (lines.push(line) >= maxRows) break
-  const facts = pairs(
+  const facts = style.pairs(
     [
       ['token', `${token.contract}, ${token.standard}`],
       ['read', complete ? `through block ${through}` : `NOT COMPLETE: through block ${through} of ${target}`],
@@ -156,7 +156,6 @@ const tableOf = (report: BalancesReport, style: Style, maxRows: number): readonl
         : [['supply', amountOf(ledger.supply, decimals)[0] ?? ledger.supply.toString()] as const]),
       ['rows', String(all)],
     ],
-    style,
     '',
   )
   const cells = lines.map(({ address, id, balance }) => [
@@ -171,7 +170,7 @@ const tableOf = (report: BalancesReport, style: Style, maxRows: number): readonl
     ...cells.map((row) =>
       row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
     ),
-    ...(all > lines.length ? wrap(`${all - lines.length} more; --format csv has all.`, style) : []),
+    ...(all > lines.length ? style.wrap(`${all - lines.length} more; --format csv has all.`) : []),
   ]
 }
 
@@ -205,7 +204,7 @@ export const writeBalances = async (io: Io, options: BalancesOptions, report: Ba
   }
   io.stderr.write(
     notes
-      .flatMap((note) => wrap(note, createStyle({ ...io, stdout: io.stderr })))
+      .flatMap((note) => createStyle({ ...io, stdout: io.stderr }).wrap(note))
       .map((line) => `${line}\n`)
       .join(''),
   )

@@ -5,6 +5,7 @@ import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import {
   type CommandContext,
   type ExitCode,
+  InterruptedError,
   type Io,
   isInterrupted,
   READER_GONE,
@@ -113,11 +114,7 @@ const printHeight = async (context: CommandContext<QueryOptions>): Promise<void>
     command.error('error: --height fetches no logs: it cannot be combined with a filter, a block range or --output')
   try {
     const client = await openService(options, { ...io, onRetry: createRetryReporter(io, options.url) })
-    const interrupted = (): void => {
-      exit(130)
-    }
-    const height = await unlessInterrupted(io, interrupted, () => client.height(io.signal))
-    if (height === undefined) return
+    const height = await unlessInterrupted(io, () => client.height(io.signal), new InterruptedError(undefined, 130))
     io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
     exit(0)
   } catch (error) {

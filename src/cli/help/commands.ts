@@ -1,11 +1,10 @@
-import { PassThrough } from 'node:stream'
 import { Argument, Command } from 'commander'
 import { version } from '../../core/package.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import type { CommandContext, Io } from '../../terminal/io.ts'
-import { createStyle, pairs } from '../../terminal/style.ts'
+import { inColumns } from '../../terminal/style.ts'
 import { applyHelpFormat, captureHelp, commandLineOf } from './help.ts'
 
 /** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */
@@ -50,7 +49,7 @@ const ENVIRONMENT = [
 ] as const
 
 /** ASCII only, and as wide as a manual page next to its margin. */
-const PLAIN = createStyle({ stdout: new PassThrough(), env: { COLUMNS: '72' } })
+const PLAIN = inColumns(72)
 
 /** `chain-agent help configuration`: what each command that reads the configuration accepts. */
 const configurationHelp = (io: Io): Command => {
@@ -61,7 +60,7 @@ const configurationHelp = (io: Io): Command => {
       'after',
       `
 Environment:
-${pairs(ENVIRONMENT, PLAIN).join('\n')}
+${PLAIN.pairs(ENVIRONMENT).join('\n')}
 
 An option has precedence over the environment, and the environment over
 the file. docs/reference/configuration.md has every key; \`chain-agent
@@ -91,12 +90,10 @@ Examples:
   load: () => printCompletion,
 })
 
-const printCompletion = async ({
-  io,
-  exit,
-  command,
-  options: { shell, words },
-}: CommandContext<{ readonly shell: 'bash' | 'zsh'; readonly words: readonly string[] }>): Promise<void> => {
+type CompletionContext = CommandContext<{ readonly shell: 'bash' | 'zsh'; readonly words: readonly string[] }>
+
+const printCompletion = async ({ io, exit, command, options }: CompletionContext): Promise<void> => {
+  const { shell, words } = options
   const { complete, SCRIPTS } = await import('./completion.ts')
   if (words.length === 0) io.stdout.write(SCRIPTS[shell])
   else {

@@ -9,19 +9,16 @@ import { type ConfigOptions, flagsOf } from '../../terminal/config-options.ts'
 import { type ActionContext, type Io, unlessInterrupted, UsageError } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { pairs, type Style } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import { alertLabels, clientOf } from '../shared/alert-request.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
 import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import {
+  type AlertmanagerReader,
   createAlertmanagerReader,
-  type Deliveries,
-  type Groups,
   type GroupTimes,
   type Labels,
-  type Metrics,
-  type Routed,
   type Target,
 } from './alertmanager.ts'
 
@@ -52,7 +49,7 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
   const labels = await alertLabels(config, { alertname, severity })
   const progress = createProgress(io)
   const ended = new AbortController()
-  const tested = await unlessInterrupted(io, exit, async () => {
+  const { alertmanagers, heartbeat } = await unlessInterrupted(io, async () => {
     void showProgress(io, ended.signal, progress.show)
     const ask = await clientOf(io, config)
     return {
@@ -65,8 +62,6 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
     ended.abort()
     progress.end()
   })
-  if (!tested) return
-  const { alertmanagers, heartbeat } = tested
   const isOk = alertmanagers.every(({ problem }) => problem === null) && (heartbeat ?? ACCEPTED) === ACCEPTED
   const exitCode = isOk ? 0 : 1
   printResult(
@@ -75,7 +70,7 @@ export const testAlert = async ({ io, exit, options }: ActionContext<TestOptions
       document: () => ({ code, labels, alertmanagers, heartbeat, exitCode }),
       lines: (style) => [
         ...alertmanagers.flatMap((result) => linesOf(result, code, style)),
-        ...(heartbeat === null ? [] : pairs([['heartbeat', marked(heartbeat === ACCEPTED, heartbeat, style)]], style)),
+        ...(heartbeat === null ? [] : style.pairs([['heartbeat', marked(heartbeat === ACCEPTED, heartbeat, style)]])),
       ],
     },
   )
@@ -107,20 +102,17 @@ const linesOf = (
   style: Style,
 ): readonly string[] => [
   style.paint('strong', `Alertmanager ${alertmanager}${version === null ? '' : ` (${version})`}`),
-  ...pairs(
-    [
-      ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
-        `${receiver}: ${integration}`,
-        marked(
-          state === 'delivered',
-          seconds === null ? state : `handed to ${integration} after ${seconds} s: look for ${code} on your phone`,
-          style,
-        ),
-      ]),
-      ...(problem === null ? [] : [['result', marked(false, problem, style)] as const]),
-    ],
-    style,
-  ),
+  ...style.pairs([
+    ...deliveries.map(({ receiver, integration, state, seconds }): readonly [string, string] => [
+      `${receiver}: ${integration}`,
+      marked(
+        state === 'delivered',
+        seconds === null ? state : `handed to ${integration} after ${seconds} s: look for ${code} on your phone`,
+        style,
+      ),
+    ]),
+    ...(problem === null ? [] : [['result', marked(false, problem, style)] as const]),
+  ]),
 ]
 
 const marked = (isOk: boolean, text: string, style: Style): string =>
@@ -134,14 +126,9 @@ interface Delivery extends Target {
   readonly seconds: number | null
 }
 
-interface TestResult {
-  /** Host and port. */
-  readonly alertmanager: string
-  readonly version: string | null
-  readonly deliveries: readonly Delivery[]
-  /** Why it is not known that the alert was delivered to each of its receivers; null if it is. */
-  readonly problem: string | null
-}
+type TestResult = Awaited<ReturnType<typeof followAlert>>
+type Metrics = Awaited<ReturnType<AlertmanagerReader['metrics']>>
+type Groups = Awaited<ReturnType<AlertmanagerReader['groups']>>
 
 interface FollowOptions {
   readonly url: string
@@ -167,7 +154,7 @@ const SENT_EARLY_MS = second
 export const followAlert = async (
   { clock, signal, ask }: FollowContext,
   { url, labels, code, wait }: FollowOptions,
-): Promise<TestResult> => {
+) => {
   const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
   const outbox = createOutbox(endpoint, clock)
   const annotations = {
@@ -177,7 +164,9 @@ export const followAlert = async (
   }
   const alert = { labels, annotations, startsAt: clock.now() }
   let version: string | null = null
-  const result = (problem: string | null, deliveries: readonly Delivery[] = []): TestResult => ({
+  /** `problem`: why it is not known that the alert was delivered to each of its receivers; null if it is. */
+  const result = (problem: string | null, deliveries: readonly Delivery[] = []) => ({
+    /** Host and port. */
     alertmanager: endpoint.name,
     version,
     deliveries,
@@ -203,7 +192,10 @@ export const followAlert = async (
       )
       const obstacle = obstacleOf(routed, targets.length)
       if (obstacle !== null) return result(obstacle)
-      const evidence = targets.map((target) => createEvidence(target, before, routing.times(labels, target.receiver)))
+      const { integrations } = routing
+      const evidence = targets.map((target) =>
+        createEvidence(target, { before, targets, integrations, ...routing.times(labels, target.receiver) }),
+      )
       let deliveries: readonly Delivery[] = []
       await within(async () => {
         if (clock.elapsed() - sentAt >= RESEND_MS) {
@@ -214,13 +206,7 @@ export const followAlert = async (
         const groups = [await reader.groups(labels)]
         const metrics = await reader.metrics()
         groups.push(await reader.groups(labels))
-        const listed = Math.max(...groups.map(({ count }) => count))
-        const counted = { integrations: routing.integrations, targets, metrics, listed }
-        deliveries = evidence.map(({ target, observe }) => {
-          const unclear = groups.map((one) => whyUnclear({ ...counted, target, groups: one })).find(Boolean)
-          const isShared = groups.some(({ shared }) => shared.get(target.receiver) ?? false)
-          return observe({ metrics, unclear, isShared, elapsed: clock.elapsed() - startedAt })
-        })
+        deliveries = evidence.map(({ observe }) => observe(metrics, groups, clock.elapsed() - startedAt))
         return evidence.every(({ isDecided }) => isDecided()) || undefined
       })
       const reasons = evidence.flatMap(({ unclear }) => unclear() ?? [])
@@ -230,19 +216,15 @@ export const followAlert = async (
       await outbox.send([], new AbortController().signal)
     }
   } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return result(error.message)
-    throw error
+    return ifUnreadable(({ message }) => result(message))(error)
   }
 }
 
-interface Observation {
-  readonly metrics: Metrics
-  /** Why a higher counter proves nothing. */
-  readonly unclear: string | undefined
-  /** Whether other alerts are in the group of the test alert. */
-  readonly isShared: boolean
-  /** Milliseconds since the alert. */
-  readonly elapsed: number
+interface EvidenceContext extends GroupTimes {
+  /** The metrics before the alert. */
+  readonly before: Metrics
+  readonly targets: readonly Target[]
+  readonly integrations: ReadonlyMap<string, readonly string[]>
 }
 
 /** Alertmanager repeats a request that failed, after 0.5 s, 0.75 s and so on. */
@@ -252,20 +234,42 @@ const MAX_ATTEMPTS = 3
  * What the counters of an integration show about the test alert. They count every notification: a higher one proves a
  * delivery only after the time of the group, and if no other alert can be the cause.
  */
-const createEvidence = (target: Target, before: Metrics, { wait, interval }: GroupTimes) => {
+const createEvidence = (target: Target, { before, targets, integrations, wait, interval }: EvidenceContext) => {
+  const { integration, receiver } = target
   const start = before.deliveries(target)
   let reason: string | undefined
   let decided: Delivery | undefined
+
+  /** Why the counters of this integration may count something else than the test alert; undefined if they cannot. */
+  const whyUnclear = (metrics: Metrics, groups: readonly Groups[]): string | undefined => {
+    const isCounted = (one: Target): boolean =>
+      one.integration === integration && (!metrics.hasReceivers || one.receiver === receiver)
+    if (targets.filter(isCounted).length > 1)
+      return `the metrics of Alertmanager have one counter for all its receivers of the kind ${integration}`
+    const others = groups.flatMap(({ otherReceivers }) => [...otherReceivers])
+    if (
+      others.some((other) => integrations.get(other)?.some((own) => isCounted({ receiver: other, integration: own })))
+    )
+      return `other alerts are sent by ${integration}, too, and the metrics of Alertmanager do not name the alert`
+    // The groups with alerts that are not over.
+    const listed = Math.max(...groups.map(({ count }) => count))
+    return metrics.groups !== undefined && metrics.groups > listed
+      ? 'an alert is over whose end may be sent at the same time'
+      : undefined
+  }
+
   return {
-    target,
     isDecided: (): boolean => decided !== undefined,
     unclear: (): string | undefined => reason,
-    observe: ({ metrics, unclear, isShared, elapsed }: Observation): Delivery => {
+    /** `elapsed`: milliseconds since the alert. */
+    observe: (metrics: Metrics, groups: readonly Groups[], elapsed: number): Delivery => {
       if (decided !== undefined) return decided
       const now = metrics.deliveries(target)
-      const increase = (of: keyof Deliveries): number => now[of] - start[of]
+      const increase = (of: keyof typeof start): number => now[of] - start[of]
       const isEarly = increase('delivered') > 0 && elapsed < wait - SENT_EARLY_MS
-      reason ??= unclear ?? (isEarly ? 'another notification was sent at the same time' : undefined)
+      reason ??= whyUnclear(metrics, groups) ?? (isEarly ? 'another notification was sent at the same time' : undefined)
+      // Whether other alerts are in the group of the test alert.
+      const isShared = groups.some(({ shared }) => shared.get(receiver))
       const hasGivenUp = increase('givenUp') > 0 || increase('failed') >= MAX_ATTEMPTS
       const isSent = elapsed >= (isShared ? interval : wait) + SENT_WITHIN_MS
       const delivery = (state: Delivery['state'], seconds: number | null = null): Delivery => ({
@@ -285,33 +289,6 @@ const createEvidence = (target: Target, before: Metrics, { wait, interval }: Gro
   }
 }
 
-interface Counted {
-  readonly target: Target
-  readonly targets: readonly Target[]
-  readonly integrations: ReadonlyMap<string, readonly string[]>
-  readonly metrics: Metrics
-  readonly groups: Groups
-  /** The number of groups with alerts that are not over. */
-  readonly listed: number
-}
-
-/** Why the counters of this integration may count something else than the test alert; undefined if they cannot. */
-const whyUnclear = ({ target, targets, integrations, metrics, groups, listed }: Counted): string | undefined => {
-  const { integration } = target
-  const isCounted = (one: Target): boolean =>
-    one.integration === integration && (!metrics.hasReceivers || one.receiver === target.receiver)
-  if (targets.filter(isCounted).length > 1)
-    return `the metrics of Alertmanager have one counter for all its receivers of the kind ${integration}`
-  const isOther = [...groups.otherReceivers].some((receiver) =>
-    (integrations.get(receiver) ?? []).some((own) => isCounted({ receiver, integration: own })),
-  )
-  if (isOther)
-    return `other alerts are sent by ${integration}, too, and the metrics of Alertmanager do not name the alert`
-  if (metrics.groups !== undefined && metrics.groups > listed)
-    return 'an alert is over whose end may be sent at the same time'
-  return undefined
-}
-
 /** Null if the service of every receiver has accepted the message. */
 const problemOf = (
   deliveries: readonly Delivery[],
@@ -327,7 +304,7 @@ const problemOf = (
     : `cannot tell whether it was delivered: ${reason}. Look for ${code} on your phone: only its message shows that`
 }
 
-const obstacleOf = (routed: Routed | undefined, targets: number): string | null => {
+const obstacleOf = (routed: Awaited<ReturnType<AlertmanagerReader['routed']>>, targets: number): string | null => {
   if (!routed) return 'Alertmanager has accepted the alert and does not list it'
   const receivers = routed.receivers.join(', ')
   if (routed.suppressedBy !== null) return `the alert for ${receivers} is not sent: it is ${routed.suppressedBy}`

@@ -7,51 +7,6 @@ import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import { describeStatus } from '../../collectors/shared/request.ts'
 import { parseDuration, second } from '../../core/units.ts'
 
-/** What Alertmanager reports about its configuration. */
-interface Routing {
-  readonly version: string
-  /** Receiver → its integrations, each with the name in its metrics: webhook, telegram, … */
-  readonly integrations: ReadonlyMap<string, readonly string[]>
-  readonly times: (alert: Labels, receiver: string) => GroupTimes
-}
-
-/** What has become of the alert. */
-export interface Routed {
-  readonly receivers: readonly string[]
-  /** Why it is not sent: `silenced`, `inhibited`, `muted`; null if it is sent. */
-  readonly suppressedBy: string | null
-}
-
-/** The groups that wait for a notification, or that have had one. */
-export interface Groups {
-  readonly count: number
-  /** Of the test alert, by receiver: whether other alerts are in its group. */
-  readonly shared: ReadonlyMap<string, boolean>
-  /** The receivers of other alerts. */
-  readonly otherReceivers: ReadonlySet<string>
-}
-
-/** The counters of one integration, since the start of Alertmanager. */
-export interface Deliveries {
-  /** Requests that were not rejected. */
-  readonly delivered: number
-  readonly failed: number
-  /** Notifications that failed after all retries. */
-  readonly givenUp: number
-}
-
-export interface Metrics {
-  /**
-   * The integrations of the receiver if the metrics name it (`--enable-feature=receiver-name-in-metrics`), of all
-   * receivers otherwise.
-   */
-  readonly deliveries: (target: Target) => Deliveries
-  /** Whether the metrics name receivers. */
-  readonly hasReceivers: boolean
-  /** The number of groups, also of those whose alerts are over; undefined if it is not exported. */
-  readonly groups: number | undefined
-}
-
 /** A receiver, and the name of its integration in the metrics. */
 export interface Target {
   readonly receiver: string
@@ -59,14 +14,6 @@ export interface Target {
 }
 
 export type Labels = Readonly<Record<string, string>>
-
-/** The times of a group of alerts, in milliseconds. */
-export interface GroupTimes {
-  /** From the first alert of a group to its first notification. */
-  readonly wait: number
-  /** To the next notification, if an alert is added to the group after that. */
-  readonly interval: number
-}
 
 const labelsSchema = z.record(z.string(), z.string())
 
@@ -119,19 +66,21 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
   }
 
   return {
-    routing: async (): Promise<Routing> => {
+    /** What Alertmanager reports about its configuration. */
+    routing: async () => {
       const { versionInfo, config } = await json('/api/v2/status', statusSchema)
       const { data } = configSchema.safeParse(parseYaml(config.original))
       if (data === undefined)
         throw new ParseError('the configuration of Alertmanager', 'a route and receivers', config.original)
       return {
         version: versionInfo.version,
+        /** Receiver → its integrations, each with the name in its metrics: webhook, telegram, … */
         integrations: new Map(data.receivers.map(({ name, ...rest }) => [name, integrationsOf(rest)])),
-        times: (alert, receiver) => groupTimes(data.route, alert, receiver),
+        times: (alert: Labels, receiver: string) => groupTimes(data.route, alert, receiver),
       }
     },
-    /** Undefined until Alertmanager has the alert. */
-    routed: async (labels: Labels): Promise<Routed | undefined> => {
+    /** What has become of the alert; undefined until Alertmanager has it. */
+    routed: async (labels: Labels) => {
       const filters = Object.entries(labels)
         .map(([name, value]) => `filter=${encodeURIComponent(`${name}=${JSON.stringify(value)}`)}`)
         .join('&')
@@ -139,18 +88,23 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
       if (!alert || alert.status.state === 'unprocessed') return undefined
       const { silencedBy, inhibitedBy, state } = alert.status
       const by = silencedBy.length > 0 ? 'silenced' : inhibitedBy.length > 0 ? 'inhibited' : 'muted'
-      return { receivers: alert.receivers.map(({ name }) => name), suppressedBy: state === 'suppressed' ? by : null }
+      const receivers = alert.receivers.map(({ name }) => name)
+      /** `suppressedBy`: why it is not sent; null if it is. */
+      return { receivers, suppressedBy: state === 'suppressed' ? by : null }
     },
-    groups: async (labels: Labels): Promise<Groups> => {
+    /** The groups that wait for a notification, or that have had one. */
+    groups: async (labels: Labels) => {
       const groups = await json('/api/v2/alerts/groups', groupsSchema)
       const isOwn = (one: { readonly labels: Labels }): boolean => one.labels['alertname'] === labels['alertname']
       return {
         count: groups.length,
+        /** Of the test alert, by receiver: whether other alerts are in its group. */
         shared: new Map(
           groups
             .filter(({ alerts }) => alerts.some(isOwn))
             .map(({ receiver, alerts }) => [receiver.name, !alerts.every(isOwn)]),
         ),
+        /** The receivers of other alerts. */
         otherReceivers: new Set(
           groups.filter(({ alerts }) => !alerts.every(isOwn)).map(({ receiver }) => receiver.name),
         ),
@@ -160,12 +114,12 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
      * The counters of one response are not of one moment: a failed request may be in the total alone. A second response
      * has it in both.
      */
-    metrics: async (): Promise<Metrics> => {
+    metrics: async () => {
       const first = metricsOf(await get('/metrics'))
       const now = metricsOf(await get('/metrics'))
       return {
         ...now,
-        deliveries: (target) => {
+        deliveries: (target: Target) => {
           const counters = now.deliveries(target)
           return { ...counters, delivered: Math.min(counters.delivered, first.deliveries(target).delivered) }
         },
@@ -174,7 +128,9 @@ export const createAlertmanagerReader = (endpoint: AlertmanagerEndpoint, signal:
   }
 }
 
-const metricsOf = (text: string): Metrics => {
+export type AlertmanagerReader = ReturnType<typeof createAlertmanagerReader>
+
+const metricsOf = (text: string) => {
   const { samples } = parsePrometheusText(text)
   const hasReceivers = samples.some(({ name, labels }) => name === REQUESTS && labels['receiver_name'] !== undefined)
   const sumOf = (wanted: string, { receiver, integration }: Target): number =>
@@ -187,13 +143,18 @@ const metricsOf = (text: string): Metrics => {
       )
       .reduce((sum, { value }) => sum + value, 0)
   return {
+    /** Whether the metrics name receivers (`--enable-feature=receiver-name-in-metrics`). */
     hasReceivers,
+    /** The number of groups, also of those whose alerts are over; undefined if it is not exported. */
     groups: samples.find(({ name }) => name === 'alertmanager_dispatcher_aggregation_groups')?.value,
-    deliveries: (target) => {
+    /** The counters of an integration since the start of Alertmanager: of all receivers if the metrics name none. */
+    deliveries: (target: Target) => {
       const failed = sumOf('alertmanager_notification_requests_failed_total', target)
       return {
+        /** Requests that were not rejected. */
         delivered: sumOf(REQUESTS, target) - failed,
         failed,
+        /** Notifications that failed after all retries. */
         givenUp: sumOf('alertmanager_notifications_failed_total', target),
       }
     },
@@ -207,8 +168,12 @@ const integrationsOf = (receiver: Readonly<Record<string, unknown>>): readonly s
     key.endsWith('_configs') && Array.isArray(list) ? list.map(() => key.slice(0, -'_configs'.length)) : [],
   )
 
-/** The defaults of Alertmanager. */
-const DEFAULT: GroupTimes = { wait: 30 * second, interval: 300 * second }
+/**
+ * The times of a group of alerts, in milliseconds, by default: from its first alert to its first notification, and to the
+ * next one, if an alert is added after that.
+ */
+const DEFAULT = { wait: 30 * second, interval: 300 * second }
+export type GroupTimes = typeof DEFAULT
 
 /** The longest times of the routes of these labels that lead to the receiver. */
 export const groupTimes = (root: Route, alert: Labels, receiver: string): GroupTimes => {

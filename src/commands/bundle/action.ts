@@ -5,11 +5,9 @@ import { hour, second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { preflight } from '../check/preflight.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { configOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type ActionContext, sourceContext, type SourceContext } from '../../terminal/io.ts'
-import { createProgress } from '../../terminal/progress.ts'
-import { createStyle, pairs, wrap, type Style } from '../../terminal/style.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { InterruptedError, type SourceContext } from '../../terminal/io.ts'
+import { createStyle, inColumns, type Style, withLayout } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { type RedactionKind, redactDocument, type RedactionCount, redactLog } from '../../core/redaction/redact-log.ts'
 import { figure, size, joinList } from '../../core/format.ts'
@@ -24,71 +22,58 @@ import { sha256 } from '../../core/hash.ts'
 import { revision, version } from '../../core/package.ts'
 import { release, version as kernelVersion } from 'node:os'
 import type { Clock } from '../../core/clock.ts'
-import { eventAsJson } from '../../domain/event.ts'
-import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
-import { readEvents } from '../events/events.ts'
-import { readIncident } from '../incident/incidents.ts'
-import { findUnits } from '../shared/log-units.ts'
+import { eventsDocument, readEvents } from '../events/events.ts'
+import { readIncident } from '../incident/action.ts'
+import { logUnits } from '../../config/log-units.ts'
+import { withHost } from '../shared/with-host.ts'
 import { toJson } from '../../core/json.ts'
 import { renderSettings } from '../../config/render.ts'
 import type { Setting } from '../../config/load.ts'
 import { readLogText } from '../../agent/log-text.ts'
 import { UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 
-interface Options extends ConfigOptions {
+interface Options {
   readonly output?: string
   readonly since?: number
   readonly logs: boolean
   readonly list?: true
 }
 
-export const bundle = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
-  const { config, settings } = configOf(io, options)
+export const bundle = async (context: ConfiguredContext<Options>): Promise<void> => {
+  const { io, exit, options, config, settings, host, gather } = context
   const { clock } = io
-  const source = sourceContext(io)
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
   if (!options.list) await checkNewFile(fileAt(clock.now()))
-  const progress = createProgress(io)
-  try {
-    const { snapshot } = await readSnapshot(io, options)
-    progress.show('Checking the host')
-    const setUp = await preflight({ config, snapshot, ...source })
-    const members = await gatherBundle({
-      config,
+  const interruption = new InterruptedError('Interrupted; nothing was written.')
+  const members = await gather(async (show) => {
+    const snapshot = await readSnapshot(io, config)
+    show('Checking the host')
+    const setUp = await preflight({ ...host, snapshot })
+    return gatherBundle({
+      ...host,
       snapshot,
-      ...source,
       settings,
       verdict: verdictText(snapshot, setUp),
       logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
-      onStep: (step) => {
-        progress.show(`Gathering ${step}`)
-      },
+      onStep: (step) => show(`Gathering ${step}`),
     })
-    progress.end()
-    const style = createStyle(io)
-    const all = members.all()
-    const more = [...redactionLines(all, style), ...leftOut(members, style)]
-    if (options.list) {
-      const sizes = all.map(({ name, text }) => [name, size(Buffer.byteLength(text))] as const)
-      io.stdout.write(linesText([style.paint('strong', 'Contents:'), ...pairs(sizes, style), ...more]))
-    } else {
-      const file = fileAt(members.createdAt)
-      const bytes = size(await writeBundle(file, members, clock))
-      const written = `${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`
-      const advice = wrap(`Review it before you send it: tar -xzf ${file}`, style)
-      io.stdout.write(linesText([style.paint('strong', `Wrote ${file}`), ...wrap(written, style), ...more, ...advice]))
-    }
-    exit(0)
-  } catch (error) {
-    if (!io.signal.aborted) throw error
-    progress.end()
-    io.stderr.write('Interrupted; nothing was written.\n')
-    exit(1)
-  } finally {
-    progress.end()
+  }, interruption)
+  const style = createStyle(io)
+  const all = members.all()
+  const more = [...redactionLines(all, style), ...leftOut(members, style)]
+  if (options.list) {
+    const sizes = all.map(({ name, text }) => [name, size(Buffer.byteLength(text))] as const)
+    io.stdout.write(linesText([style.paint('strong', 'Contents:'), ...style.pairs(sizes), ...more]))
+  } else {
+    const file = fileAt(members.createdAt)
+    const bytes = size(await writeBundle(file, members, clock))
+    const written = `${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`
+    const advice = style.wrap(`Review it before you send it: tar -xzf ${file}`)
+    io.stdout.write(linesText([style.paint('strong', `Wrote ${file}`), ...style.wrap(written), ...more, ...advice]))
   }
+  exit(0)
 }
 
 const redactionLines = (members: readonly Member[], style: Style): readonly string[] => {
@@ -102,7 +87,7 @@ const redactionLines = (members: readonly Member[], style: Style): readonly stri
     const [one, many] = CLASSES[kind] ?? [kind, kind]
     return `${figure(count)} ${count === 1 ? one : many}`
   })
-  return wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${joinList(counts)}.`, style)
+  return style.wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${joinList(counts)}.`)
 }
 
 /** The classes of redactions, singular and plural. */
@@ -118,103 +103,39 @@ const CLASSES: Readonly<Record<string, readonly [string, string]>> = {
 const leftOut = (members: Members, style: Style): readonly string[] => {
   const left = members.leftOut()
   if (left.length === 0) return []
-  return [
-    'Missing:',
-    ...pairs(
-      left.map(({ name, why }) => [name, why.split('\n')[0] ?? '']),
-      style,
-    ),
-  ]
+  return ['Missing:', ...style.pairs(left.map(({ name, why }) => [name, why.split('\n')[0] ?? '']))]
 }
 
 /** For a file: no colour, lines of 100 columns. */
-const PAGE: Style = {
-  width: 100,
-  isUnicode: false,
-  hasColor: false,
-  paint: (_, text) => text,
-  sign: (tone) => (tone === 'bad' ? 'x' : '-'),
-  plain: (text) => text,
-}
+const PAGE = withLayout({ ...inColumns(100), sign: (tone) => (tone === 'bad' ? 'x' : '-'), plain: (text) => text })
 
 /** The output of `check` as a text. */
 const verdictText = (snapshot: NodeSnapshot, setUp: readonly Finding[]): string =>
   sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp, facts: summarize(snapshot) }, PAGE)))
 
-/** How often each kind of secret was redacted. */
-type RedactionCounts = Partial<Record<RedactionKind, number>>
-
-const countInto =
-  (counts: RedactionCounts): RedactionCount =>
-  (kind) => {
-    counts[kind] = (counts[kind] ?? 0) + 1
-  }
-
 interface Member {
   readonly name: string
+  /** Redacted here, even if it was redacted before. */
   readonly text: string
-  readonly redacted: RedactionCounts
+  /** How often each kind of secret was redacted. */
+  readonly redacted: Partial<Record<RedactionKind, number>>
 }
 
-/** A text without its secrets, each of which is reported. */
-type Redacting = (count: RedactionCount) => string
-
-const documentOf =
-  (text: string): Redacting =>
-  (count) =>
-    redact(redactDocument(text, count))
+const documentOf = (text: string, count: RedactionCount): string => redact(redactDocument(text, count))
 
 /** Redacted value by value: a mark in the text of JSON or YAML could make it unreadable. */
-const jsonOf =
-  (value: object): Redacting =>
-  (count) =>
-    jsonText(redactFields(toJson(value), count))
+const jsonOf = (value: object, count: RedactionCount): string => jsonText(redactFields(toJson(value), count))
 
-const settingsOf =
-  (settings: readonly Setting[]): Redacting =>
-  (count) => {
-    const redacted = settings.map(({ path, value, origin }) => ({
-      path,
-      value: redactFields(value, count, path.split('.').at(-1)),
-      origin: redact(origin),
-    }))
-    return `${renderSettings(redacted)}\n`
-  }
-
-const logOf =
-  (text: string): Redacting =>
-  (count) =>
-    text
-      .split('\n')
-      .map((line) => redact(redactLog(line, count)))
-      .join('\n')
-
-type Members = ReturnType<typeof createMembers>
-
-/** The members of the archive. Every text is redacted here, even if it was redacted before. */
-const createMembers = (createdAt: number) => {
-  const members: Member[] = []
-  const left: { readonly name: string; readonly why: string }[] = []
-  return {
-    /** Milliseconds since the epoch. */
-    createdAt,
-    /** Adds what `write` returns, which reports its redactions; `before` are those that were counted earlier. */
-    add: (name: string, write: Redacting, before: RedactionCounts = {}): void => {
-      const redacted = { ...before }
-      members.push({ name, text: write(countInto(redacted)), redacted })
-    },
-    leaveOut: (name: string, why: string): void => {
-      left.push({ name, why: redact(redactDocument(why)) })
-    },
-    /** All members, the manifest first. */
-    all: (): readonly Member[] => [
-      { name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} },
-      ...members,
-    ],
-    /** Missing members, with the reason. */
-    leftOut: (): readonly { readonly name: string; readonly why: string }[] => left,
-  }
+const settingsOf = (settings: readonly Setting[], count: RedactionCount): string => {
+  const redacted = settings.map(({ path, value, origin }) => ({
+    path,
+    value: redactFields(value, count, path.split('.').at(-1)),
+    origin: redact(origin),
+  }))
+  return `${renderSettings(redacted)}\n`
 }
+
+type Members = Awaited<ReturnType<typeof gatherBundle>>
 
 const manifest = (at: number, members: readonly Member[], missing: readonly object[]): string => {
   const files = members.map(({ name, text, redacted }) => ({
@@ -246,81 +167,96 @@ const MAX_INCIDENTS = 3
 const LOG_LIMITS = { keep: 'newest', maxLines: 5000, maxBytes: 2 * 1024 * 1024 } as const
 
 /** Gathers the members of the archive, with secrets redacted. Errors become entries of the manifest. */
-export const gatherBundle = async (options: BundleSources): Promise<Members> => {
-  const { config, clock, path, signal, snapshot, onStep } = options
-  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
-  const members = createMembers(clock.now())
-  /** `make` reports what it redacts itself. */
-  const attempt = async (
-    name: string,
-    make: (count: RedactionCount) => Promise<Redacting>,
-    step = name,
-  ): Promise<void> => {
-    signal.throwIfAborted()
-    onStep(step)
-    const before: RedactionCounts = {}
-    try {
-      members.add(name, await make(countInto(before)), before)
-    } catch (error) {
-      signal.throwIfAborted()
-      members.leaveOut(name, asError(error).message)
+export const gatherBundle = (options: BundleSources) =>
+  withHost(options, async (exec, readPrefix) => {
+    const { config, clock, signal, snapshot, onStep, logsSince: since } = options
+    const createdAt = clock.now()
+    const members: Member[] = []
+    const left: { readonly name: string; readonly why: string }[] = []
+    const leaveOut = (name: string, error: unknown): void => {
+      left.push({ name, why: redact(redactDocument(asError(error).message)) })
     }
-  }
-  const run = async (command: string, args: readonly string[]): Promise<string> =>
-    (await exec.run({ command, args }, signal)).stdout
-  try {
-    members.add('verdict.txt', documentOf(options.verdict))
-    members.add('config.yaml', settingsOf(options.settings))
+    /** `make` reports what it redacts. */
+    const add = async (
+      name: string,
+      make: (count: RedactionCount) => Promise<string> | string,
+      step = name,
+    ): Promise<void> => {
+      signal.throwIfAborted()
+      onStep(step)
+      const redacted: Member['redacted'] = {}
+      const count: RedactionCount = (kind) => {
+        redacted[kind] = (redacted[kind] ?? 0) + 1
+      }
+      try {
+        members.push({ name, text: await make(count), redacted })
+      } catch (error) {
+        signal.throwIfAborted()
+        leaveOut(name, error)
+      }
+    }
+    const run = async (command: string, args: readonly string[]): Promise<string> =>
+      (await exec.run({ command, args }, signal)).stdout
+
+    await add('verdict.txt', (count) => documentOf(options.verdict, count))
+    await add('config.yaml', (count) => settingsOf(options.settings, count))
     if (snapshot) {
       const { metrics, readings } = await snapshot.export()
-      members.add('status.json', jsonOf(statusOf(snapshot, readings)))
-      members.add('metrics.txt', (count) => redactExposition(metrics, count))
+      await add('status.json', (count) => jsonOf(statusOf(snapshot, readings), count))
+      await add('metrics.txt', (count) => redactExposition(metrics, count))
     }
-    await attempt('versions.txt', async () => {
+    await add('versions.txt', async (count) => {
       const tools = await Promise.allSettled(['systemctl', 'journalctl'].map((tool) => run(tool, ['--version'])))
-      return documentOf(linesText([...ownVersions(), ...tools.map(firstLineOf)]))
+      return documentOf(linesText([...ownVersions(), ...tools.map(firstLineOf)]), count)
     })
-    const units = await findUnits({ config, exec, path, signal }).catch((error: unknown) => {
-      members.leaveOut('units.txt', asError(error).message)
-      if (options.logsSince !== null) members.leaveOut('logs', 'the units were not found')
-      return new Map<string, string>()
-    })
+    const units = await readPrefix(signal)
+      .then(({ word }) => logUnits(config, word))
+      .catch((error: unknown) => {
+        leaveOut('units.txt', error)
+        if (since !== null) leaveOut('logs', 'the units were not found')
+        return new Map<string, string>()
+      })
     if (units.size > 0) {
       const names = [...units.values(), ...timersOf(config, units)]
       const chosen = `--property=${UNIT_FACTS.join(',')}`
-      await attempt('units.txt', async () => documentOf(await run('systemctl', ['show', chosen, ...names])))
+      await add('units.txt', async (count) => documentOf(await run('systemctl', ['show', chosen, ...names]), count))
     }
-    await attempt('events.json', async () => {
-      const { events, oldestAt, origin, total } = await readEvents(options)
-      const since = oldestAt === null ? null : new Date(oldestAt).toISOString()
-      return jsonOf({ origin, total, oldestAt: since, events: events.slice(-MAX_EVENTS).map(eventAsJson) })
+    await add('events.json', async (count) => {
+      const page = await readEvents(options)
+      return jsonOf(eventsDocument(page, page.events.slice(-MAX_EVENTS)), count)
     })
     const directory = incidentDirectory(config.state.directory)
     const incidents = await listIncidents(directory).catch((error: unknown) => {
-      members.leaveOut('incidents', asError(error).message)
+      leaveOut('incidents', error)
       return []
     })
     for (const { id } of incidents.slice(-MAX_INCIDENTS)) {
-      await attempt(`incidents/${id}.json`, async () => {
+      await add(`incidents/${id}.json`, async (count) => {
         const { journals, ...incident } = await readIncident(directory, id)
-        return jsonOf(options.logsSince === null ? incident : { ...incident, journals })
+        return jsonOf(since === null ? incident : { ...incident, journals }, count)
       })
     }
-    const { logsSince: since } = options
-    if (since === null) return members
     for (const [label, unit] of units) {
-      const newest = async (count: RedactionCount): Promise<Redacting> => {
+      if (since === null) break
+      const newest = async (count: RedactionCount): Promise<string> => {
         const { lines } = await readLogText({ exec, clock, signal }, { unit, since, ...LOG_LIMITS }, count)
         if (lines.length === 0) throw new Error(`the journal has no line of ${unit}`)
-        return logOf(linesText(lines))
+        return linesText(lines.map((line) => redact(redactLog(line, count))))
       }
-      await attempt(`logs/${label}.log`, newest, `the log of ${unit}`)
+      await add(`logs/${label}.log`, newest, `the log of ${unit}`)
     }
-    return members
-  } finally {
-    if (!options.exec) exec.killAll()
-  }
-}
+    return {
+      /** Milliseconds since the epoch. */
+      createdAt,
+      /** All members, the manifest first. */
+      all: (): readonly Member[] => [
+        { name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} },
+        ...members,
+      ],
+      /** Missing members, with the reason. */
+      leftOut: () => left,
+    }
+  })
 
 /** Compresses the members and writes the archive atomically. Returns its size in bytes; throws a SourceError. */
 const writeBundle = async (file: string, members: Members, clock: Clock): Promise<number> => {

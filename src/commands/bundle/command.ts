@@ -1,11 +1,10 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
 
 /** `chain-agent bundle`: one archive for support, with secrets redacted. */
-export const bundleCommand = defineCommand({
+export const bundleCommand = defineConfigured({
   options: (command, { clock }) =>
-    configOptions(command)
+    command
       .option('-o, --output <file>', 'the archive; default: chain-agent-bundle-TIME.tar.gz in the current directory')
       .option(
         '-S, --since <time>',

@@ -5,21 +5,17 @@ import { keyFiles } from '../../sources/key-files.ts'
 import { preflight } from './preflight.ts'
 import { summarize } from '../../health/summary.ts'
 import { diagnose } from '../../health/diagnosis.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { unlessInterrupted, type ActionContext, sourceContext } from '../../terminal/io.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { checkLines, diagnosisDocument } from '../../terminal/diagnosis.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
-export const check = async (context: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
-  const { io, exit, options } = context
-  const gatheredData = await unlessInterrupted(io, exit, async () => {
-    const { snapshot, config, source } = await readSnapshot(io, options)
-    const setUp = await preflight({ config, snapshot, ...sourceContext(io) })
-    return { snapshot, config, source, setUp, paths: await foundPaths(config, snapshot.prefix) }
+export const check = async (context: ConfiguredContext<object>): Promise<void> => {
+  const { io, exit, config, source, host, gather, print } = context
+  const { snapshot, setUp, paths } = await gather(async () => {
+    const read = await readSnapshot(io, config)
+    const findings = await preflight({ ...host, snapshot: read })
+    return { snapshot: read, setUp: findings, paths: await foundPaths(config, read.prefix) }
   })
-  if (!gatheredData) return
-  const { snapshot, config, source, setUp, paths } = gatheredData
   const diagnosis = diagnose(snapshot)
   // 1 if only the set-up of the host has a warning.
   const exitCode =
@@ -32,7 +28,7 @@ export const check = async (context: ActionContext<ConfigOptions & OutputOptions
     { label: 'configuration', value: describeSource(source) },
   ]
   const { verdict, recovery } = diagnosisDocument(diagnosis)
-  printResult(context, {
+  print({
     document: () => ({
       verdict: { ...verdict, exitCode },
       recovery,

@@ -1,9 +1,8 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 
 /** `chain-agent check`: the diagnosis of the node, the set-up of the host, and what to do. */
-export const checkCommand = defineCommand({
-  options: (command) => configOptions(command).option('--json', 'as JSON: state, recovery, findings, set-up and facts'),
+export const checkCommand = defineConfigured({
+  json: 'as JSON: state, recovery, findings, set-up and facts',
   help: `Prints the state of the node, the recovery that it needs, and the causes with
 what to do, as the running agent reports them. Then it checks the set-up of the
 host, and whether files of Prometheus, Alertmanager and Grafana in /etc and

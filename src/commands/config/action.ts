@@ -57,9 +57,8 @@ const isNetwork = (text: string): boolean => {
 }
 
 /** The addresses of a host name. Rejects if it has none. */
-type Resolve = (host: string) => Promise<readonly string[]>
-
-const resolveAll: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
+const resolveAll = async (host: string): Promise<readonly string[]> =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
 
 /**
  * A drop-in for the unit of the agent: systemd then drops all packets except those from and to the addresses of the
@@ -68,7 +67,10 @@ const resolveAll: Resolve = async (host) => (await lookup(host, { all: true })).
 export const renderIpRules = async (
   config: Config,
   clients: readonly string[],
-  { resolve = resolveAll, nameServers = getServers() }: { resolve?: Resolve; nameServers?: readonly string[] } = {},
+  {
+    resolve = resolveAll,
+    nameServers = getServers(),
+  }: { resolve?: typeof resolveAll; nameServers?: readonly string[] } = {},
 ): Promise<string> => {
   const rules = [
     rule('this host', ['localhost']),
@@ -86,7 +88,7 @@ const rule = (comment: string, addresses: readonly string[]): string =>
 
 const withoutPort = (server: string): string => /^\[(.*)\]/.exec(server)?.[1] ?? server.replace(/^([\d.]+):\d+$/, '$1')
 
-const addressesOf = async (key: string, host: string, resolve: Resolve): Promise<readonly string[]> => {
+const addressesOf = async (key: string, host: string, resolve: typeof resolveAll): Promise<readonly string[]> => {
   if (isIP(host) > 0) return [host]
   try {
     return await resolve(host)

@@ -1,9 +1,6 @@
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { nodeConfigOf } from '../../terminal/config.ts'
-import { type ActionContext, unlessInterrupted, sourceContext, type SourceContext } from '../../terminal/io.ts'
-import { createProgress } from '../../terminal/progress.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { pairs, type Style, wrap } from '../../terminal/style.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import type { SourceContext } from '../../terminal/io.ts'
+import type { Style } from '../../terminal/style.ts'
 import { type KeyNames, namesIn } from '../../config/key-names.ts'
 import { count, duration, figure, shortDuration, tokens, utc } from '../../core/format.ts'
 import { MISS_CLASSES, type MissedRoundCause } from '../../domain/missed-round.ts'
@@ -14,48 +11,39 @@ import { FILES } from '../../collectors/schedule/collector.ts'
 import { type ClassifiedRound, MISSED_ROUNDS, parseMissedRounds } from '../../collectors/schedule/missed-rounds.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Config } from '../../config/schema.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable, SourceError } from '../../core/errors.ts'
 import type { Event } from '../../domain/event.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
-import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createFileTree } from '../../sources/file-tree.ts'
 import type { Recording } from '../../sources/journal-range.ts'
 import { keyFiles } from '../../sources/key-files.ts'
-import { createPrefix } from '../../sources/prefix.ts'
 import { type Events, readEvents } from '../events/events.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 import { findOwnKey } from '../shared/own-key.ts'
-import { createRoundHistory, type MissedRound, type RoundGap, type RoundHistory } from './rounds.ts'
+import { withHost } from '../shared/with-host.ts'
+import { createRoundHistory, type MissedRound } from './rounds.ts'
 
-interface DutiesCommandOptions extends ConfigOptions, OutputOptions {
+interface DutiesCommandOptions {
   readonly since?: number
   readonly file?: string
   readonly names?: true
 }
 
-export const showDuties = async ({ io, exit, options }: ActionContext<DutiesCommandOptions>): Promise<void> => {
-  const { config } = nodeConfigOf(io, options)
+export const showDuties = async (context: ConfiguredContext<DutiesCommandOptions>): Promise<void> => {
+  const { io, exit, options, config, host, gather, print } = context
   const names = namesIn(options.names ? config.names.file : null)
-  const progress = createProgress(io)
-  const duties = await unlessInterrupted(io, exit, () =>
+  const duties = await gather((show) =>
     readDuties({
-      config,
-      ...sourceContext(io),
+      ...host,
       since: options.since ?? io.clock.now() - day,
       recording: recordingOf(io, options.file),
-      onProgress: (blocks) => {
-        progress.show(`${figure(blocks)} blocks`)
-      },
+      onProgress: (blocks) => show(`${figure(blocks)} blocks`),
     }),
-  ).finally(progress.end)
-  if (!duties) return
-  printResult(
-    { io, options },
-    { document: () => dutiesAsJson(duties), lines: (style) => dutiesPage(duties, names, style) },
   )
+  print({ document: () => dutiesAsJson(duties), lines: (style) => dutiesPage(duties, names, style) })
   exit(duties.covered === null ? 1 : 0)
 }
 
@@ -73,27 +61,18 @@ const dutiesPage = (duties: Duties, names: KeyNames, style: Style): readonly str
   const { epochs, missed, gaps } = duties
   const isBad = missed.length > 0 || gaps.length > 0 || duties.unknownSinceAt !== null
   return [
-    ...wrap(headline(duties), style).map((line) => style.paint(isBad ? 'notice' : 'strong', line)),
-    ...wrap(coverage(duties), style),
+    ...style.paragraph(isBad ? 'notice' : 'strong', headline(duties)),
+    ...style.wrap(coverage(duties)),
     '',
-    ...pairs(
-      epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, epochText(epoch, duties)]),
-      style,
-    ),
+    ...style.pairs(epochs.map((epoch) => [`epoch ${figure(epoch.epoch)}`, epochText(epoch, duties)])),
     ...(missed.length > 0 ? ['', 'Missed rounds:'] : []),
-    ...pairs(
-      missed.map((round) => [utc(round.at), missedText(round, duties, names)]),
-      style,
-    ),
+    ...style.pairs(missed.map((round) => [utc(round.at), missedText(round, duties, names)])),
     ...(duties.omitted === 0 ? [] : [`${count(duties.omitted, 'earlier missed round')} not listed.`]),
     ...(gaps.length > 0 ? ['', 'Gaps of the stream:'] : []),
-    ...pairs(
-      gaps.slice(-MAX_GAPS).map((gap) => [utc(gap.fromAt), gapText(gap)]),
-      style,
-    ),
+    ...style.pairs(gaps.slice(-MAX_GAPS).map((gap) => [utc(gap.fromAt), gapText(gap)])),
     ...(gaps.length > MAX_GAPS ? [`${count(gaps.length - MAX_GAPS, 'earlier gap')} not listed.`] : []),
     '',
-    ...notes(duties).flatMap((note) => wrap(note, style).map((line) => style.paint('quiet', line))),
+    ...notes(duties).flatMap((note) => style.paragraph('quiet', note)),
   ]
 }
 
@@ -240,46 +219,16 @@ export interface DutiesOptions extends SourceContext {
   readonly onProgress?: (blocks: number) => void
 }
 
-type Staking = NonNullable<Readings['staking']>
-
 /** What was read, or why it could not be read. */
-export type Known<T> = { readonly value: T; readonly unknownBecause: null } | Unknown
-interface Unknown {
-  readonly value: null
-  readonly unknownBecause: string
-}
+export type Known<T> = { readonly value: T; readonly unknownBecause: null } | ReturnType<typeof asUnknown>
 
-/** What the agent recorded around that time; null if it has no record of it. */
-interface Recorded {
-  readonly recorded: readonly string[] | null
-}
+export const asKnown = <T>(value: T): Known<T> => ({ value, unknownBecause: null })
+export const asUnknown = (unknownBecause: string) => ({ value: null, unknownBecause })
 
-/** A missed round, and the class that the agent gave it; null if it has saved none. */
-type ExplainedRound = MissedRound & Recorded & { readonly cause: MissedRoundCause | null }
-
-export interface Duties extends Omit<RoundHistory, 'missed' | 'gaps'> {
-  readonly from: number
-  readonly to: number
-  /** The own key; null if it is not known. */
-  readonly key: string | null
-  readonly missed: readonly ExplainedRound[]
-  /** Times of which the stream has no rounds. */
-  readonly gaps: readonly (RoundGap & Recorded)[]
-  /** From then on the stream has no rounds, in milliseconds since the epoch; null if it reaches the present. */
-  readonly unknownSinceAt: number | null
-  /** Lines of the stream that could not be parsed. */
-  readonly unparsed: number
-  readonly rewards: Known<Staking['rewards']>
-  /** Why no leader schedule is used; null if there is one. */
-  readonly scheduleProblem: string | null
-  /** The agent has stored events from then on, in milliseconds since the epoch. */
-  readonly recordedFromAt: number | null
-  /** Why nothing is known of what the agent recorded; null if it is. */
-  readonly eventsProblem: string | null
-}
+export type Duties = Awaited<ReturnType<typeof readDuties>>
 
 /** The own rounds of an interval, from the ledger stream in the journal. Throws a SourceError if it cannot be read. */
-export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
+export const readDuties = async (options: DutiesOptions) => {
   const { clock, since, recording, onProgress = () => undefined } = options
   const to = clock.now()
   const key = await findOwnKey(options)
@@ -291,23 +240,32 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
     unparsed = summary.unparsed
     onProgress(summary.blocks)
   }
-  const { missed, gaps, ...rounds } = history.read()
+  const { missed, gaps, covered, ...rounds } = history.read()
   const isRecording = recording !== undefined
   const events = isRecording ? OF_RECORDING : await attempt(() => readEvents(withoutSince(options)))
   const classified = isRecording ? NONE : await readClassified(options)
+  /** What the agent recorded around that time; null if it has no record of it. */
   const recordedAt = (at: number) => ({ recorded: events.value && recordedAround(events.value, at) })
   return {
     ...rounds,
+    covered,
     from: since,
     to,
-    unknownSinceAt: isRecording ? null : unknownSince(rounds.covered, to),
+    /** From then on the stream has no rounds, in milliseconds since the epoch; null if it reaches the present. */
+    unknownSinceAt: isRecording || !covered || to - covered.toAt <= SILENT_MS ? null : covered.toAt,
+    /** The own key; null if it is not known. */
     key,
+    /** Each with the class that the agent gave it; null if it has saved none. */
     missed: missed.map((round) => ({ ...round, ...recordedAt(round.at), cause: causeOf(round, classified) })),
     gaps: gaps.map((gap) => ({ ...gap, ...recordedAt(gap.fromAt) })),
+    /** Lines of the stream that could not be parsed. */
     unparsed,
     rewards: isRecording ? OF_RECORDING : await attempt(() => readRewards(options)),
+    /** Why no leader schedule is used; null if there is one. */
     scheduleProblem: sets.unknownBecause,
+    /** The agent has stored events from then on, in milliseconds since the epoch. */
     recordedFromAt: events.value?.oldestAt ?? null,
+    /** Why nothing is known of what the agent recorded; null if it is. */
     eventsProblem: events.unknownBecause,
   }
 }
@@ -315,11 +273,8 @@ export const readDuties = async (options: DutiesOptions): Promise<Duties> => {
 /** A stream that is read has a block every third of a second. */
 const SILENT_MS = 10 * second
 
-const unknownSince = (covered: RoundHistory['covered'], to: number): number | null =>
-  covered !== null && to - covered.toAt > SILENT_MS ? covered.toAt : null
-
 /** It may be of another host. */
-const OF_RECORDING: Unknown = { value: null, unknownBecause: 'a recording does not contain them' }
+const OF_RECORDING = asUnknown('a recording does not contain them')
 
 const NONE: ReadonlyMap<bigint, ClassifiedRound> = new Map()
 
@@ -343,32 +298,23 @@ const causeOf = ({ round, at }: MissedRound, classified: typeof NONE): MissedRou
 export const withoutSince = ({ since: _since, ...options }: DutiesOptions) => options
 
 /** A source that cannot be read makes a part of the result unknown. */
-export const attempt = async <T>(read: () => Promise<T>): Promise<Known<T>> => {
-  try {
-    return { value: await read(), unknownBecause: null }
-  } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError)
-      return { value: null, unknownBecause: error.summary }
-    throw error
-  }
-}
+export const attempt = <T>(read: () => Promise<T>): Promise<Known<T>> =>
+  read()
+    .then<Known<T>>(asKnown)
+    .catch(ifUnreadable(({ summary }) => asUnknown(summary)))
 
 /** The sets of validators that the node has in a file. */
-const readSets = async (options: DutiesOptions): Promise<readonly ValidatorSet[]> => {
-  const { config, clock, path, signal } = options
-  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
-  try {
-    const { word: prefix } = await createPrefix({ exec, path, configured: config.prefix })(signal)
-    const file = await resolvePath(`${config.node.directory}/${FILES.sets}`, { prefix, files: keyFiles })
+const readSets = (options: DutiesOptions): Promise<readonly ValidatorSet[]> =>
+  withHost(options, async (_, readPrefix) => {
+    const { word: prefix } = await readPrefix(options.signal)
+    const { directory } = options.config.node
+    const file = await resolvePath(`${directory}/${FILES.sets}`, { prefix, files: keyFiles })
     const text = await createFileTree('/').read(file, LIMITS.set.length)
     if (text !== null) return parseValidatorSets(text)
     throw new SourceError({ doing: `read ${FILES.sets}`, happened: 'it was not found in node.directory' })
-  } finally {
-    if (!options.exec) exec.killAll()
-  }
-}
+  })
 
-const readRewards = async (options: DutiesOptions): Promise<Staking['rewards']> => {
+const readRewards = async (options: DutiesOptions): Promise<NonNullable<Readings['staking']>['rewards']> => {
   const doing = 'read the rewards'
   const snapshot = await fetchSnapshot(options)
   if (!snapshot) throw new SourceError({ doing, happened: 'the agent, which measures them, is not running' })

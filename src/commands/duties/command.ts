@@ -1,15 +1,15 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
 
 /** `chain-agent duties`: own rounds by epoch, missed rounds, rewards. */
-export const dutiesCommand = defineCommand({
+export const dutiesCommand = defineConfigured({
+  needsNode: true,
+  json: 'as JSON',
   options: (command, { clock }) =>
-    configOptions(command)
+    command
       .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(clock))
       .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
-      .option('--names', 'names instead of keys, from names.file in the configuration')
-      .option('--json', 'as JSON'),
+      .option('--names', 'names instead of keys, from names.file in the configuration'),
   help: `By epoch: own rounds, those with a block, missed ones, and rewards. For each
 missed round: time, epoch, round, class, the leader of the round before, and
 what the agent recorded within a minute before and five minutes after it.

@@ -21,44 +21,6 @@ export interface MissedRound {
   readonly othersMissed: number
 }
 
-export interface EpochDuties {
-  readonly epoch: bigint
-  /** The first and the last block. */
-  readonly fromAt: number
-  readonly toAt: number
-  /** Rounds whose outcome is known. */
-  readonly rounds: number
-  /** Own rounds with a block; null without the own key. */
-  readonly led: number | null
-  readonly missed: number | null
-  /** Own rounds; null if the leader of some of the rounds is not known. */
-  readonly expected: number | null
-  /** Rounds without a block whose leader is not known. */
-  readonly leaderUnknown: number
-  /** Whether the leader schedule of the epoch is available, and agrees with every block of the stream. */
-  readonly schedule: 'proved' | 'not proved' | 'unknown'
-  /** Rounds that are not in the stream, and own ones among them; null without the schedule. */
-  readonly unseen: number
-  readonly unseenOwn: number | null
-}
-
-export interface RoundGap {
-  readonly fromAt: number
-  readonly toAt: number
-}
-
-export interface RoundHistory {
-  readonly epochs: readonly EpochDuties[]
-  /** The newest, oldest first. */
-  readonly missed: readonly MissedRound[]
-  /** Missed rounds that are left out. */
-  readonly omitted: number
-  /** From the first to the last block; null without a block. */
-  readonly covered: RoundGap | null
-  /** Times of which the stream has no rounds. */
-  readonly gaps: readonly RoundGap[]
-}
-
 interface Proposal extends Omit<MissedRound, 'how'> {
   readonly seqNum: bigint
 }
@@ -83,7 +45,7 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
   const byEpoch = new Map<bigint, EpochCounts>()
   const missed = new Map<bigint, MissedRound>()
   let omitted = 0
-  const gaps: RoundGap[] = []
+  const gaps: Readonly<Record<'fromAt' | 'toAt', number>>[] = []
   /** The leaders of the newest rounds, and which had no block. */
   const leaders = new Map<bigint, string>()
   let withoutBlock: readonly bigint[] = []
@@ -203,7 +165,7 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
       else if (row.event === 'timeout') addTimeout(row)
       else addFinalized(row)
     },
-    read: (): RoundHistory => {
+    read: () => {
       const proved = [...byEpoch].filter(([epoch, counts]) => scheduleState(schedules.has(epoch), counts) === 'proved')
       const all = [...missed.values(), ...proved.flatMap(([, { candidates }]) => candidates)].toSorted((a, b) =>
         a.round < b.round ? -1 : 1,
@@ -212,9 +174,13 @@ export const createRoundHistory = (ownKey: string | null, sets: readonly Validat
         epochs: [...byEpoch].map(([epoch, counts]) =>
           dutiesOf(epoch, counts, { isKnown: ownKey !== null, hasSchedule: schedules.has(epoch) }),
         ),
+        /** The newest, oldest first. */
         missed: all.slice(-MAX_MISSED),
+        /** Missed rounds that are left out. */
         omitted: omitted + Math.max(0, all.length - MAX_MISSED),
+        /** From the first to the last block; null without a block. */
         covered: first === undefined || !last ? null : { fromAt: first, toAt: last.at },
+        /** Times of which the stream has no rounds. */
         gaps,
       }
     },
@@ -244,7 +210,7 @@ const dutiesOf = (
   epoch: bigint,
   counts: EpochCounts,
   { isKnown, hasSchedule }: Readonly<Record<'isKnown' | 'hasSchedule', boolean>>,
-): EpochDuties => {
+) => {
   const schedule = scheduleState(hasSchedule, counts)
   const isProved = schedule === 'proved'
   const { candidates, fromAt, toAt } = counts
@@ -252,14 +218,20 @@ const dutiesOf = (
   const own = counts.missed + (isProved ? candidates.length : 0)
   return {
     epoch,
+    /** The first and the last block. */
     fromAt,
     toAt,
+    /** Rounds whose outcome is known. */
     rounds: Number(counts.rounds),
+    /** Own rounds with a block; null without the own key. */
     led: isKnown ? counts.led : null,
     missed: isKnown ? own : null,
+    /** Own rounds; null if the leader of some of the rounds is not known. */
     expected: isKnown && leaderUnknown === 0 ? counts.led + own : null,
+    /** Rounds without a block whose leader is not known. */
     leaderUnknown,
     schedule,
+    /** Rounds that are not in the stream, and own ones among them; null without the schedule. */
     unseen: Number(counts.unseen),
     unseenOwn: isKnown && isProved && counts.computed === counts.unseen ? counts.unseenOwn : null,
   }
@@ -288,7 +260,8 @@ const newCounts = (at: number) => ({
 
 type EpochCounts = ReturnType<typeof newCounts>
 
-const scheduleState = (isKnown: boolean, { compared, differing }: EpochCounts): EpochDuties['schedule'] => {
+/** Whether the leader schedule of the epoch is available, and agrees with every block of the stream. */
+const scheduleState = (isKnown: boolean, { compared, differing }: EpochCounts) => {
   if (!isKnown) return 'unknown'
   return differing === 0 && compared >= PROOF_BLOCKS ? 'proved' : 'not proved'
 }

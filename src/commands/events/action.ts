@@ -1,15 +1,13 @@
-import type { Config } from '../../config/schema.ts'
 import { SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { type Event, eventAsJson, isAtLeast, isFirstReading, type Severity } from '../../domain/event.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { configOf } from '../../terminal/config.ts'
-import { type ActionContext, type Io, unlessInterrupted } from '../../terminal/io.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { InterruptedError, type Io } from '../../terminal/io.ts'
 import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
-import { createStyle, type Style, wrap } from '../../terminal/style.ts'
-import { type Events, readEvents } from './events.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
+import { type Events, eventsDocument, type EventsHost, readEvents } from './events.ts'
 
-interface Options extends ConfigOptions, OutputOptions {
+interface Options extends OutputOptions {
   readonly since?: number
   readonly lines: number
   readonly follow?: true
@@ -18,41 +16,29 @@ interface Options extends ConfigOptions, OutputOptions {
   readonly all?: true
 }
 
-export const printEvents = async ({ io, exit, options }: ActionContext<Options>): Promise<void> => {
-  const { config } = configOf(io, options)
+export const printEvents = async ({ io, exit, options, host, gather }: ConfiguredContext<Options>): Promise<void> => {
   // With --follow, Ctrl-C is the normal end.
-  const end = options.follow ? () => exit(0) : exit
-  const page = await unlessInterrupted(io, end, () => readEvents(readOptions(io, config, options)))
-  if (!page) return
+  const interruption = new InterruptedError(undefined, options.follow ? 0 : 1)
+  const page = await gather(() => readEvents({ ...host, since: options.since }), interruption)
   const wanted = matching(page.events, options)
   const shown = wanted.slice(-options.lines)
   const hidden = matching(page.events, { ...options, all: true }).length - wanted.length
   const style = createStyle(io)
-  const print = (lines: readonly string[]): void => {
-    io.stdout.write(linesText(lines))
-  }
+  const print = (lines: readonly string[]) => io.stdout.write(linesText(lines))
   const render = (events: readonly Event[]): readonly string[] =>
     options.json ? events.map((event) => JSON.stringify(eventAsJson(event))) : eventLines(events, style)
-  if (options.json && !options.follow) io.stdout.write(jsonText(asJson(page, shown)))
+  if (options.json && !options.follow) io.stdout.write(jsonText(eventsDocument(page, shown)))
   else {
-    if (!options.json) print(headline({ ...page, ...options, wanted, shown, hidden }, config.state.directory, style))
+    if (!options.json)
+      print(headline({ ...page, ...options, wanted, shown, hidden }, host.config.state.directory, style))
     print(render(shown))
   }
   if (options.follow) {
-    await follow({ io, config, from: page.events.at(-1)?.id ?? 0 }, (events) => {
-      print(render(matching(events, options)))
-    })
+    const from = page.events.at(-1)?.id ?? 0
+    await follow({ ...host, stderr: io.stderr, from }, (events) => print(render(matching(events, options))))
   }
   exit(0)
 }
-
-const readOptions = (io: Io, config: Config, { since }: Pick<Options, 'since'>) => ({
-  config,
-  clock: io.clock,
-  signal: io.signal,
-  ...(since !== undefined && { since }),
-  ...io.overrides,
-})
 
 type Filter = Pick<Options, 'collector' | 'severity'> & { readonly all?: boolean }
 
@@ -68,18 +54,18 @@ const POLL_INTERVAL_MS = second
 
 /** Polls for new events, from the id of the last printed one on, until the signal aborts. */
 const follow = async (
-  { io, config, from }: { readonly io: Io; readonly config: Config; readonly from: number },
-  onMore: (events: readonly Event[]) => void,
+  { from, stderr, ...host }: EventsHost & Pick<Io, 'stderr'> & { readonly from: number },
+  onMore: (events: readonly Event[]) => unknown,
 ): Promise<void> => {
   let after = from
   const reported = new Set<string>()
-  while (!io.signal.aborted) {
-    await io.clock.sleep(POLL_INTERVAL_MS, io.signal)
-    if (io.signal.aborted) return
+  while (!host.signal.aborted) {
+    await host.clock.sleep(POLL_INTERVAL_MS, host.signal)
+    if (host.signal.aborted) return
     try {
-      const { events, newestId } = await readEvents({ ...readOptions(io, config, {}), after })
+      const { events, newestId } = await readEvents({ ...host, after })
       if (newestId !== undefined && (newestId ?? 0) < after) {
-        io.stderr.write('The stored changes were deleted; continuing with newer ones.\n')
+        stderr.write('The stored changes were deleted; continuing with newer ones.\n')
         after = 0
         continue
       }
@@ -89,18 +75,11 @@ const follow = async (
     } catch (error) {
       if (!(error instanceof SourceError)) throw error
       // A restarting agent is unreachable for a moment.
-      if (!reported.has(error.message)) io.stderr.write(`${error.message}\n`)
+      if (!reported.has(error.message)) stderr.write(`${error.message}\n`)
       reported.add(error.message)
     }
   }
 }
-
-const asJson = ({ origin, total, oldestAt }: Events, events: readonly Event[]) => ({
-  origin,
-  total,
-  oldestAt: oldestAt === null ? null : new Date(oldestAt).toISOString(),
-  events: events.map(eventAsJson),
-})
 
 interface EventPage extends Omit<Events, 'events'>, Pick<Options, 'since' | 'collector'> {
   /** All matching events, and the newest of them, which are shown. */
@@ -121,7 +100,7 @@ const headline = (page: EventPage, directory: string, style: Style): readonly st
   const reach = from === null ? '' : ` since ${utc(from)}`
   const by = origin === 'agent' ? ', from the running agent' : `, from ${directory}: no agent is running`
   const rest = hidden === 0 ? '' : `; ${hidden} first ${hidden === 1 ? 'reading' : 'readings'} not shown (--all)`
-  return wrap(`${newest}${of}${reach}${by}${rest}`, style).map((line) => style.paint('strong', line))
+  return style.paragraph('strong', `${newest}${of}${reach}${by}${rest}`)
 }
 
 const TONES = { critical: 'bad', warning: 'notice', info: undefined } as const
@@ -137,7 +116,7 @@ const eventLines = (events: readonly Event[], style: Style): readonly string[] =
     const head = `${utc(at)} ${mark} ${collector.padEnd(11)}  `
     const isNarrow = style.width !== undefined && style.width - head.length < 30
     const room = isNarrow ? '    ' : ' '.repeat(head.length)
-    const lines = wrap(text.replaceAll(/\s*\n\s*/g, ' '), style, room)
+    const lines = style.wrap(text.replaceAll(/\s*\n\s*/g, ' '), room)
     const painted = lines.map((line) => (tone ? style.paint(tone, line.trimStart()) : line.trimStart()))
     const indent = (line: string): string => `${room}${line}`
     if (isNarrow) return [style.paint('quiet', head.trimEnd()), ...painted.map(indent)]

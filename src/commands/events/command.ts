@@ -1,15 +1,15 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { SEVERITIES } from '../../domain/event.ts'
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
-import { readTime } from '../../terminal/option-values.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
+import { readNumber, readTime } from '../../terminal/option-values.ts'
 
 /** `chain-agent events`: the timeline of state changes. */
-export const eventsCommand = defineCommand({
+export const eventsCommand = defineConfigured({
+  json: 'as JSON; one line per change with -f',
   options: (command, { clock }) =>
-    configOptions(command)
+    command
       .option('-S, --since <moment>', 'start: 1d, 2026-03-01', readTime(clock))
-      .option('-n, --lines <count>', 'the newest N changes', readCount, 100)
+      .option('-n, --lines <count>', 'the newest N changes', readNumber(999_999, 'a number of lines, such as 100'), 100)
       .option('-f, --follow', 'print new changes until Ctrl-C')
       .option('--collector <name>', 'only changes of this collector, of `alerts`, or of the `agent` itself')
       .addOption(
@@ -17,8 +17,7 @@ export const eventsCommand = defineCommand({
           .choices(SEVERITIES)
           .default('info'),
       )
-      .option('--all', 'also the first reading of each subject')
-      .option('--json', 'as JSON; one line per change with -f'),
+      .option('--all', 'also the first reading of each subject'),
   help: `Oldest first. Read from the running agent, or from its file in state.directory
 if no agent is running. The agent keeps the newest 10,000 changes (events.keep);
 a restart of the agent adds no duplicates.
@@ -38,9 +37,3 @@ Examples:
   chain-agent events --json | jq -r '.events[] | select(.subject == "bft") | .at + " " + .to'`,
   load: async () => (await import('./action.ts')).printEvents,
 })
-
-const readCount = (text: string): number => {
-  const count = Number(text)
-  if (/^\d{1,6}$/.test(text) && count > 0) return count
-  throw new InvalidArgumentError('expected a number of lines, such as 100')
-}

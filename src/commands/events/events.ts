@@ -1,36 +1,30 @@
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
-import type { Event } from '../../domain/event.ts'
+import { eventAsJson } from '../../domain/event.ts'
+import { iso } from '../../health/sections/fact.ts'
 import { parseEvent, parseEventsPage } from '../../parsers/event.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { readEventFile } from '../../sources/event-log.ts'
 import { createHttpClient } from '../../sources/http.ts'
 import type { SourceOverrides } from '../../terminal/io.ts'
 
-interface Options extends SourceOverrides {
+export interface EventsHost extends SourceOverrides {
   readonly config: Pick<Config, 'listen' | 'web' | 'state' | 'events'>
   readonly clock: Clock
   readonly signal: AbortSignal
+}
+
+interface Options extends EventsHost {
   /** Milliseconds since the epoch. */
-  readonly since?: number
+  readonly since?: number | undefined
   /** Only events with a greater id. */
   readonly after?: number
 }
 
-/** State changes, oldest first. */
-export interface Events {
-  /** The source: the running agent, or the file of an agent. */
-  readonly origin: 'agent' | 'file'
-  /** The number of stored events, and the time of the oldest. */
-  readonly total: number
-  readonly oldestAt: number | null
-  /** Undefined if the agent is of an older version that does not report it. */
-  readonly newestId: number | null | undefined
-  readonly events: readonly Event[]
-}
+export type Events = Awaited<ReturnType<typeof readEvents>>
 
-/** Reads events from the running agent, or from its file. Throws a SourceError or a ParseError. */
-export const readEvents = async (options: Options): Promise<Events> => {
+/** Reads state changes, oldest first, from the running agent, or from its file. Throws a SourceError or a ParseError. */
+export const readEvents = async (options: Options) => {
   const { config, clock, signal, since, after, ask = createHttpClient(clock) } = options
   const query = new URLSearchParams({
     limit: `${config.events.keep}`,
@@ -41,10 +35,19 @@ export const readEvents = async (options: Options): Promise<Events> => {
   if (text !== null) {
     const { total, oldestAt, newestId, events } = parseEventsPage(text)
     const oldest = oldestAt === null ? null : Date.parse(oldestAt)
-    return { origin: 'agent', total, oldestAt: oldest, newestId, events }
+    // An agent of an older version does not report `newestId`.
+    return { origin: 'agent', total, oldestAt: oldest, newestId, events } as const
   }
   const all = await readEventFile(config.state.directory, parseEvent)
   const events = all.filter(({ at, id }) => at >= (since ?? -Infinity) && id > (after ?? -Infinity))
   const newestId = all.at(-1)?.id ?? null
-  return { origin: 'file', total: all.length, oldestAt: all[0]?.at ?? null, newestId, events }
+  return { origin: 'file', total: all.length, oldestAt: all[0]?.at ?? null, newestId, events } as const
 }
+
+/** Events as JSON: all of the page, or a part of them. */
+export const eventsDocument = ({ origin, total, oldestAt }: Events, events: Events['events']) => ({
+  origin,
+  total,
+  oldestAt: iso(oldestAt),
+  events: events.map(eventAsJson),
+})

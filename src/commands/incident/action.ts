@@ -1,32 +1,26 @@
 import { existsSync } from 'node:fs'
+import { ParseError, SourceError } from '../../core/errors.ts'
 import { capital, count, size, utc } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { minute } from '../../core/units.ts'
-import type { Incident, JournalRange, UnitLog } from '../../parsers/incident.ts'
-import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { configOf } from '../../terminal/config.ts'
+import { type Incident, type JournalRange, parseIncident, type UnitLog } from '../../parsers/incident.ts'
+import { type IncidentFile, incidentDirectory, listIncidents, readIncidentFile } from '../../sources/incident-files.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { findingLines, headLines } from '../../terminal/diagnosis.ts'
-import { type ActionContext, UsageError } from '../../terminal/io.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { pairs, type Style, wrap } from '../../terminal/style.ts'
-import { type ListedIncident, readIncident, readIncidents } from './incidents.ts'
+import { UsageError } from '../../terminal/io.ts'
+import type { Style } from '../../terminal/style.ts'
 
-interface Options extends ConfigOptions, OutputOptions {
-  readonly id?: string
-}
-
-export const showIncident = async (context: ActionContext<Options>): Promise<void> => {
-  const { io, exit, options } = context
-  const { config } = configOf(io, options)
+export const showIncident = async (context: ConfiguredContext<{ readonly id?: string }>): Promise<void> => {
+  const { exit, config, print } = context
+  const { id } = context.options
   const directory = incidentDirectory(config.state.directory)
-  const { id } = options
   if (id === undefined) {
     const incidents = await readIncidents(directory)
     const none = incidents.length === 0 ? noIncident(config.state.directory) : null
-    printResult(context, {
+    print({
       document: () => ({ directory, incidents, noneBecause: none }),
-      lines: (style) => (none === null ? listLines(incidents, directory, style) : strongLines(capital(none), style)),
+      lines: (style) =>
+        none === null ? listLines(incidents, directory, style) : style.paragraph('strong', capital(none)),
     })
   } else {
     const ids = (await listIncidents(directory)).map((file) => file.id)
@@ -34,7 +28,7 @@ export const showIncident = async (context: ActionContext<Options>): Promise<voi
     if (wanted === undefined || !ids.includes(wanted))
       throw new UsageError(ids.length === 0 ? noIncident(config.state.directory) : unknownId(id, ids, directory))
     const incident = await readIncident(directory, wanted)
-    printResult(context, { document: () => incident, lines: (style) => incidentLines(incident, style) })
+    print({ document: () => incident, lines: (style) => incidentLines(incident, style) })
   }
   exit(0)
 }
@@ -51,15 +45,9 @@ const unknownId = (id: string, ids: readonly string[], directory: string): strin
   return `no incident '${id}' in ${directory}; expected an id such as 20260301-125930, or latest.\n(${hint})`
 }
 
-const strongLines = (text: string, style: Style): readonly string[] =>
-  wrap(text, style).map((line) => style.paint('strong', line))
-
 const listLines = (listed: readonly ListedIncident[], directory: string, style: Style): readonly string[] => [
-  ...strongLines(`${count(listed.length, 'incident')} in ${directory}, the newest first:`, style),
-  ...pairs(
-    listed.toReversed().map((one) => [one.id, summaryOf(one)]),
-    style,
-  ),
+  ...style.paragraph('strong', `${count(listed.length, 'incident')} in ${directory}, the newest first:`),
+  ...style.pairs(listed.toReversed().map((one) => [one.id, summaryOf(one)])),
   'Print one: chain-agent incident ID, or latest',
 ]
 
@@ -73,13 +61,13 @@ const incidentLines = (incident: Incident, style: Style): readonly string[] => {
   const heading = (text: string): string => style.paint('strong', text)
   return [
     heading(`Incident ${id}, kept by chain-agent ${agent}`),
-    ...wrap(completeness(incident), style),
+    ...style.wrap(completeness(incident)),
     '',
     heading('Alerts'),
     ...alerts.flatMap(({ alert, description, ...times }) => [
       `${style.paint('bad', style.sign('bad'))} ${alert}`,
-      ...wrap(description, style, '    '),
-      ...wrap(timesOf(times), style, '    '),
+      ...style.wrap(description, '    '),
+      ...style.wrap(timesOf(times), '    '),
     ]),
     '',
     heading('Diagnosis when it fired'),
@@ -90,7 +78,7 @@ const incidentLines = (incident: Incident, style: Style): readonly string[] => {
       ? []
       : [
           heading('What changed most against the hour before'),
-          ...changes.flatMap((change) => wrap(change, style, '  ')),
+          ...changes.flatMap((change) => style.wrap(change, '  ')),
           '',
         ]),
     ...tools.flatMap(({ command, at, output }) => [
@@ -134,17 +122,56 @@ const journalLines = ({ journals }: Incident, style: Style): readonly string[] =
 }
 
 const rangeLines = ({ fromAt, toAt, keep }: JournalRange, log: UnitLog, style: Style): readonly string[] => {
-  const note = (text: string): readonly string[] =>
-    wrap(`-- ${text} --`, style, '  ').map((line) => style.paint('quiet', line))
+  const note = (text: string): readonly string[] => style.paragraph('quiet', `-- ${text} --`, '  ')
   const cut = log.isCut
     ? note(`${keep === 'newest' ? 'earlier' : 'later'} lines are not kept: there were too many`)
     : []
   const lines = log.lines.map((line) => `  ${line}`.trimEnd())
   return [
     ...note(`${fromAt} to ${toAt}${lines.length === 0 && log.error === null ? ': no line' : ''}`),
-    ...(log.error === null ? [] : wrap(log.error, style, '  ')),
+    ...(log.error === null ? [] : style.wrap(log.error, '  ')),
     ...(keep === 'newest' ? cut : []),
     ...lines,
     ...(keep === 'oldest' ? cut : []),
   ]
+}
+
+/** A stored incident in short, or why it cannot be read. */
+type ListedIncident = IncidentFile &
+  ((Pick<Incident, 'firedAt' | 'completedAt'> & { readonly alerts: readonly string[] }) | { readonly error: string })
+
+/** Oldest first. Throws a SourceError. */
+const readIncidents = async (directory: string): Promise<readonly ListedIncident[]> => {
+  const listed: ListedIncident[] = []
+  // One after the other: each may have megabytes.
+  for (const file of await listIncidents(directory)) {
+    try {
+      const incident = await readIncident(directory, file.id)
+      const { firedAt, completedAt, alerts } = incident
+      listed.push({ ...file, firedAt, completedAt, alerts: [...new Set(alerts.map(({ alert }) => alert))] })
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error
+      listed.push({ ...file, error: error.happened })
+    }
+  }
+  return listed
+}
+
+/** A stored incident. Throws a SourceError. */
+export const readIncident = async (directory: string, id: string): Promise<Incident> => {
+  const text = await readIncidentFile(directory, id)
+  try {
+    return parseIncident(text)
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+    throw new SourceError(
+      {
+        doing: `read the incident ${id} in ${directory}`,
+        happened: 'it is not complete JSON of an incident: it was truncated, or another version wrote it',
+        advice:
+          'read the journals of that time: `chain-agent logs SERVICE --since TIME`; the other incidents are intact',
+      },
+      { cause: error },
+    )
+  }
 }

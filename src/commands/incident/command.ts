@@ -1,12 +1,9 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 
 /** `chain-agent incident [ID]`: what the agent kept when a critical alert fired. */
-export const incidentCommand = defineCommand({
-  options: (command) =>
-    configOptions(command)
-      .argument('[id]', 'the incident, as in the list, or `latest`; default: list all')
-      .option('--json', 'as JSON, with the readings of all collectors'),
+export const incidentCommand = defineConfigured({
+  json: 'as JSON, with the readings of all collectors',
+  options: (command) => command.argument('[id]', 'the incident, as in the list, or `latest`; default: list all'),
   help: `When a critical alert fires, the agent keeps what explains it: the journals of
 the node's services from 60 seconds before the alert, and before its condition
 became true, to 30 seconds after, with secrets redacted; the diagnosis, the

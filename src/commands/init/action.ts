@@ -10,10 +10,17 @@ import { writeAtomically } from '../../sources/durable.ts'
 import { systemdFailure } from '../../health/facts.ts'
 import { configOf } from '../../terminal/config.ts'
 import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type ActionContext, isTerminal, unlessInterrupted, UsageError, type Io } from '../../terminal/io.ts'
+import {
+  type ActionContext,
+  InterruptedError,
+  type Io,
+  isTerminal,
+  unlessInterrupted,
+  UsageError,
+} from '../../terminal/io.ts'
 import { linesText } from '../../terminal/output.ts'
 import { confirm, requireTerminal, withDialogue } from '../../terminal/prompt.ts'
-import { createStyle, pairs, type Style, wrap } from '../../terminal/style.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 import { readFromNode } from '../shared/read-snapshot.ts'
 import { redactUrl } from '../../core/redaction/redact.ts'
 import { notificationsOf } from '../../health/notifications.ts'
@@ -44,13 +51,7 @@ export const init = async (context: ActionContext<Options>): Promise<void> => {
   const isAsking = present.hasSettings && !options.yes && !options.check
   if (isAsking) requireTerminal(io, '--yes')
   const config = await wantedConfig(context, present.config)
-  if (config === null) {
-    io.stderr.write('Interrupted; nothing was written.\n')
-    exit(1)
-    return
-  }
-  const found = await findOnNode(context, config)
-  if (!found) return
+  const found = await findOnNode(io, config)
 
   const { text } = present
   const isNew = text.trim() === ''
@@ -101,25 +102,22 @@ const readPresent = async (file: string) => {
   return { text, hasSettings: /^(?!\s*(?:#|$))/m.test(text), config, hasPrefix }
 }
 
-/** The configuration in force with what the file has and the operator answers. Null if the operator has interrupted it. */
-const wantedConfig = async ({ io, options }: ActionContext<Options>, present: Config): Promise<Config | null> => {
+/** The configuration in force with what the file has and the operator answers. */
+const wantedConfig = async ({ io, options }: ActionContext<Options>, present: Config): Promise<Config> => {
   const given: Answers = { references: options.reference, alertmanagers: options.alertmanager }
   checkUrls(given)
   const { publicKey } = options
   const keyed = publicKey === undefined ? options : { ...options, set: [...options.set, `node.publicKey=${publicKey}`] }
   const inForce = configOf(io, keyed).config
-  const known = withAnswers(keyed, [knownOf(present), knownOf(inForce)], given)
+  const known = withAnswers(keyed, [present, inForce], given)
   const { config } = configOf(io, known)
   const isAnswered = given.references.length > 0 || given.alertmanagers.length > 0
   if (!isTerminal(io.stdin) || isAnswered || options.yes === true || options.check === true) return config
-  const answers = await askFor(io, knownOf(config))
-  return answers && configOf(io, withAnswers(keyed, [knownOf(config)], answers)).config
+  return configOf(io, withAnswers(keyed, [config], await askFor(io, config))).config
 }
 
-/** Undefined if it was interrupted. */
-const findOnNode = async ({ io, exit }: ActionContext<Options>, config: Config): Promise<Found | undefined> => {
-  const snapshot = await unlessInterrupted(io, exit, () => readFromNode(io, config))
-  if (!snapshot) return undefined
+const findOnNode = async (io: Io, config: Config): Promise<Found> => {
+  const snapshot = await unlessInterrupted(io, () => readFromNode(io, config))
   const found = foundOn(snapshot, config)
   if (found.hasNode) return found
   throw new SourceError({
@@ -136,9 +134,9 @@ const additionsTo = (present: Present, found: Found, { prefix, node }: Config): 
   const isPrefixWanted = prefix !== 'auto' || !present.hasPrefix
   const presentKey = present.config.node.publicKey
   const key = node.publicKey ?? presentKey ?? found.publicKey
-  const known = knownOf(present.config)
+  const known = present.config
   const references = found.references.filter((one) => !known.references.some((other) => isSame(one, other)))
-  const urls = found.alertmanagers.filter((url) => !known.alertmanagers.some((other) => isSameUrl(url, other)))
+  const urls = found.alertmanagers.filter((url) => !known.alertmanagers.urls.some((other) => isSameUrl(url, other)))
   return [
     ...(isPrefixWanted && found.prefix !== null && found.prefix !== present.config.prefix
       ? [{ path: 'prefix', value: found.prefix }]
@@ -184,14 +182,6 @@ interface Answers {
   readonly alertmanagers: readonly string[]
 }
 
-/** The same as settings. */
-interface Known {
-  readonly references: readonly Reference[]
-  readonly alertmanagers: readonly string[]
-}
-
-const knownOf = ({ references, alertmanagers }: Config): Known => ({ references, alertmanagers: alertmanagers.urls })
-
 /** Throws a UsageError for an answer that is no URL. */
 const checkUrls = ({ references, alertmanagers }: Answers): void => {
   const check = (option: string, example: string) => (url: string) => {
@@ -206,14 +196,14 @@ const ALERTMANAGER = 'http://127.0.0.1:9093'
 
 const isUrl = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text)
 
-/** Asks for what is not known. Null if the operator has interrupted it. */
-const askFor = async (io: Io, known: Known): Promise<Answers | null> =>
+/** Asks for what is not known. Throws an InterruptedError at the end of the input, too. */
+const askFor = async (io: Io, known: Config): Promise<Answers> =>
   withDialogue(io, async (ask) => {
-    const askUrls = async (label: string, example: string): Promise<readonly string[] | null> => {
+    const askUrls = async (label: string, example: string): Promise<readonly string[]> => {
       const urls: string[] = []
       for (;;) {
         const url = await ask(`${label} ${urls.length + 1}: `)
-        if (url === null) return null
+        if (url === null) throw new InterruptedError('Interrupted; nothing was written.')
         if (url === '') return urls
         if (isUrl(url)) urls.push(url)
         else io.stderr.write(`Expected a URL, like ${example}\n`)
@@ -222,11 +212,10 @@ const askFor = async (io: Io, known: Known): Promise<Answers | null> =>
     const hasReferences = known.references.length >= 2
     if (!hasReferences) io.stderr.write(ASK_REFERENCES)
     const references = hasReferences ? [] : await askUrls('Reference', REFERENCE)
-    if (references === null) return null
-    const hasReceiver = known.alertmanagers.length > 0
+    const hasReceiver = known.alertmanagers.urls.length > 0
     if (!hasReceiver) io.stderr.write(ASK_ALERTMANAGERS)
     const alertmanagers = hasReceiver ? [] : await askUrls('Alertmanager', ALERTMANAGER)
-    return alertmanagers && { references, alertmanagers }
+    return { references, alertmanagers }
   })
 
 const ASK_REFERENCES =
@@ -237,12 +226,16 @@ const ASK_ALERTMANAGERS = 'URLs of the Alertmanagers to which the agent sends it
  * The options with the union of what is known and answered: all references are read once, so that the result shows
  * which of them answer.
  */
-const withAnswers = <Given extends ConfigOptions>(options: Given, known: readonly Known[], answers: Answers): Given => {
+const withAnswers = <Given extends ConfigOptions>(
+  options: Given,
+  known: readonly Config[],
+  answers: Answers,
+): Given => {
   const references = unite([
     ...known.flatMap((one) => one.references),
     ...answers.references.map((url) => ({ name: nameOf(url), url, kind: 'rpc' as const, apiKeyFile: null })),
   ])
-  const urls = [...known.flatMap((one) => one.alertmanagers), ...answers.alertmanagers]
+  const urls = [...known.flatMap((one) => one.alertmanagers.urls), ...answers.alertmanagers]
   const alertmanagers = urls.filter((url, at) => urls.findIndex((other) => isSameUrl(url, other)) === at)
   return {
     ...options,
@@ -310,7 +303,6 @@ const foundOn = (snapshot: NodeSnapshot, config: Config) => {
   }
 }
 
-const KEY_HINT = 'run `sudo chain-agent init`, or copy secp from the output of `{prefix}-status`'
 const REFERENCE_HINT = 'without two references it is unknown whether the node is behind the network'
 
 /** The file: settings that cannot be found without it, or that should not change by themselves. */
@@ -352,7 +344,8 @@ const entryOf = ({ name, url, kind, apiKeyFile }: Config['references'][number]) 
   ...(apiKeyFile !== null && { apiKeyFile }),
 })
 
-const hintFor = (prefix: string | null): string => KEY_HINT.replace('{prefix}', prefix ?? 'chain')
+const hintFor = (prefix: string | null): string =>
+  `run \`sudo chain-agent init\`, or copy secp from the output of \`${prefix ?? 'chain'}-status\``
 
 /**
  * The lines that are removed and added, without keys in URLs. What `init` writes has all other lines of the file, in
@@ -407,20 +400,17 @@ const renderFound = (found: Found, style: Style): readonly string[] => {
     ...alertmanagers.map((url): [string, string] => ['receiver', redactUrl(url)]),
   ]
   return [
-    ...pairs(rows, style),
-    ...missing.flatMap((line) => wrap(style.paint('notice', `${style.sign('notice')} ${line}`), style)),
+    ...style.pairs(rows),
+    ...missing.flatMap((line) => style.wrap(style.paint('notice', `${style.sign('notice')} ${line}`))),
   ]
 }
-
-const FIRST_MESSAGE = 'docs/how-to/first-message.md'
-const START_GUARD = 'docs/how-to/start-guard.md'
 
 /** What to do next. */
 const renderNext = ({ alertmanagers, notifications }: Found, style: Style): readonly string[] =>
   [
     'Next: sudo systemctl reload-or-restart chain-agent, then chain-agent check.',
     alertmanagers.length === 0
-      ? `${capital(notifications)}. Alerts on your phone: ${packageFile(FIRST_MESSAGE)}`
+      ? `${capital(notifications)}. Alerts on your phone: ${packageFile('docs/how-to/first-message.md')}`
       : `${capital(notifications)}. Test it: chain-agent alert test.`,
-    `A validator with a second host: ${packageFile(START_GUARD)} has a drop-in that refuses the start of consensus while the other host signs.`,
-  ].flatMap((line) => wrap(line, style))
+    `A validator with a second host: ${packageFile('docs/how-to/start-guard.md')} has a drop-in that refuses the start of consensus while the other host signs.`,
+  ].flatMap((line) => style.wrap(line))

@@ -1,12 +1,18 @@
 import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
+import { NO_VALUES, repeatable } from '../../terminal/option-values.ts'
 
 /** `chain-agent init`: write what is found on this host, and what the operator answers, to the configuration. */
 export const initCommand = defineCommand({
   options: (command) =>
     configOptions(command)
-      .option('-r, --reference <url>', 'RPC of another node of the same chain; repeatable', collect, NO_URLS)
-      .option('--alertmanager <url>', 'Alertmanager to which the agent sends alerts; repeatable', collect, NO_URLS)
+      .option('-r, --reference <url>', 'RPC of another node of the same chain; repeatable', repeatable(), NO_VALUES)
+      .option(
+        '--alertmanager <url>',
+        'Alertmanager to which the agent sends alerts; repeatable',
+        repeatable(),
+        NO_VALUES,
+      )
       .option('--public-key <key>', 'secp public key of the node (default: from the status report)')
       .option('-o, --output <file>', 'the file; - for standard output; default: /etc/chain-agent/config.yaml')
       .option('-y, --yes', 'ask nothing')
@@ -45,6 +51,3 @@ Examples:
   chain-agent init --output -`,
   load: async () => (await import('./action.ts')).init,
 })
-
-const collect = (url: string, before: readonly string[]): readonly string[] => [...before, url]
-const NO_URLS: readonly string[] = []

@@ -1,9 +1,7 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 
 /** `chain-agent keys-report`: for a unit that can read files that the agent cannot. */
-export const keysReportCommand = defineCommand({
-  options: configOptions,
+export const keysReportCommand = defineConfigured({
   help: `Prints states only: no paths and no contents. chain-agent-keys.service
 runs this command, and the agent reads its output from keys.reportFile.
 

@@ -3,31 +3,29 @@ import { asError, SourceError } from '../../core/errors.ts'
 import { backUp, type BackupResult, type BackupType, exportKeys, type ExportResult } from '../../keys/backup.ts'
 import {
   FOLDER_ADVICE,
+  identityLine,
   type KeyFailure,
   type KeySession,
   LEGACY,
+  type Line,
   page,
   printResults,
   runKeyCommand,
   warnOfExposure,
 } from './session.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type Io, type ActionContext, UsageError } from '../../terminal/io.ts'
-import { type Style, wrap } from '../../terminal/style.ts'
-import { compareKeys, type Comparison, describeMismatch } from '../../keys/key-context.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { UsageError } from '../../terminal/io.ts'
+import type { Style } from '../../terminal/style.ts'
+import { compareKeys, type Comparison, type KeyContext } from '../../keys/key-context.ts'
 import { verify, type VerifyResult, noteOffNode } from '../../keys/verify.ts'
-import type { Tone } from '../../domain/health.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 
-type BackupOptions = ConfigOptions & OutputOptions & { readonly type?: readonly BackupType[] }
-
-export const backup = async (command: ActionContext<BackupOptions>): Promise<void> => {
+export const backup = async (command: ConfiguredContext<{ readonly type?: readonly BackupType[] }>): Promise<void> => {
   const { io, exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     warnOfExposure(io, session, 'the keystore password')
-    const results = await backUpAll(session, options.type ?? KEY_TYPES, io)
+    const results = await backUpAll(session.context, options.type ?? KEY_TYPES)
     progress.end()
     printResults(command, results, renderBackup)
     if (!options.json && results.done.length > 0) io.stdout.write(BACKUP_CLOSING)
@@ -39,12 +37,13 @@ const BACKUP_CLOSING =
   'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** A key that fails does not prevent the backup of the others. */
-const backUpAll = async ({ context }: KeySession, keys: readonly BackupType[], { signal }: Io) => {
+const backUpAll = async (context: KeyContext, keys: readonly BackupType[]) => {
+  const { signal } = context
   const done: BackupResult[] = []
   const failed: KeyFailure[] = []
   for (const key of keys) {
     try {
-      done.push(await backUp(context, key, signal))
+      done.push(await backUp(context, key))
     } catch (thrown) {
       if (signal.aborted && done.length === 0) throw thrown
       failed.push({ key, error: asError(thrown) })
@@ -70,12 +69,12 @@ const renderBackup = (one: BackupResult, style: Style): readonly string[] =>
 const earlierOf = ({ copies }: BackupResult): string =>
   `${copies} .bak ${copies === 1 ? 'file also contains' : 'files also contain'} a key: remove those that you do not need`
 
-interface VerifyOptions extends ConfigOptions, OutputOptions {
+interface VerifyOptions {
   readonly type?: readonly KeyType[]
   readonly filesOnly?: true
 }
 
-export const verifyBackups = async (command: ActionContext<VerifyOptions>): Promise<void> => {
+export const verifyBackups = async (command: ConfiguredContext<VerifyOptions>): Promise<void> => {
   const { io, exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     const mayRecover = options.filesOnly !== true
@@ -83,12 +82,12 @@ export const verifyBackups = async (command: ActionContext<VerifyOptions>): Prom
     const known = await session.readKnownKeys({ mayRun: mayRecover })
     const found: VerifiedBackup[] = []
     for (const key of options.type ?? KEY_TYPES) {
-      const one = await verify(session.context, { key, mayRecover }, io.signal)
+      const one = await verify(session.context, key, mayRecover)
       found.push({ ...one, identity: compareKeys(known[key], one.publicKey) })
     }
     progress.end()
     const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
-    printResult(command, {
+    command.print({
       document: () => judged,
       lines: (style) => found.flatMap((one) => renderVerified(one, { style, mayRecover })),
     })
@@ -108,8 +107,6 @@ const isReliable = (one: VerifiedBackup, mayRecover: boolean): boolean =>
   [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
   (one.isAway ||
     (one.problem === null && one.exposure === null && one.folderRisk === null && (!mayRecover || one.isSame === true)))
-
-type Line = readonly [tone: Tone, text: string]
 
 /** The status of one backup, then the checks behind it. */
 const renderVerified = (
@@ -140,10 +137,7 @@ const renderVerified = (
     `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}`,
     ...lines
       .filter((line) => line !== null)
-      .flatMap(([sign, text]) => {
-        const [first = '', ...rest] = wrap(text, style, '    ')
-        return [`  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`, ...rest]
-      }),
+      .flatMap(([sign, text]) => style.marked(`  ${style.paint(sign, style.sign(sign))} `, text, '    ')),
   ]
 }
 
@@ -165,13 +159,6 @@ const keystoreLine = ({ isSame, whyUnknown, keystore }: VerifyResult, mayRecover
   return [mayRecover ? 'unknown' : 'quiet', `not compared with the keystore: ${why}`]
 }
 
-const identityLine = (comparison: Comparison, publicKey: string | null): Line => {
-  const { source, isSame, whyUnknown } = comparison
-  if (isSame === true) return ['good', `the same as ${source}`]
-  if (isSame === false) return ['bad', describeMismatch(comparison, publicKey)]
-  return ['quiet', `not compared with ${source}: ${whyUnknown ?? 'it is unknown'}`]
-}
-
 const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly (Line | null)[] => {
   const exposed = copies.filter(({ exposure }) => exposure !== null)
   const whole = copies.filter(({ isWhole }) => isWhole)
@@ -186,7 +173,7 @@ const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly (Line | n
   ]
 }
 
-interface ExportOptions extends ConfigOptions, OutputOptions {
+interface ExportOptions {
   readonly type?: readonly BackupType[]
   readonly recipient: readonly string[]
   readonly recipientsFile?: string
@@ -194,7 +181,7 @@ interface ExportOptions extends ConfigOptions, OutputOptions {
   readonly armor?: true
 }
 
-export const exportBackups = async (command: ActionContext<ExportOptions>): Promise<void> => {
+export const exportBackups = async (command: ConfiguredContext<ExportOptions>): Promise<void> => {
   const { exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     const encrypt = createEncrypt(await recipientsOf(session, options))
@@ -206,7 +193,7 @@ export const exportBackups = async (command: ActionContext<ExportOptions>): Prom
       isArmored: options.armor === true,
     })
     progress.end()
-    printResult(command, {
+    command.print({
       document: () => done,
       lines: (style) => [...done.flatMap((one) => renderExport(one, style)), EXPORT_CLOSING],
     })
@@ -241,15 +228,19 @@ const recipientsOf = async ({ context }: KeySession, options: ExportOptions): Pr
   )
 }
 
-type OffNodeOptions = ConfigOptions & { readonly where: string; readonly type?: readonly KeyType[] }
+interface OffNodeOptions {
+  readonly where: string
+  readonly type?: readonly KeyType[]
+}
 
-export const recordOffNode = async ({ io, exit, options }: ActionContext<OffNodeOptions>): Promise<void> => {
+export const recordOffNode = async (command: ConfiguredContext<OffNodeOptions>): Promise<void> => {
+  const { io, exit, options } = command
   const { where } = options
-  await runKeyCommand({ io, exit, options }, async ({ context }) => {
+  await runKeyCommand(command, async ({ context }) => {
     const at = new Date(context.now()).toISOString()
     const copies = []
     for (const key of options.type ?? KEY_TYPES) {
-      const { publicKey, problem } = await verify(context, { key, mayRecover: false }, io.signal)
+      const { publicKey, problem } = await verify(context, key, false)
       if (publicKey === null) throw unknownKey(key, problem)
       copies.push({ key, publicKey, where, at })
     }

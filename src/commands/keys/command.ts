@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { KEY_TYPES } from '../../domain/key-paths.ts'
-import { configOptions } from '../../terminal/config-options.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
+import { NO_VALUES, repeatable } from '../../terminal/option-values.ts'
 
 /** `chain-agent keys`: protects the node's identity against loss and theft. */
 export const keysCommand = defineCommand({
@@ -38,12 +39,10 @@ Examples:
   }),
 })
 
-const backupCommand = defineCommand({
+const backupCommand = defineConfigured({
   summary: 'write backups of the keys; earlier backups are kept as .bak',
-  options: (command) =>
-    configOptions(command)
-      .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
-      .option('--json', 'as JSON'),
+  json: 'as JSON',
+  options: (command) => command.addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password')),
   help: `The keystore tool of the node recovers each key from its keystore into a new
 file that only its owner can read. When the file is complete and synced to disk,
 the earlier backup is kept with its time in UTC, as in
@@ -62,13 +61,13 @@ Examples:
   load: async () => (await import('./backups.ts')).backup,
 })
 
-const verifyCommand = defineCommand({
+const verifyCommand = defineConfigured({
   summary: 'check that the backups are intact, readable only by their owner, and of the keys of the node',
+  json: 'as JSON',
   options: (command) =>
-    configOptions(command)
+    command
       .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-      .option('--files-only', 'run no tool: do not open the keystores, do not read the status report')
-      .option('--json', 'as JSON'),
+      .option('--files-only', 'run no tool: do not open the keystores, do not read the status report'),
   help: `The keystore tool of the node opens the keystore, and its secret is compared
 with the one in the backup; neither is printed. The public key is compared with
 node.publicKey in the configuration and with the status report of the node, so
@@ -90,18 +89,17 @@ Examples:
   load: async () => (await import('./backups.ts')).verifyBackups,
 })
 
-const NONE: readonly string[] = []
-
-const exportCommand = defineCommand({
+const exportCommand = defineConfigured({
   summary: 'encrypt copies of the backups with age, for storage off this host',
+  json: 'as JSON',
   options: (command) =>
-    configOptions(command)
+    command
       .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
       .option(
         '-r, --recipient <age1...>',
         'the recipient; repeatable, and each of them can decrypt the file',
-        (value: string, before: readonly string[]) => [...before, value],
-        NONE,
+        repeatable(),
+        NO_VALUES,
       )
       .option('-R, --recipients-file <file>', 'file with one recipient per line: age1...; # starts a comment')
       .option(
@@ -109,8 +107,7 @@ const exportCommand = defineCommand({
         'the directory for secp-backup.age, bls-backup.age, keystore-password-backup.age',
         '.',
       )
-      .option('-a, --armor', 'write text (ASCII armor), for vaults that store text')
-      .option('--json', 'as JSON'),
+      .option('-a, --armor', 'write text (ASCII armor), for vaults that store text'),
   help: `The file contains the backup unchanged. age decrypts it without this program:
 age -d -i KEYFILE secp-backup.age. Create the key pair on the host of the vault,
 not on this host: age-keygen -o KEYFILE prints the recipient; replace
@@ -131,10 +128,10 @@ Examples:
   load: async () => (await import('./backups.ts')).exportBackups,
 })
 
-const offNodeCommand = defineCommand({
+const offNodeCommand = defineConfigured({
   summary: 'record that a copy of the backups exists off this host, and where',
   options: (command) =>
-    configOptions(command)
+    command
       .argument('<where>', 'free text; no secrets', readWhere)
       .addOption(typeOption(KEY_TYPES, 'which: secp, bls')),
   help: `keys verify reports the copy as long as the node has this key. Nothing checks
@@ -154,18 +151,18 @@ const readWhere = (text: string): string => {
   throw new InvalidArgumentError(`expected a place of 1 to ${MAX_LENGTH} characters`)
 }
 
-const restoreCommand = defineCommand({
+const restoreCommand = defineConfigured({
   summary: 'restore the keystores from their backups; earlier keystores are kept as .bak',
+  json: 'as JSON',
   options: (command) =>
-    configOptions(command)
+    command
       .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
       .option('--from <path>', 'directory with the backups, or one file; plain or encrypted with age')
       .option('--identity <file>', 'decrypts an encrypted backup: the file that age-keygen wrote')
       .option('-y, --yes', 'replace keystores without confirmation')
       .option('--dry-run', 'print what would be done, and change nothing')
       .option('--while-running', 'restore even if the consensus service is running')
-      .option('--replace-identity', 'restore even if the status report of the node has another public key')
-      .option('--json', 'as JSON'),
+      .option('--replace-identity', 'restore even if the status report of the node has another public key'),
   help: `The keystore tool of the node makes the new keystores outside the node's
 directories, and must recover the same key from each. Then each old keystore is
 kept with its time in UTC, as in id-secp.20260301121000.bak, and the new one

@@ -2,13 +2,20 @@ import {
   assertSameKey,
   compareKeys,
   type Comparison,
-  describeMismatch,
   type KnownKeys,
   readNodePassword,
 } from '../../keys/key-context.ts'
 import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
-import { type KeyFailure, page, printResults, runKeyCommand, warnOfExposure, type KeySession } from './session.ts'
+import {
+  identityLine,
+  type KeyFailure,
+  page,
+  printResults,
+  runKeyCommand,
+  warnOfExposure,
+  type KeySession,
+} from './session.ts'
 import { asError, SourceError } from '../../core/errors.ts'
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import {
@@ -20,12 +27,12 @@ import {
   type RestorePlan,
   type RestoreResult,
 } from '../../keys/restore.ts'
-import { type ConfigOptions } from '../../terminal/config-options.ts'
-import { type ExitCode, UsageError, type ActionContext } from '../../terminal/io.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { type ExitCode, UsageError } from '../../terminal/io.ts'
 import { type Progress } from '../../terminal/progress.ts'
 import { confirm, requireTerminal } from '../../terminal/prompt.ts'
 
-interface RestoreOptions extends ConfigOptions, OutputOptions {
+interface RestoreOptions extends OutputOptions {
   readonly type?: readonly KeyType[]
   readonly from?: string
   readonly identity?: string
@@ -35,7 +42,7 @@ interface RestoreOptions extends ConfigOptions, OutputOptions {
   readonly replaceIdentity?: true
 }
 
-export const restore = async (command: ActionContext<RestoreOptions>): Promise<void> => {
+export const restore = async (command: ConfiguredContext<RestoreOptions>): Promise<void> => {
   const { io, exit, options } = command
   if (!options.yes && !options.dryRun) requireTerminal(io, '--yes')
   await runKeyCommand(command, async (session, progress) => {
@@ -48,17 +55,15 @@ export const restore = async (command: ActionContext<RestoreOptions>): Promise<v
 
 /** Plans all keys before it makes a keystore, and makes and verifies all keystores before it replaces one. */
 const restoreAll = async (
-  { io, options }: ActionContext<RestoreOptions>,
+  { io, options }: Pick<ConfiguredContext<RestoreOptions>, 'io' | 'options'>,
   session: KeySession,
   progress: Progress,
 ): Promise<ExitCode> => {
   const { context } = session
-  const { signal } = io
   const password = await readNodePassword(context)
   const source = { from: options.from, identity: options.identity }
   const plans: RestorePlan[] = []
-  for (const type of options.type ?? KEY_TYPES)
-    plans.push(await planRestore(context, { type, source, password }, signal))
+  for (const type of options.type ?? KEY_TYPES) plans.push(await planRestore(context, { type, password }, source))
   const known = await session.readKnownKeys({ mayRun: true })
   const compared = plans.map((plan) => ({ plan, identity: compareKeys(known[plan.type], publicKeyOf(plan)) }))
   progress.end()
@@ -77,7 +82,7 @@ const restoreAll = async (
     return 1
   }
   const prepared: PreparedKeystore[] = []
-  for (const plan of plans) prepared.push(await prepareKeystore(context, { plan, password }, signal))
+  for (const plan of plans) prepared.push(await prepareKeystore(context, plan, password))
   // The key of a backup without a public key is known only now.
   for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
   // The service may have been started in the meantime.
@@ -177,10 +182,8 @@ const renderPlan = ({ plan, identity }: Compared, style: Style): readonly string
 }
 
 const identityOf = (comparison: Comparison, publicKey: string | null): string => {
-  const { source, isSame, whyUnknown } = comparison
-  if (isSame === false) return `MISMATCH: ${describeMismatch(comparison, publicKey)}`
-  if (isSame === true) return `the same as ${source}`
-  return `not compared with ${source}: ${whyUnknown ?? 'it is unknown'}`
+  const [tone, text] = identityLine(comparison, publicKey)
+  return tone === 'bad' ? `MISMATCH: ${text}` : text
 }
 
 const nowOf = ({ before, held, whyUnknown }: RestorePlan): string => {

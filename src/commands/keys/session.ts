@@ -1,8 +1,15 @@
-import { type Clock, withDeadline } from '../../core/clock.ts'
-import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
+import { asError, ifUnreadable, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type KeyFolders, resolveFolders } from '../../domain/key-paths.ts'
 import { second } from '../../core/units.ts'
-import type { KnownKey, KnownKeys, KeyContext } from '../../keys/key-context.ts'
+import {
+  type Comparison,
+  describeMismatch,
+  type KnownKey,
+  type KnownKeys,
+  type KeyContext,
+} from '../../keys/key-context.ts'
+import type { Tone } from '../../domain/health.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
@@ -17,11 +24,10 @@ import {
   withPrivateUmask,
 } from '../../sources/process.ts'
 import { createStatusTool } from '../../sources/reports.ts'
-import { type ActionContext, type Io, sourceContext } from '../../terminal/io.ts'
+import { type ActionContext, InterruptedError, type Io } from '../../terminal/io.ts'
 import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
-import { pairs, createStyle, type Style } from '../../terminal/style.ts'
-import { configOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
 
 /** What the subcommands of `keys` share. */
@@ -34,14 +40,7 @@ export interface KeySession {
   /** Why a crash could leave key material in a core dump; null if core dumps are disabled. */
   readonly coreDumpProblem: string | null
   /** The state of the consensus service, from systemd. */
-  consensusState(): Promise<UnitState>
-}
-
-interface UnitState {
-  readonly unit: string
-  /** The `ActiveState`: `active`, `inactive`; null if systemd does not report it. */
-  readonly state: string | null
-  readonly whyUnknown: string
+  consensusState(): ReturnType<typeof readUnitState>
 }
 
 /**
@@ -49,16 +48,12 @@ interface UnitState {
  * progress line before it prints.
  */
 export const runKeyCommand = async (
-  { io, exit, options }: ActionContext<ConfigOptions>,
+  { io, config, host }: Pick<ConfiguredContext<object>, 'io' | 'config' | 'host'>,
   work: (session: KeySession, progress: Progress) => Promise<void>,
 ): Promise<void> => {
-  const { config } = configOf(io, options)
-  const { clock, path, signal, exec: standIn } = sourceContext(io)
+  const { clock, path, signal, exec: standIn } = host
   const exec = standIn ?? createExec({ clock, path })
   const progress = createProgress(io)
-  const reportProgress = (step: string): void => {
-    progress.show(step)
-  }
   try {
     await withPrivateUmask(async () => {
       const patient = createExecWithTimeouts(exec, clock)
@@ -70,16 +65,17 @@ export const runKeyCommand = async (
           tool: createKeystoreTool({ exec, clock, command: `${word}-keystore` }),
           folders,
           now: () => clock.now(),
-          reportProgress,
+          reportProgress: progress.show,
           runId: uniqueRunName(),
           privateDirectory: rootOnlyDirectory(),
+          signal,
           user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
         },
         readKnownKeys: async ({ mayRun }) => {
-          if (mayRun) reportProgress('Reading the status report')
+          if (mayRun) progress.show('Reading the status report')
           const command = `${word}-status`
           const reported = mayRun
-            ? await readReported({ exec, clock, command }, signal)
+            ? await readReported(exec, command, { clock, signal })
             : keysOfReport(command, null, 'no tool was run (--files-only)')
           const { publicKey } = config.node
           const whyUnknown = publicKey === null ? 'it is not set' : null
@@ -100,10 +96,7 @@ export const runKeyCommand = async (
       })
     })
   } catch (error) {
-    if (!signal.aborted) throw error
-    progress.end()
-    io.stderr.write('Interrupted; the existing files are unchanged.\n')
-    exit(1)
+    throw signal.aborted ? new InterruptedError('Interrupted; the existing files are unchanged.') : error
   } finally {
     exec.killAll()
     progress.end()
@@ -130,22 +123,17 @@ const keysOfReport = (command: string, config: StatusReport['config'] | null, wh
 }
 
 /** The keys of the status report; unknown if the tool is absent, fails or times out. */
-const readReported = async (
-  { exec, clock, command }: { readonly exec: Exec; readonly clock: Clock; readonly command: string },
-  signal: AbortSignal,
-) => {
-  try {
-    const read = createStatusTool({ exec, command: () => Promise.resolve(command) })
-    const text = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) => read(within.signal))
-    return keysOfReport(command, parseStatusReport(text).config, `${command} printed no such key`)
-  } catch (error) {
-    signal.throwIfAborted()
-    if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
-    return keysOfReport(command, null, summaryOf(error))
-  }
+const readReported = async (exec: Exec, command: string, { clock, signal }: Context) => {
+  const read = createStatusTool({ exec, command: () => Promise.resolve(command) })
+  const keys = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) => read(within.signal))
+    .then((text) => keysOfReport(command, parseStatusReport(text).config, `${command} printed no such key`))
+    .catch(ifUnreadable(({ summary }) => keysOfReport(command, null, summary)))
+  signal.throwIfAborted()
+  return keys
 }
 
-const readUnitState = async (exec: Exec, unit: string, signal: AbortSignal): Promise<UnitState> => {
+/** The `ActiveState`: `active`, `inactive`; null if systemd does not report it. */
+const readUnitState = async (exec: Exec, unit: string, signal: AbortSignal) => {
   const args = ['show', '--property=ActiveState', unit]
   try {
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
@@ -200,6 +188,15 @@ export const printResults = <Result>(
   }
 }
 
+export type Line = readonly [tone: Tone, text: string]
+
+export const identityLine = (comparison: Comparison, publicKey: string | null): Line => {
+  const { source, isSame, whyUnknown } = comparison
+  if (isSame === true) return ['good', `the same as ${source}`]
+  if (isSame === false) return ['bad', describeMismatch(comparison, publicKey)]
+  return ['quiet', `not compared with ${source}: ${whyUnknown ?? 'it is unknown'}`]
+}
+
 /** Shown for a keystore of version 1. */
 export const LEGACY =
   'a keystore of version 1, which cannot be restored from this backup: also keep a copy of the keystore file itself and of its password'
@@ -214,5 +211,5 @@ export const page = (
   rows: readonly (readonly [label: string, value: string | null])[],
 ): readonly string[] => {
   const known = rows.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]))
-  return [headline, ...pairs(known, style, '    ')].map((line) => style.plain(line))
+  return [headline, ...style.pairs(known, '    ')].map((line) => style.plain(line))
 }

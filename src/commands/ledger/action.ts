@@ -1,24 +1,16 @@
 import { count, figure } from '../../core/format.ts'
 import { type KeyNames, namesIn } from '../../config/key-names.ts'
-import { toJson } from '../../core/json.ts'
+import { toApiJson, toJson } from '../../core/json.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import { type LedgerBatch, type LedgerRow, readLedger, recordingOf } from './ledger.ts'
-import { nodeConfigOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import {
-  type Io,
-  isInterrupted,
-  reportInterrupted,
-  writeAll,
-  type CommandContext,
-  sourceContext,
-} from '../../terminal/io.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { type Io, INCOMPLETE, InterruptedError, isInterrupted, writeAll } from '../../terminal/io.ts'
 import type { Tone } from '../../domain/health.ts'
 import type { OutputOptions } from '../../terminal/output.ts'
-import { wrap, createStyle, type Style } from '../../terminal/style.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 import { createProgress } from '../../terminal/progress.ts'
 
-interface Options extends ConfigOptions, OutputOptions {
+interface Options extends OutputOptions {
   readonly follow?: true
   readonly lines?: number
   readonly since?: number
@@ -30,12 +22,12 @@ interface Options extends ConfigOptions, OutputOptions {
 
 const NEWEST = 20
 
-export const printLedger = async ({ io, exit, options, command }: CommandContext<Options>): Promise<void> => {
+export const printLedger = async (context: ConfiguredContext<Options>): Promise<void> => {
+  const { io, exit, options, command, config, host } = context
   const { follow = false, since, until, file } = options
   if (follow && (until !== undefined || file !== undefined)) {
     command.error('error: --follow excludes --until and --file', { exitCode: 2 })
   }
-  const { config } = nodeConfigOf(io, options)
   const hasRange = since !== undefined || until !== undefined || file !== undefined
   const progress = createProgress(io)
   try {
@@ -44,7 +36,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
     let lines = 0
     const newest = options.lines ?? (hasRange ? undefined : NEWEST)
     const query = { since, until, newest, follow, recording: recordingOf(io, file) }
-    for await (const batch of readLedger({ config, ...sourceContext(io) }, query)) {
+    for await (const batch of readLedger(host, query)) {
       progress.end()
       await page.show(batch)
       blocks = batch.summary.blocks
@@ -52,10 +44,7 @@ export const printLedger = async ({ io, exit, options, command }: CommandContext
       if (!follow) progress.show(`${figure(blocks)} blocks`)
     }
     progress.end()
-    if (!follow && isInterrupted(io)) {
-      reportInterrupted(io, exit, { hasOutput: page.hasOutput() })
-      return
-    }
+    if (!follow && isInterrupted(io)) throw new InterruptedError(page.hasOutput() ? INCOMPLETE : undefined)
     await page.end()
     if (blocks === 0 && !follow) io.stderr.write(file === undefined ? NOTHING : nothingIn(file, lines))
     exit(blocks > 0 || follow ? 0 : 1)
@@ -108,7 +97,7 @@ const createPage = (io: Io, options: Options, names: KeyNames) => {
       const text = json
         ? `${shown === 0 ? '{"events":[' : ''}\n],"summary":${JSON.stringify(toJson(last.summary))}}\n`
         : renderSummary(last)
-            .flatMap((sentence) => wrap(sentence, style))
+            .flatMap((sentence) => style.wrap(sentence))
             .map((line) => `${line}\n`)
             .join('')
       await writeAll(io, text)
@@ -218,15 +207,12 @@ const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readonly stri
 /** A row for JSON: times in RFC 3339, 64-bit integers as decimal strings, unknown as null. */
 const rowAsJson = (row: LedgerRow, names: KeyNames): unknown => {
   if ('kind' in row) {
-    const { kind, from, to, at } = row
-    return toJson({ event: kind, from, to, at: new Date(at).toISOString() })
+    const { kind: event, ...range } = row
+    return toApiJson({ event, ...range })
   }
-  const { writtenAt, isOwn: own, ...event } = row
-  const name = names.get(row.author) ?? null
-  const more = { name, own, seenAt: new Date(writtenAt).toISOString() }
-  if (!('blockAt' in event)) return toJson({ ...event, ...more })
+  const { writtenAt: seenAt, isOwn: own, ...event } = row
+  const more = { name: names.get(row.author) ?? null, own, seenAt }
+  if (!('blockAt' in event)) return toApiJson({ ...event, ...more })
   const { blockAt, ...block } = event
-  if (blockAt === null) return toJson({ ...block, ...more, blockAt, seenAfterMs: null })
-  const seenAfterMs = writtenAt - blockAt
-  return toJson({ ...block, ...more, blockAt: new Date(blockAt).toISOString(), seenAfterMs })
+  return toApiJson({ ...block, ...more, blockAt, seenAfterMs: blockAt === null ? null : seenAt - blockAt })
 }

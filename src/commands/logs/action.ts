@@ -1,26 +1,19 @@
-import { nodeConfigOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import {
-  type CommandContext,
-  type Io,
-  isInterrupted,
-  reportInterrupted,
-  sourceContext,
-  writeAll,
-} from '../../terminal/io.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { INCOMPLETE, InterruptedError, type Io, isInterrupted, writeAll } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Tone } from '../../domain/health.ts'
-import { createStyle, type Style, wrap } from '../../terminal/style.ts'
+import { createStyle, type Style } from '../../terminal/style.ts'
 import { type ClockStep, describeStep } from '../../sources/journal-order.ts'
 import { redactLog } from '../../core/redaction/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
-import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { readJournal } from '../../agent/journal-reader.ts'
 import { redactEntry, type RedactedLine } from '../../agent/log-text.ts'
-import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
+import { type LogUnits, logUnits } from '../../config/log-units.ts'
+import { closestMatch } from '../../core/suggest.ts'
+import { withHost } from '../shared/with-host.ts'
 
-interface Options extends ConfigOptions {
+interface Options {
   readonly service: string
   readonly follow?: true
   readonly since?: number
@@ -32,25 +25,22 @@ interface Options extends ConfigOptions {
 
 const NEWEST = 50
 
-export const printLogs = async ({ io, exit, options, command }: CommandContext<Options>): Promise<void> => {
+export const printLogs = async ({ io, exit, options, command, host }: ConfiguredContext<Options>): Promise<void> => {
   const { service: word, follow = false, since, until, grep, output } = options
   if (follow && until !== undefined) {
     command.error('error: --follow and --until exclude each other', { exitCode: 2 })
   }
-  const { config } = nodeConfigOf(io, options)
-  const { clock, path, signal, exec: override } = sourceContext(io)
-  const exec = createExecWithTimeouts(override ?? createExec({ clock, path }), clock)
+  const { clock, signal } = io
   const progress = createProgress(io)
-  try {
-    const units = await findUnits({ config, exec, path, signal })
+  await withHost(host, async (exec, readPrefix) => {
+    const units = logUnits(host.config, (await readPrefix(signal)).word)
     const label = labelOf(word, units)
     const unit = label === undefined ? undefined : units.get(label)
     if (label === undefined || unit === undefined) {
       const nearest = nearestLabel(word, units)
       const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`
       const known = `services: ${[...units.keys()].join(', ')}`
-      command.error(`error: no service '${word}': ${known}${hint}`, { exitCode: 2 })
-      return
+      return command.error(`error: no service '${word}': ${known}${hint}`, { exitCode: 2 })
     }
     const newest = options.lines ?? (since === undefined && until === undefined ? NEWEST : undefined)
     const print = printer(io, label, output)
@@ -71,10 +61,7 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
       if (!signal.aborted) throw error
     }
     progress.end()
-    if (!follow && isInterrupted(io)) {
-      reportInterrupted(io, exit, { hasOutput: shown > 0 })
-      return
-    }
+    if (!follow && isInterrupted(io)) throw new InterruptedError(shown > 0 ? INCOMPLETE : undefined)
     if (shown === 0 && !signal.aborted) {
       io.stderr.write(`The journal has no matching lines of ${unit}${rangeText(options)}.\n`)
     }
@@ -82,10 +69,7 @@ export const printLogs = async ({ io, exit, options, command }: CommandContext<O
       io.stderr.write(`Note: ${describeStep(step)}. Lines are in the order in which they were written.\n`)
     }
     exit(0)
-  } finally {
-    progress.end()
-    if (!override) exec.killAll()
-  }
+  }).finally(progress.end)
 }
 
 /** The range as it was understood: `yesterday` is a time, in UTC. */
@@ -113,10 +97,11 @@ const renderShort = (line: ShownLine, style: Style): string => {
   const head = `${new Date(at).toISOString()} ${oneLine(level ?? '').padEnd(5)} `
   const said = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
   const text = style.plain(cut(oneLine(from === null ? said : `${said} (${from})`)))
-  const [first = '', ...rest] = wrap(head + text, style, '  ')
-  const shown = [first.slice(2), ...rest]
   const tone = TONES[level ?? '']
-  return shown.map((part) => `${tone ? style.paint(tone, part) : part}\n`).join('')
+  return style
+    .marked('', head + text, '  ')
+    .map((part) => `${tone ? style.paint(tone, part) : part}\n`)
+    .join('')
 }
 
 const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
@@ -159,4 +144,23 @@ const redactPart = (text: string | null): string | null => (text === null ? null
 const levelOf = (priority: string | undefined): string | null => {
   if (priority === undefined || !/^[0-5]$/.test(priority)) return null
   return Number(priority) <= 3 ? 'ERROR' : 'WARN'
+}
+
+/** The label of a service name: the label, or the unit with or without prefix and suffix. */
+const labelOf = (word: string, units: LogUnits): string | undefined => {
+  const wanted = word.replace(/\.service$/, '').toLowerCase()
+  for (const [label, unit] of units) if (namesOf(label, unit).includes(wanted)) return label
+  return undefined
+}
+
+/** A suggestion for a misspelt service name, in the same form. */
+const nearestLabel = (word: string, units: LogUnits): string | undefined =>
+  closestMatch(
+    word.replace(/\.service$/, ''),
+    [...units].flatMap(([label, unit]) => namesOf(label, unit)),
+  )
+
+const namesOf = (label: string, unit: string): readonly string[] => {
+  const name = unit.replace(/\.service$/, '')
+  return [label, name, name.slice(name.indexOf('-') + 1)]
 }

@@ -1,15 +1,13 @@
-import { Argument, Option } from 'commander'
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { Option } from 'commander'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readCount, readTime } from '../../terminal/option-values.ts'
 
 /** `chain-agent logs SERVICE`: the log of a service, with secrets redacted. */
-export const logsCommand = defineCommand({
+export const logsCommand = defineConfigured({
+  needsNode: true,
   options: (command, { clock }) =>
-    configOptions(command)
-      .addArgument(
-        new Argument('<service>', 'bft, execution, rpc, ledger-tail, otelcol, cruft or agent, or the name of the unit'),
-      )
+    command
+      .argument('<service>', 'bft, execution, rpc, ledger-tail, otelcol, cruft or agent, or the name of the unit')
       .option('-f, --follow', 'print new lines until Ctrl-C')
       .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', readTime(clock))
       .option('-U, --until <time>', 'end', readTime(clock))

@@ -1,11 +1,10 @@
 import type { Config } from '../../config/schema.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable } from '../../core/errors.ts'
 import { type Maintenance, isActive, type MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
+import { hostAndPort } from '../../core/format.ts'
 import { renderDuration, second } from '../../core/units.ts'
-import { configOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import type { Io, ActionContext } from '../../terminal/io.ts'
-import type { OutputOptions } from '../../terminal/output.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import type { Io } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import { RESTART_MS } from '../../health/restart-window.ts'
 import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.ts'
@@ -14,15 +13,15 @@ import { staleAfter } from '../../core/collector.ts'
 import { createMaintenanceFile } from '../../sources/checkpoint.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 
-interface StartOptions extends ConfigOptions {
+interface StartOptions {
   /** In milliseconds. */
   readonly duration: number
   readonly reason: (typeof MAINTENANCE_REASONS)[number]
   readonly note?: string
 }
 
-export const startMaintenance = async ({ io, exit, options }: ActionContext<StartOptions>): Promise<void> => {
-  const { config } = configOf(io, options)
+export const startMaintenance = async (context: ConfiguredContext<StartOptions>): Promise<void> => {
+  const { io, exit, options, config } = context
   const announcements = openAnnouncements(config)
   // A file that cannot be parsed is replaced, as the agent's log advises.
   const before = await announcements.read().catch(() => undefined)
@@ -52,8 +51,7 @@ const restartLine = (snapshot: NodeSnapshot, span: number): string | null => {
   return recovery.path === 'none' ? null : recoveryLine(recovery)
 }
 
-export const endMaintenance = async ({ io, exit, options }: ActionContext<ConfigOptions>): Promise<void> => {
-  const { config } = configOf(io, options)
+export const endMaintenance = async ({ io, exit, config }: ConfiguredContext<object>): Promise<void> => {
   const hadOne = await openAnnouncements(config).end()
   io.stdout.write(hadOne ? 'Maintenance has ended.\n' : 'No maintenance window was set.\n')
   const { problem } = await outcomeOf(io, config, null)
@@ -88,7 +86,7 @@ const outcomeOf = async (io: Io, config: Config, expected: Maintenance | null): 
       if (clock.elapsed() >= deadline)
         return {
           problem:
-            `the agent at ${addressOf(config)} does not report it after ${renderDuration(timeout)}.\n` +
+            `the agent at ${hostAndPort(config.listen)} does not report it after ${renderDuration(timeout)}.\n` +
             '  what to do: use the configuration of that agent (`chain-agent config` prints the file in use; ' +
             'state.directory must be the same), and read its log: journalctl -u chain-agent',
         }
@@ -97,8 +95,7 @@ const outcomeOf = async (io: Io, config: Config, expected: Maintenance | null): 
     }
   } catch (error) {
     // Another program answers in the agent's place.
-    if (error instanceof SourceError || error instanceof ParseError) return { problem: error.message }
-    throw error
+    return ifUnreadable(({ message }) => ({ problem: message }))(error)
   } finally {
     progress.end()
   }
@@ -106,17 +103,11 @@ const outcomeOf = async (io: Io, config: Config, expected: Maintenance | null): 
 
 /** The sentence of a command that needs the running agent. */
 export const noAgent = (config: Config): string =>
-  `no agent answers at ${addressOf(config)}.\n` +
+  `no agent answers at ${hostAndPort(config.listen)}.\n` +
   '  what to do: start the agent (systemctl start chain-agent), or use its configuration: `listen` must be the same'
 
-const addressOf = ({ listen: { host, port } }: Config): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
-
-export const showMaintenance = async ({
-  io,
-  exit,
-  options,
-}: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
-  const found = await openAnnouncements(configOf(io, options).config).read()
+export const showMaintenance = async ({ io, exit, options, config }: ConfiguredContext<object>): Promise<void> => {
+  const found = await openAnnouncements(config).read()
   const now = found && isActive(found, io.clock.now()) ? found : undefined
   if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
   else io.stdout.write(now ? `Maintenance: ${describe(now)}\n` : 'No maintenance window.\n')

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { MAINTENANCE_REASONS } from '../../domain/maintenance.ts'
 import { day, minute } from '../../core/units.ts'
-import { configOptions } from '../../terminal/config-options.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { readDuration } from '../../terminal/option-values.ts'
 
@@ -22,24 +22,23 @@ Examples:
   subcommands: () => ({ start: startCommand, end: endCommand, show: showCommand }),
 })
 
-const startCommand = defineCommand({
+const startCommand = defineConfigured({
   summary: 'start a window now; it ends by itself',
   options: (command) =>
-    configOptions(command)
+    command
       .argument('<duration>', 'maximum length: 30m, 2h', readDuration({ min: minute, max: 7 * day, example: '30m' }))
       .addOption(new Option('--reason <reason>', 'why').choices(MAINTENANCE_REASONS).default('other'))
       .option('--note <text>', 'free text; shown by `show` and in the API, in no metric'),
   load: async () => (await import('./action.ts')).startMaintenance,
 })
 
-const endCommand = defineCommand({
+const endCommand = defineConfigured({
   summary: 'end the window now',
-  options: configOptions,
   load: async () => (await import('./action.ts')).endMaintenance,
 })
 
-const showCommand = defineCommand({
+const showCommand = defineConfigured({
   summary: 'print the current window',
-  options: (command) => configOptions(command).option('--json', 'as JSON'),
+  json: 'as JSON',
   load: async () => (await import('./action.ts')).showMaintenance,
 })

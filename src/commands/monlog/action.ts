@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { readNames } from '../../config/key-names.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Context, withDeadline } from '../../core/clock.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable, ParseError } from '../../core/errors.ts'
 import { figure } from '../../core/format.ts'
 import { toJson } from '../../core/json.ts'
 import { diagnose, type Diagnosis } from '../../health/diagnosis.ts'
@@ -15,11 +15,12 @@ import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { diagnosisDocument } from '../../terminal/diagnosis.ts'
 import {
   type CommandContext,
+  InterruptedError,
   type Io,
   isTerminal,
-  reportInterrupted,
   type SourceContext,
   sourceContext,
+  unlessInterrupted,
 } from '../../terminal/io.ts'
 import { linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createProgress } from '../../terminal/progress.ts'
@@ -50,7 +51,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
     ownKey: config.node.publicKey,
     wantsRaw: options.raw === true,
   }
-  const analyse = async (): Promise<Analysis> => {
+  const analyse = async () => {
     const times = timesOf(options, io, command)
     const progress = createProgress(io)
     const [report, diagnosis] = await Promise.all([
@@ -65,7 +66,7 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
     ])
     return { report, diagnosis }
   }
-  const linesOf = ({ report, diagnosis }: Analysis): readonly string[] => {
+  const linesOf = ({ report, diagnosis }: Awaited<ReturnType<typeof analyse>>): readonly string[] => {
     if (options.json) {
       const found = diagnosis && diagnosisDocument(diagnosis)
       return [JSON.stringify(toJson({ ...asJson(report, page), diagnosis: found }))]
@@ -82,34 +83,22 @@ export const printAnalysis = async ({ io, exit, options, command }: CommandConte
     exit(0)
     return
   }
-  const analysis = await analyse()
-  if (io.signal.aborted) {
-    // The status is unknown.
-    reportInterrupted(io, () => exit(2), { hasOutput: false })
-    return
-  }
+  // After an interruption the status is unknown.
+  const analysis = await unlessInterrupted(io, analyse, new InterruptedError(undefined, 2))
   io.stdout.write(linesText(linesOf(analysis)))
   const { report, diagnosis } = analysis
   exit(diagnosis && diagnosis.exitCode > report.log.exitCode ? diagnosis.exitCode : report.log.exitCode)
 }
 
-interface Analysis {
-  readonly report: MonlogReport
-  /** That of the node now; null if the log is of another time or from a file. */
-  readonly diagnosis: Diagnosis | null
-}
-
-/** With --watch only from a running agent: to read the node runs its tools. */
+/** The diagnosis of the node now; null if the log is of another time or from a file. With --watch only from a running agent: to read the node runs its tools. */
 const readDiagnosis = async (io: Io, options: MonlogOptions): Promise<Diagnosis | null> => {
   const { file, until, watch: follows } = options
   if (file !== undefined || until !== undefined) return null
   // A recording needs none of it, and it takes most of the time until the recording is read.
   const { readFromAgent, readSnapshot } = await import('../shared/read-snapshot.ts')
   try {
-    const snapshot =
-      follows === undefined
-        ? (await readSnapshot(io, options)).snapshot
-        : await readFromAgent(io, nodeConfigOf(io, options).config)
+    const { config } = nodeConfigOf(io, options)
+    const snapshot = await (follows === undefined ? readSnapshot : readFromAgent)(io, config)
     return snapshot && diagnose(snapshot)
   } catch (error) {
     // An aborted operation may throw any error.
@@ -142,7 +131,7 @@ interface MonlogAnalysisOptions extends SourceContext {
   readonly config: Pick<Config, 'prefix' | 'consensus' | 'version' | 'node'>
   /** Default: one minute. */
   readonly since?: RangeStart | undefined
-  /** Milliseconds since the epoch. Default: now, or the newest line of a file. */
+  /** Milliseconds since the epoch, exclusive. Default: now, or the newest line of a file. */
   readonly until?: number | undefined
   /** A file instead of the journal. */
   readonly recording?: string | Recording | undefined
@@ -160,11 +149,7 @@ export const analyseLog = async (options: MonlogAnalysisOptions): Promise<Monlog
   // A recording needs neither of them, and they take most of the time until it is read.
   const { createExec } = await import('../../sources/exec.ts')
   const exec = options.exec ?? createExec({ clock, path })
-  try {
-    return await analyseJournal(options, exec)
-  } finally {
-    exec.killAll()
-  }
+  return analyseJournal(options, exec).finally(() => exec.killAll())
 }
 
 const EMPTY = { newest: [], unreadable: 0 } as const
@@ -197,11 +182,10 @@ const analyseJournal = async (options: MonlogAnalysisOptions, exec: Exec): Promi
 
 /** The range ends with the newest line, which is known only after the last line has been read. */
 const analyseRecording = async (options: MonlogAnalysisOptions, recording: Recording): Promise<MonlogReport> => {
-  const { config, since, until, onLines } = options
+  const { config, since, until } = options
   const hasStartTime = since !== undefined && 'at' in since
   const fold = createFold(timeRangeTo(0, hasStartTime ? { ago: LONGEST_MS } : since).minutes)
-  const unit = config.consensus.unit
-  const { value, problem } = await attempt(() => foldRecording({ recording, unit, until, onLines }, fold))
+  const { value, problem } = await attempt(() => foldRecording(options, recording, fold))
   const end = until ?? (value?.last === undefined ? 0 : value.last + 1000)
   const range = timeRangeTo(end, since)
   const { newest, unreadable } = value ?? EMPTY
@@ -227,30 +211,23 @@ const packageLine = async (
   exec: Exec,
   { timeout, ...context }: Context & { readonly timeout: number },
 ): Promise<string | null> => {
-  try {
-    const program = { command: 'dpkg-query', args: ['-W', `-f=${FORMAT}`, name] }
+  const program = { command: 'dpkg-query', args: ['-W', `-f=${FORMAT}`, name] }
+  const read = async (): Promise<string | null> => {
     const { stdout } = await withDeadline(context, timeout, ({ signal }) => exec.run(program, signal))
     const [row = ''] = stdout.split('\n')
     return parseInstalledPackage(row) === null ? null : row.replaceAll(/\s+/g, ' ').trim()
-  } catch (error) {
-    // The package line is optional: the report is about the log.
-    if (error instanceof SourceError || error instanceof ParseError) return null
-    throw error
   }
-}
-
-interface FoldRecordingParts {
-  readonly recording: Recording
-  /** The unit of the consensus service; `{prefix}` matches any name prefix. */
-  readonly unit: string
-  /** Milliseconds since the epoch, exclusive: later lines are skipped. */
-  readonly until: number | undefined
-  readonly onLines: (lines: number) => void
+  // The package line is optional: the report is about the log.
+  return read().catch(ifUnreadable(() => null))
 }
 
 /** Reads a complete file into the fold: output of `journalctl -o json`, or the lines as the service wrote them. */
-const foldRecording = async ({ recording, unit, until, onLines }: FoldRecordingParts, fold: Fold) => {
-  const isConsensusUnit = unitMatcher(unit)
+const foldRecording = async (
+  { config, until = Infinity, onLines }: MonlogAnalysisOptions,
+  recording: Recording,
+  fold: Fold,
+) => {
+  const isConsensusUnit = unitMatcher(config.consensus.unit)
   const parse = createEntryReader()
   const joiner = createLineJoiner()
   const newest: JournalEntry[] = []
@@ -264,7 +241,7 @@ const foldRecording = async ({ recording, unit, until, onLines }: FoldRecordingP
     unreadable += batch.unreadable
     for (const part of batch.entries) {
       const isWanted = part.unit === null || isConsensusUnit(part.unit)
-      const entry = isWanted && (until === undefined || part.at < until) ? part : undefined
+      const entry = isWanted && part.at < until ? part : undefined
       const joined = entry && joiner.join(entry)
       if (!joined) continue
       first ??= joined.at
@@ -278,6 +255,7 @@ const foldRecording = async ({ recording, unit, until, onLines }: FoldRecordingP
   return { newest, unreadable: unreadable + joiner.takeLostCount(), first, last }
 }
 
+/** `{prefix}` in the name of the unit matches any name prefix. */
 const unitMatcher = (unit: string): ((name: string) => boolean) => {
   const pattern = unit
     .split('{prefix}')

@@ -2,7 +2,7 @@ import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
 import { wholeSecond } from '../../collectors/consensus/window.ts'
 import { recordFor } from '../../core/record.ts'
-import { ParseError } from '../../core/errors.ts'
+import { ifUnreadable } from '../../core/errors.ts'
 import type { Recorder } from '../../core/metric.ts'
 import { hour, minute, parseU64, second } from '../../core/units.ts'
 import { parseConsensusLine } from '../../parsers/consensus-log.ts'
@@ -31,22 +31,9 @@ export const timeRangeTo = (to: number, since: RangeStart = { ago: minute }): Ti
   return { from: end - minutes * minute, to: end, minutes }
 }
 
+export type Folded = ReturnType<Fold['finish']>
 /** The state of the agent's window at the end of one minute. */
-export interface Minute {
-  /** End of the minute, exclusive, in milliseconds since the epoch. */
-  readonly to: number
-  readonly found: ConsensusLogReading
-  /** The rounds of this minute that this node timed out, by their leader. */
-  readonly timedOutLeaders: ExtraFacts['timedOutLeaders']
-}
-
-export interface Folded {
-  /** Newest first; without minutes before the first line of a file. */
-  readonly minutes: readonly Minute[]
-  readonly extraFacts: ExtraFacts
-  /** Whether the service itself logged anything. */
-  readonly hasOwnEntries: boolean
-}
+export type Minute = Folded['minutes'][number]
 
 /** What was read in addition to the folded lines. */
 export interface JournalContext {
@@ -113,19 +100,23 @@ export const createFold = (minutes: number) => {
     },
     isDebugKnown: (to: number): boolean => debugAt >= to - minute && debugAt < to,
     /** The range must not be longer than the fold was created for. */
-    finish: ({ to, minutes: wanted }: Pick<TimeRange, 'to' | 'minutes'>): Folded => {
+    finish: ({ to, minutes: wanted }: Pick<TimeRange, 'to' | 'minutes'>) => {
       advanceTo(wholeSecond(to))
       const all = Array.from({ length: wanted }, (_, back) => ({
         to: to - back * minute,
         found: kept.at(-1 - back * MINUTE_SECONDS),
       }))
       return {
-        minutes: all.flatMap(({ to: end, found }): readonly Minute[] => {
+        /** Newest first; without minutes before the first line of a file. */
+        minutes: all.flatMap(({ to: end, found }) => {
           if (!found) return []
+          /** The rounds of this minute that this node timed out, by their leader. */
           const { timedOutLeaders } = extraFacts.read(wholeSecond(end), MINUTE_SECONDS)
+          /** `to`: the end of the minute, exclusive, in milliseconds since the epoch. */
           return [{ to: end, found: withDebug(end, found), timedOutLeaders }]
         }),
         extraFacts: extraFacts.read(wholeSecond(to), wanted * MINUTE_SECONDS),
+        /** Whether the service itself logged anything. */
         hasOwnEntries,
       }
     },
@@ -152,26 +143,6 @@ const isDebug = ({ message }: JournalEntry): boolean =>
 /** The same as a pattern for journalctl, which is case-sensitive because it has a capital letter. */
 export const DEBUG_PATTERN = '^.{0,200}?"level":"DEBUG"'
 
-/** Facts from the log that the agent's own window does not have: leaders of timed-out rounds, the group, the newest block. */
-export interface ExtraFacts {
-  /** Rounds that this node timed out: it logs a timeout again and again for a round that does not end. */
-  readonly timedOutRounds: number
-  /** Those whose leader is in the log, by the leader's key, those with the most rounds first. */
-  readonly timedOutLeaders: readonly { readonly leader: string; readonly rounds: number }[]
-  /** The newest group that a full node has joined; null if the log has none. */
-  readonly group: Group | null
-  /** Seconds from the newest committed block to the end; null if the log has none. */
-  readonly committedBefore: number | null
-}
-
-interface Group {
-  readonly fromRound: bigint
-  /** The first round after it. */
-  readonly toRound: bigint
-  /** The key of the validator that leads it. */
-  readonly validator: string
-}
-
 /** Start of the message about the group, which the journalctl pattern must include. */
 export const GROUP_MESSAGE = 'RaptorCastSecondary Client confirmed group'
 
@@ -180,9 +151,10 @@ const GROUP =
 /** Entries kept of each kind; a node logs at most two timeouts per second. */
 const MAX_KEPT = 10_000
 
+/** Facts from the log that the agent's own window does not have: leaders of timed-out rounds, the group, the newest block. */
 const createExtraFacts = () => {
   const gaveUp: { readonly at: number; readonly round: bigint; readonly leader: string | null }[] = []
-  let group: (Group & { readonly at: number }) | undefined
+  let group: ReturnType<typeof groupOf>
   /** Seconds in which a block was committed, ascending. */
   const committed: number[] = []
 
@@ -202,7 +174,7 @@ const createExtraFacts = () => {
       }
     },
     /** The facts of the last `seconds` before `to`, both in seconds. */
-    read: (to: number, seconds: number): ExtraFacts => {
+    read: (to: number, seconds: number) => {
       const isWithin = ({ at }: { readonly at: number }): boolean => at >= to - seconds && at < to
       const leaders = new Map(gaveUp.filter(isWithin).map(({ round, leader }) => [round, leader]))
       const rounds = new Map<string, number>()
@@ -211,11 +183,15 @@ const createExtraFacts = () => {
         if (leader !== null) rounds.set(leader, (rounds.get(leader) ?? 0) + 1)
       }
       return {
+        /** Rounds that this node timed out: it logs a timeout again and again for a round that does not end. */
         timedOutRounds: leaders.size,
+        /** Those whose leader is in the log, by the leader's key, those with the most rounds first. */
         timedOutLeaders: [...rounds]
           .map(([leader, count]) => ({ leader, rounds: count }))
           .toSorted((a, b) => b.rounds - a.rounds || (a.leader < b.leader ? -1 : 1)),
-        group: group && isWithin(group) ? withoutTime(group) : null,
+        /** The newest group that a full node has joined; null if the log has none. */
+        group: group && isWithin(group) ? group.joined : null,
+        /** Seconds from the newest committed block to the end; null if the log has none. */
         committedBefore: newestCommit === undefined ? null : to - newestCommit,
       }
     },
@@ -225,19 +201,17 @@ const createExtraFacts = () => {
 const timeoutOf = (message: string) => {
   try {
     const event = parseConsensusLine(message)
-    return event?.event === 'local_timeout' ? event : undefined
+    return event?.event === 'local_timeout' ? event : null
   } catch (error) {
     // The consensus count already counts it as unparsed.
-    if (error instanceof ParseError) return undefined
-    throw error
+    return ifUnreadable(() => null)(error)
   }
 }
 
-const groupOf = (message: string, at: number): (Group & { readonly at: number }) | undefined => {
+const groupOf = (message: string, at: number) => {
   const [, from = '', to = '', validator] = GROUP.exec(message) ?? []
   const [fromRound, toRound] = [parseU64(from), parseU64(to)]
   if (fromRound === undefined || toRound === undefined || validator === undefined) return undefined
-  return { fromRound, toRound, validator: validator.toLowerCase(), at }
+  /** `toRound`: the first round after it. `validator`: the key of the one that leads it. */
+  return { at, joined: { fromRound, toRound, validator: validator.toLowerCase() } }
 }
-
-const withoutTime = ({ fromRound, toRound, validator }: Group): Group => ({ fromRound, toRound, validator })

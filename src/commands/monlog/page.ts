@@ -5,7 +5,7 @@ import { second } from '../../core/units.ts'
 import { type Diagnosis, firstLine } from '../../health/diagnosis.ts'
 import type { Finding } from '../../health/finding.ts'
 import { findingLines, headLines } from '../../terminal/diagnosis.ts'
-import { pairs, type Style, wrap } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import type { MonlogFinding, MonlogReport } from './report.ts'
 
 export interface RenderOptions {
@@ -24,20 +24,15 @@ export const renderReport = (report: MonlogReport, options: RenderOptions): read
   const { style, wantsRaw, isNamesFileMissing, head = null } = options
   const { findings, problem, unparsed } = report
   const blocks = [
-    [...(head ? headLines(head, style) : []), ...wrap(logLine(report), style)],
+    [...(head ? headLines(head, style) : []), ...style.wrap(logLine(report))],
     problemLines(report, options),
-    problem
-      ? []
-      : pairs(
-          rowsOf(report, options).map(([label, value]) => [label, value]),
-          style,
-        ),
+    problem ? [] : style.pairs(rowsOf(report, options)),
     findingLines(
       findings.map((one) => asFinding(one, report.window.minutes)),
       style,
     ).slice(0, -1),
-    isNamesFileMissing ? wrap(NO_NAMES, style, '  ') : [],
-    unparsed === null ? [] : wrap(unparsed, style, '  '),
+    isNamesFileMissing ? style.wrap(NO_NAMES, '  ') : [],
+    unparsed === null ? [] : style.wrap(unparsed, '  '),
     wantsRaw && !problem ? rawLines(report, options) : [],
   ]
   return blocks.filter((block) => block.length > 0).flatMap((block, index) => (index === 0 ? block : ['', ...block]))
@@ -78,8 +73,8 @@ const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): r
       ? 'pass the journal of the consensus service, as printed by `journalctl -u UNIT --all -o json`, or the lines of the service itself.'
       : `check whether it runs: \`systemctl status ${unit ?? 'UNIT'}\`; \`chain-agent check\` checks everything else.`
   return [
-    ...(evidence === '' ? [] : wrap(evidence, style, '  ')),
-    ...(advice === null ? [] : wrap(`What to do: ${advice}`, style, '  ')),
+    ...(evidence === '' ? [] : style.wrap(evidence, '  ')),
+    ...(advice === null ? [] : style.wrap(`What to do: ${advice}`, '  ')),
   ]
 }
 
@@ -118,10 +113,7 @@ type Row = readonly [label: string, value: string]
 const UNKNOWN = 'unknown'
 
 /** The rows are always the same, so that `watch -d` highlights what has changed. */
-const rowsOf = (
-  report: MonlogReport,
-  { nameOf, ownKey }: { readonly nameOf: NameOf; readonly ownKey: string | null },
-): readonly Row[] => {
+const rowsOf = (report: MonlogReport, { nameOf, ownKey }: RenderOptions): readonly Row[] => {
   const { round, epoch, block, messages } = report
   return [
     ['package', packageOf(report)],
@@ -134,21 +126,15 @@ const rowsOf = (
     ['epoch', heightOf(epoch)],
     ['block', heightOf(block)],
     ['committed', committedOf(report)],
-    [
-      'rounds',
-      counted([
-        [messages.round_advanced, 'advanced'],
-        [messages.round_timed_out, 'closed by a timeout'],
-      ]),
-    ],
+    ['rounds', counted([messages.round_advanced, 'advanced'], [messages.round_timed_out, 'closed by a timeout'])],
     ['timed out', timedOutOf(report, nameOf)],
-    ['votes', counted([[messages.vote_created, 'created']])],
+    ['votes', counted([messages.vote_created, 'created'])],
     [
       'warnings',
-      counted([
+      counted(
         [messages.warning, messages.warning === 1 ? 'warning' : 'warnings'],
         [messages.error, messages.error === 1 ? 'error' : 'errors'],
-      ]),
+      ),
     ],
     ['network', networkOf(report)],
     ['group', groupOf(report, nameOf)],
@@ -202,7 +188,7 @@ const committedOf = (report: MonlogReport): string => {
   return `${committing ? 'yes' : 'no'}: ${figure(blocks)} blocks in ${spanOf(report)}${newest}`
 }
 
-const counted = (parts: readonly (readonly [amount: number | null, what: string])[]): string =>
+const counted = (...parts: readonly (readonly [amount: number | null, what: string])[]): string =>
   parts.every(([amount]) => amount === null)
     ? UNKNOWN
     : parts.map(([amount, what]) => `${amount === null ? UNKNOWN : figure(amount)} ${what}`).join(', ')

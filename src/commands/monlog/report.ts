@@ -94,16 +94,11 @@ const total = (values: readonly (number | null)[]): number | null =>
 const count = (minutes: readonly Minute[], valueOf: (seen: Minute['found']['seen']) => number): number =>
   minutes.reduce((all, { found }) => all + valueOf(found.seen), 0)
 
-/** What the log shows of its time. The state of the node, and what to do, is the health verdict. */
-interface LogConclusion {
-  /** One sentence with its full stop. */
-  readonly sentence: string
-  /** 0: blocks were committed; 1: something needs attention; 2: they were not, or that is unknown. */
-  readonly exitCode: 0 | 1 | 2
-}
-
-/** Of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
-const conclusionOf = (report: ReportFacts): LogConclusion => {
+/**
+ * What the log shows of its newest minute, in a sentence, and an exit code: 2 if no blocks were committed, or that is
+ * unknown. An otherwise healthy log mentions problems of earlier minutes.
+ */
+const conclusionOf = (report: ReportFacts): { readonly sentence: string; readonly exitCode: 0 | 1 | 2 } => {
   const { findings, problem, hasOwnEntries, committing } = report
   const now = findings.filter(({ isPresent }) => isPresent)
   const [critical, warning] = ['critical', 'warning'].map((one) => now.find(({ severity }) => severity === one))
@@ -168,45 +163,46 @@ const LOG_IN_AGAIN =
   'again: an open session does not get the group. Or run the command as root.'
 
 /** A finding in the range. */
-export interface MonlogFinding {
-  readonly name: string
-  readonly severity: 'info' | 'warning' | 'critical'
-  /** A sentence with its full stop, from the newest minute in which it was found. */
-  readonly text: string
-  readonly suggestion: string
-  /** The alert on the same condition, which has a runbook; null if there is none. */
-  readonly alert: string | null
-  /** Number of minutes of the range in which it was found. */
-  readonly minutes: number
-  /** When the newest of these minutes ended. */
-  readonly lastAt: string
-  /** Whether it was found in the newest minute of the range. */
-  readonly isPresent: boolean
-}
+export type MonlogFinding = ReturnType<typeof findingsOf>[number]
 
 const ORDER = ['critical', 'warning', 'info'] as const
 /** Findings that explain others come before them. */
 const CAUSES = ['panic', 'too_far_behind', 'wal_not_written', 'pacing_differs']
 
 /** The findings: present ones first, then by severity. `minutes`: newest first. */
-const findingsOf = (minutes: readonly Minute[], readFrom: number, ownKey: string | null): readonly MonlogFinding[] =>
+const findingsOf = (minutes: readonly Minute[], readFrom: number, ownKey: string | null) =>
   [...logFindings(readFrom), ownTimeouts(ownKey)]
-    .flatMap(({ name, severity, suggestion, alert, when, text }): readonly MonlogFinding[] => {
+    .flatMap(({ name, severity, suggestion, alert, when, text }) => {
       const times = minutes.filter(when)
       const [newest] = times
       if (!newest) return []
-      const isPresent = newest.to === minutes[0]?.to
-      const found = { text: sentence(text(newest)), minutes: times.length, lastAt: utc(newest.to), isPresent }
-      return [{ name, severity, suggestion, alert, ...found }]
+      return {
+        name,
+        severity,
+        suggestion,
+        alert,
+        /** A sentence with its full stop, from the newest minute in which it was found. */
+        text: sentence(text(newest)),
+        /** Number of minutes of the range in which it was found. */
+        minutes: times.length,
+        /** When the newest of these minutes ended. */
+        lastAt: utc(newest.to),
+        isPresent: newest.to === minutes[0]?.to,
+      }
     })
     .toSorted(
       (a, b) =>
         Number(b.isPresent) - Number(a.isPresent) ||
         ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity) ||
-        causeOf(a) - causeOf(b),
+        causeOf(a.name) - causeOf(b.name),
     )
 
-interface MinuteFinding extends Pick<MonlogFinding, 'name' | 'severity' | 'suggestion' | 'alert'> {
+interface MinuteFinding {
+  readonly name: string
+  readonly severity: 'info' | 'warning' | 'critical'
+  readonly suggestion: string
+  /** The alert on the same condition, which has a runbook; null if there is none. */
+  readonly alert: string | null
   readonly when: (one: Minute) => boolean
   readonly text: (one: Minute) => string
 }
@@ -251,7 +247,7 @@ const networkSpan = (to: number, readFrom: number): string => {
   return read === 1 ? 'one minute' : `${read} minutes`
 }
 
-const causeOf = ({ name }: MonlogFinding): number => {
+const causeOf = (name: string): number => {
   const at = CAUSES.indexOf(name)
   return at < 0 ? CAUSES.length : at
 }

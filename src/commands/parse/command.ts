@@ -28,11 +28,9 @@ Examples:
   load: () => parseInput,
 })
 
-const parseInput = async ({
-  io,
-  exit,
-  options,
-}: ActionContext<{ readonly format: string; readonly file?: string }>): Promise<void> => {
+type ParseContext = ActionContext<{ readonly format: string; readonly file?: string }>
+
+const parseInput = async ({ io, exit, options }: ParseContext): Promise<void> => {
   const { format: name, file } = options
   const format = formats.find((candidate) => candidate.name === name)
   if (!format) return

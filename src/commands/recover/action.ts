@@ -3,22 +3,17 @@ import { RESTART_MS } from '../../health/restart-window.ts'
 import { diagnose, plannedRestart, recoveryLine } from '../../health/diagnosis.ts'
 import type { RecoveryAdvice } from '../../health/recovery.ts'
 import { verdictLine } from '../../terminal/diagnosis.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { unlessInterrupted, type ActionContext } from '../../terminal/io.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import type { Tone } from '../../domain/health.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { wrap, type Style } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
-export const recover = async (context: ActionContext<ConfigOptions & OutputOptions>): Promise<void> => {
-  const { io, exit, options } = context
-  const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
-  if (!data) return
-  const { snapshot } = data
+export const recover = async ({ io, exit, config, gather, print }: ConfiguredContext<object>): Promise<void> => {
+  const snapshot = await gather(() => readSnapshot(io, config))
   const diagnosis = diagnose(snapshot)
   const { recovery, word, sentence } = diagnosis
   const restart = plannedRestart(diagnosis, snapshot)
-  printResult(context, {
+  print({
     document: () => ({
       at: new Date(snapshot.at).toISOString(),
       origin: snapshot.origin,
@@ -29,9 +24,7 @@ export const recover = async (context: ActionContext<ConfigOptions & OutputOptio
     lines: (style) => [
       verdictLine(diagnosis, style),
       ...renderAdvice(recovery, style),
-      ...(restart
-        ? ['', ...wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${restart.summary}.`, style)]
-        : []),
+      ...(restart ? ['', ...style.wrap(`A planned restart of ${shortDuration(RESTART_MS)}: ${restart.summary}.`)] : []),
     ],
   })
   exit(recovery.exitCode)
@@ -39,7 +32,7 @@ export const recover = async (context: ActionContext<ConfigOptions & OutputOptio
 
 const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
   const { path, why, steps, notNow, sources, runbook } = advice
-  const [first = '', ...rest] = wrap(recoveryLine(advice), style)
+  const [first = '', ...rest] = style.wrap(recoveryLine(advice))
   return [
     style.paint(TONES[path] ?? 'bad', first),
     ...rest,
@@ -71,10 +64,8 @@ const section = (title: string, texts: readonly string[], style: Style): readonl
 const item = (mark: string, text: string, style: Style): readonly string[] => {
   const indent = ' '.repeat(mark.length + 3)
   const [, sentence = text, command] = /^(.*): `([^`]+)`$/s.exec(text) ?? []
-  const [first = '', ...rest] = wrap(command === undefined ? sentence : `${sentence}:`, style, indent)
   return [
-    `  ${mark} ${first.trimStart()}`,
-    ...rest,
+    ...style.marked(`  ${mark} `, command === undefined ? sentence : `${sentence}:`, indent),
     ...(command === undefined ? [] : [`${indent}  ${style.paint('strong', command)}`]),
   ]
 }

@@ -1,9 +1,8 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 
 /** `chain-agent recover`: the recovery procedure that the node needs now. It advises and never acts. */
-export const recoverCommand = defineCommand({
-  options: (command) => configOptions(command).option('--json', 'as JSON'),
+export const recoverCommand = defineConfigured({
+  json: 'as JSON',
   help: `It advises and never acts: you decide whether to run the commands it shows. Its
 data comes from the running agent or, if no agent answers, from the node itself.
 

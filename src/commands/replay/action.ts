@@ -1,25 +1,23 @@
 import { count, duration, figure, utc } from '../../core/format.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { clockTime, replay } from './replay.ts'
-import { type Firing, type Incident, incidentsOf, lastedText, SEVERITY_TONES } from './firings.ts'
+import { type Firing, type Incident, incidentsOf, lastedText } from './firings.ts'
+import { SEVERITY_TONES } from '../../domain/health.ts'
 import { recordingOf } from '../ledger/ledger.ts'
-import { nodeConfigOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { reportInterrupted, type CommandContext, sourceContext } from '../../terminal/io.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { INCOMPLETE, InterruptedError } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { wrap, type Style } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 
-interface ReplayCommandOptions extends ConfigOptions, OutputOptions {
+interface ReplayCommandOptions {
   readonly since?: number
   readonly until?: number
   readonly file?: string
   readonly services?: string
 }
 
-export const replayJournal = async (context: CommandContext<ReplayCommandOptions>): Promise<void> => {
-  const { io, exit, options, command } = context
-  const { config } = nodeConfigOf(io, options)
+export const replayJournal = async (context: ConfiguredContext<ReplayCommandOptions>): Promise<void> => {
+  const { io, exit, options, command, config, host, print } = context
   const { since, until, file } = options
   const known = Object.keys(config.services.units)
   const services = options.services?.split(',').map((name) => name.trim()) ?? known
@@ -34,31 +32,25 @@ export const replayJournal = async (context: CommandContext<ReplayCommandOptions
   }
   const progress = createProgress(io)
   const startedAt = io.clock.elapsed()
-  let report: ReplayReport
-  try {
-    report = await replay({
-      config,
-      ...sourceContext(io),
-      recording: recordingOf(io, file),
-      since,
-      until,
-      services: new Set(services),
-      onProgress: (at, entries) => {
-        progress.show(`Replaying: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
-      },
+  const report = await replay({
+    ...host,
+    recording: recordingOf(io, file),
+    since,
+    until,
+    services: new Set(services),
+    onProgress: (at, entries) => progress.show(`Replaying: ${new Date(at).toISOString()}, ${figure(entries)} lines`),
+  })
+    .catch((error: unknown) => {
+      throw io.signal.aborted ? new InterruptedError() : error
     })
-  } catch (error) {
-    if (!io.signal.aborted) throw error
-    reportInterrupted(io, exit, { hasOutput: false })
-    return
-  } finally {
-    progress.end()
+    .finally(progress.end)
+  if (!report.isWhole) {
+    if (report.entries === 0) throw new InterruptedError()
+    io.stderr.write(`${INCOMPLETE}\n`)
   }
-  if (!report.isWhole) reportInterrupted(io, exit, { hasOutput: report.entries > 0 })
-  if (!report.isWhole && report.entries === 0) return
   const incidents = incidentsOf(report.firings)
   const summary = { ...report, incidents, tookMs: io.clock.elapsed() - startedAt }
-  printResult({ io, options }, { document: () => replayAsJson(summary), lines: (style) => replayPage(summary, style) })
+  print({ document: () => replayAsJson(summary), lines: (style) => replayPage(summary, style) })
   exit(incidents.length === 0 && report.isWhole ? 0 : 1)
 }
 
@@ -77,15 +69,13 @@ const replayPage = (result: ReplaySummary, style: Style): readonly string[] => {
   const { incidents, isWhole } = result
   const width = Math.max(0, ...incidents.flatMap(({ firings }) => firings.map((one) => nameOf(one).length)))
   return [
-    ...wrap(headline(result), style).map((line) =>
-      style.paint(incidents.length === 0 && isWhole ? 'good' : 'strong', line),
-    ),
+    ...style.paragraph(incidents.length === 0 && isWhole ? 'good' : 'strong', headline(result)),
     ...incidents.flatMap(({ firings }) => [
       '',
       ...firings.flatMap((firing, at) => rowOf(firing, { ...result, isFirst: at === 0, width }, style)),
     ]),
     '',
-    ...notesOf(result).flatMap((note) => wrap(note, style).map((line) => style.paint('quiet', line))),
+    ...notesOf(result).flatMap((note) => style.paragraph('quiet', note)),
   ]
 }
 
@@ -108,10 +98,9 @@ const rowOf = (firing: Firing, { isFirst, to, width, clockOffsets }: RowContext,
   const { severity, beganAt, summary } = firing
   const tone = SEVERITY_TONES[severity]
   const head = `${utc(clockTime(beganAt, clockOffsets))}  ${lastedText(firing, to).padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
-  const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
-  if (style.width === undefined) return [`${sign} ${head}  ${summary}`]
-  const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
-  return [sign + first.slice(1), ...more, ...wrap(summary, style, '    ')]
+  const sign = `${isFirst ? style.paint(tone, style.sign(tone)) : ' '} `
+  if (style.width === undefined) return [`${sign}${head}  ${summary}`]
+  return [...style.marked(sign, head.trimEnd(), '  '), ...style.wrap(summary, '    ')]
 }
 
 /** An event that is not an alert has no name. */

@@ -1,19 +1,16 @@
-import { Option } from 'commander'
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
 
 /** `chain-agent replay`: which alerts would have fired, and when. */
-export const replayCommand = defineCommand({
+export const replayCommand = defineConfigured({
+  needsNode: true,
+  json: 'as JSON',
   options: (command, { clock }) =>
-    configOptions(command)
+    command
       .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(clock))
       .option('-U, --until <moment>', 'end (default: now)', readTime(clock))
-      .addOption(
-        new Option('--file <file>', 'read a recording instead of the journal of this host; - for standard input'),
-      )
-      .option('--services <names>', 'only these services: bft,execution,ledger-tail,rpc')
-      .option('--json', 'as JSON'),
+      .option('--file <file>', 'read a recording instead of the journal of this host; - for standard input')
+      .option('--services <names>', 'only these services: bft,execution,ledger-tail,rpc'),
   help: `Runs the collectors of the agent on past journal entries. Every 15 seconds of
 that time it evaluates the alert rules of the agent that need only the journal.
 Entries are evaluated in the order in which they were written; a step of the

@@ -6,7 +6,7 @@ import { renderTemplate } from '../../health/promql/template.ts'
 import { descriptionOf } from '../../health/rules/render.ts'
 import { addressOf, type RuleSeverity } from '../../health/rules/rule.ts'
 import { duration } from '../../core/format.ts'
-import type { Tone } from '../../domain/health.ts'
+import { FINDING_SEVERITIES } from '../../domain/health.ts'
 import { minute } from '../../core/units.ts'
 
 /** An alert that would have fired. Times are milliseconds since the epoch, on a clock that only increases. */
@@ -133,37 +133,20 @@ const subjectOf = (labels: Labels): string =>
     .flatMap(([label, value]) => (COMMON_LABELS.has(label) ? [] : [value]))
     .join(' ')
 
-const SEVERITIES: readonly RuleSeverity[] = ['critical', 'warning', 'info']
-
-export const SEVERITY_TONES: Readonly<Record<RuleSeverity, Tone>> = {
-  critical: 'bad',
-  warning: 'notice',
-  info: 'quiet',
-  none: 'quiet',
-}
-
 /** 0 is the most severe. */
-export const rank = (severity: RuleSeverity): number => SEVERITIES.indexOf(severity)
+export const rank = (severity: RuleSeverity): number => FINDING_SEVERITIES.findIndex((one) => one === severity)
 
 /** Its duration; for one that still fires, until `now`. */
 export const lastedText = ({ beganAt, endedAt }: Pick<Firing, 'beganAt' | 'endedAt'>, now: number): string =>
   endedAt === null ? `${duration(now - beganAt)}, firing` : duration(endedAt - beganAt)
 
-/** Alerts that began close together: most likely one cause and its consequences. */
-export interface Incident {
-  readonly severity: RuleSeverity
-  readonly beganAt: number
-  /** When the last of them ended; null if one still fired at the end of the recording. */
-  readonly endedAt: number | null
-  /** Most severe first; one for each alert and subject. */
-  readonly firings: readonly Firing[]
-}
+export type Incident = ReturnType<typeof incidentOf>
 
 /** A firing that begins within this time after the previous one belongs to the same incident. */
 const TOGETHER_MS = 5 * minute
 
 /** Groups firings, which must be sorted by the time at which they began, into incidents. */
-export const incidentsOf = (firings: readonly Firing[]): readonly Incident[] => {
+export const incidentsOf = (firings: readonly Firing[]) => {
   const groups: Firing[][] = []
   let latest = -Infinity
   for (const firing of firings) {
@@ -175,12 +158,15 @@ export const incidentsOf = (firings: readonly Firing[]): readonly Incident[] => 
   return groups.map(incidentOf)
 }
 
-const incidentOf = (group: readonly Firing[]): Incident => {
+/** Alerts that began close together: most likely one cause and its consequences. */
+const incidentOf = (group: readonly Firing[]) => {
   const merged = mergeSeverities(group).toSorted((a, b) => rank(a.severity) - rank(b.severity) || a.beganAt - b.beganAt)
   return {
     severity: merged[0]?.severity ?? 'info',
     beganAt: Math.min(...group.map(({ beganAt }) => beganAt)),
+    /** When the last of them ended; null if one still fired at the end of the recording. */
     endedAt: latestEnd(group),
+    /** Most severe first; one for each alert and subject. */
     firings: merged,
   }
 }

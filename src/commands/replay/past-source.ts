@@ -13,36 +13,8 @@ import {
 import { createPrefix } from '../../sources/prefix.ts'
 import { type ClockStep, compareOrder, createTimeline, type PlacedEntry } from '../../sources/journal-order.ts'
 
-/** What was read in a step: a batch for each listener, and the clock of the host after it. */
-interface ReadEntries extends Pick<TakenEntries, 'steps' | 'offset'> {
-  readonly batches: readonly EntryBatch<JournalEntry>[]
-}
-
-/** Reads past entries step by step. Its times only increase. */
-interface ReplayReader {
-  /** Time of the next entry of any listener; null after the last. */
-  next(): Promise<number | null>
-  /** The entries up to a time for each listener, in the order of the listeners. */
-  readUntil(until: number): Promise<ReadEntries>
-  /** The next few entries. */
-  peek(): Promise<readonly JournalEntry[]>
-  /** Whether the recording has no entry of any unit between two times of the host's clock. */
-  hasNoEntries(from: number, to: number): Promise<boolean>
-  close(): Promise<void>
-}
-
 /** Source of past entries: the journal of this host, or a file. Times are milliseconds since the epoch. */
-export interface PastSource {
-  /** The name prefix of the units. */
-  readonly prefix: string
-  /** What journalctl prints on stderr for --grep; empty if it can filter by patterns. */
-  readonly grepStderr: string
-  readonly from: number
-  /** Null if it ends with its last entry. */
-  readonly to: number | null
-  /** Opens a reader for listeners with these journalctl arguments. */
-  open(matches: readonly (readonly string[])[]): ReplayReader
-}
+export type PastSource = Awaited<ReturnType<typeof openJournal | typeof openFile>>
 
 interface OpenJournalOptions {
   readonly exec: Exec
@@ -55,7 +27,7 @@ interface OpenJournalOptions {
 }
 
 /** Opens the journal of this host, with one journalctl per listener, which filters the entries. */
-export const openJournal = async (options: OpenJournalOptions, signal: AbortSignal): Promise<PastSource> => {
+export const openJournal = async (options: OpenJournalOptions, signal: AbortSignal) => {
   const { exec, path, since, until } = options
   const parts = { exec, parse: parseJournalEntry }
   const readNewest = createNewestEntryReader(parts)
@@ -64,20 +36,26 @@ export const openJournal = async (options: OpenJournalOptions, signal: AbortSign
   const probe = { command: 'journalctl', args: ['-n', '0', '--grep=.'], answers: [0, 1] }
   const { stderr } = await exec.run(probe, signal)
   return {
+    /** The name prefix of the units. */
     prefix: word,
+    /** What journalctl prints on stderr for --grep; empty if it can filter by patterns. */
     grepStderr: stderr,
     from: since,
+    /** Null if it ends with its last entry. */
     to: until,
-    open: (matches) => {
+    /** Opens a reader for listeners with these journalctl arguments. Its times only increase. */
+    open: (matches: readonly (readonly string[])[]) => {
       const buffer = createBufferedEntries(matches.map((match) => readPast({ match, since, until }, signal)))
       return {
         ...buffer,
-        readUntil: async (to) => {
+        /** A batch with the entries up to a time for each listener, and the clock of the host after it. */
+        readUntil: async (to: number) => {
           const { entries, ...clock } = await buffer.take(to)
           const unreadable = buffer.takeUnreadable()
           return { ...clock, batches: entries.map((some, at) => ({ entries: some, unreadable: unreadable[at] ?? 0 })) }
         },
-        hasNoEntries: async (from, to) => {
+        /** Whether the recording has no entry of any unit between two times of the host's clock. */
+        hasNoEntries: async (from: number, to: number) => {
           const [begin, end] = [from + second, to - second].map((at) => (at / second).toFixed(3))
           const range = [`--since=@${begin}`, `--until=@${end}`]
           return (await readNewest(range, signal)) === undefined
@@ -87,10 +65,8 @@ export const openJournal = async (options: OpenJournalOptions, signal: AbortSign
   }
 }
 
-interface OpenFileOptions {
+interface OpenFileOptions extends Pick<OpenJournalOptions, 'prefix'> {
   readonly recording: Recording
-  /** The configured prefix, or `auto`. */
-  readonly prefix: string
   readonly since: number | undefined
   readonly until: number | undefined
 }
@@ -99,7 +75,7 @@ interface OpenFileOptions {
 const MAX_PREFIX_ENTRIES = 20_000
 
 /** Opens a recording. It is read once, and filtered for each listener like journalctl would. */
-export const openFile = async (options: OpenFileOptions): Promise<PastSource> => {
+export const openFile = async (options: OpenFileOptions) => {
   const { recording, prefix, since = -Infinity, until } = options
   const batches = within(readRecording(recording, parseJournalEntry), since, until ?? Infinity)
   const first: EntryBatch<JournalEntry>[] = []
@@ -121,11 +97,11 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
     grepStderr: '',
     from: Number.isFinite(since) ? Math.max(since, from) : from,
     to: null,
-    open: (matches) => {
+    open: (matches: readonly (readonly string[])[]) => {
       const predicates = matches.map(createJournalMatch)
       return {
         ...buffer,
-        readUntil: async (to) => {
+        readUntil: async (to: number) => {
           const { entries, ...clock } = await buffer.take(to)
           const [unreadable = 0] = buffer.takeUnreadable()
           const ofListeners = predicates.map((isOurs, at) => ({
@@ -193,16 +169,6 @@ export const createJournalMatch = (match: readonly string[]): ((entry: JournalEn
     (grep === undefined || grep.test(entry.message ?? ''))
 }
 
-/** Entries of a step of the replay. */
-export interface TakenEntries {
-  /** By source. */
-  readonly entries: readonly (readonly JournalEntry[])[]
-  /** The entries after which the clock of the host had been set. */
-  readonly steps: readonly (PlacedEntry & { readonly step: ClockStep })[]
-  /** What the clock shows in addition to the time of the replay; undefined before the first entry. */
-  readonly offset: number | undefined
-}
-
 /** Entries that peek() returns at least from each source, if there are so many. */
 const PEEK_ENTRIES = 3000
 
@@ -238,7 +204,7 @@ export const createBufferedEntries = (sources: readonly Batches[]) => {
       return findHead()?.placed.elapsed ?? null
     },
     /** Removes and returns the entries up to a time, including older ones that were recorded late. */
-    take: async (until: number): Promise<TakenEntries> => {
+    take: async (until: number) => {
       const entries: JournalEntry[][] = queues.map(() => [])
       const steps: (PlacedEntry & { readonly step: ClockStep })[] = []
       for (;;) {
@@ -254,7 +220,14 @@ export const createBufferedEntries = (sources: readonly Batches[]) => {
         queues[index]?.shift()
         head = undefined
       }
-      return { entries, steps, offset }
+      return {
+        /** By source. */
+        entries,
+        /** The entries after which the clock of the host had been set. */
+        steps,
+        /** What the clock shows in addition to the time of the replay; undefined before the first entry. */
+        offset,
+      }
     },
     /** The next entries of each source, without removing them. */
     peek: async (): Promise<readonly JournalEntry[]> => (await Promise.all(queues.map((queue) => queue.peek()))).flat(),
@@ -266,6 +239,8 @@ export const createBufferedEntries = (sources: readonly Batches[]) => {
     },
   }
 }
+
+export type TakenEntries = Awaited<ReturnType<ReturnType<typeof createBufferedEntries>['take']>>
 
 /** The entries of one source. */
 const createQueue = (batches: Batches) => {

@@ -100,7 +100,10 @@ const replayEntries = async (options: ReplayOptions, source: PastSource, ownKey:
   const journal = createReplayJournal()
   const ending = new AbortController()
   setMaxListeners(100, ending.signal)
-  const tracker = createBootTracker({ config, prefix: source.prefix, serviceRuns, firings })
+  const units = Object.entries(config.services.units).map(
+    ([service, unit]) => [unit.replaceAll('{prefix}', source.prefix), service] as const,
+  )
+  const tracker = createBootTracker(new Map(units), serviceRuns, firings)
   const board = new Board(clock, tracker.notice)
   const timers = Object.keys(config.services.timers)
   const samples = (): readonly Sample[] => {
@@ -226,18 +229,8 @@ const reportDuplicate = (message: string): never => {
   throw new Error(`Could not evaluate the rules: ${message}`)
 }
 
-interface BootTrackerDependencies {
-  readonly config: Config
-  readonly prefix: string
-  readonly serviceRuns: ServiceRuns
-  readonly firings: FiringLog
-}
-
 /** Tracks what collectors do not: the boots of the host, the services that have entries, and the text of trouble lines. */
-const createBootTracker = ({ config, prefix, serviceRuns, firings }: BootTrackerDependencies) => {
-  const services = new Map(
-    Object.entries(config.services.units).map(([service, unit]) => [unit.replaceAll('{prefix}', prefix), service]),
-  )
+const createBootTracker = (services: ReadonlyMap<string, string>, serviceRuns: ServiceRuns, firings: FiringLog) => {
   const withEntries = new Set<string>()
   const boots = new Set<string>()
   const states = new Map<string, string>()

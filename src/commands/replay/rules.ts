@@ -9,19 +9,11 @@ import {
   type SampleIndex,
 } from '../../core/metric.ts'
 import { compilePromql, type SeriesRange } from '../../health/promql/evaluate.ts'
-import type { Labels, StoredSample } from '../../health/promql/series.ts'
+import type { StoredSample } from '../../health/promql/series.ts'
 import { ruleSet } from '../../health/rules/index.ts'
 import { addressOf } from '../../health/rules/rule.ts'
 import { agentMetrics, chapters } from '../../metrics.ts'
 import type { ServiceRuns } from './collectors.ts'
-
-interface ProvidedSeries {
-  readonly name: string
-  /** The only series of the metric; without it, all of them. */
-  readonly labels?: Labels
-}
-
-const named = (names: readonly ReadingName[]): readonly ProvidedSeries[] => names.map((name) => ({ name }))
 
 /** The collectors that the replay runs. */
 const REPLAYED = ['lifecycle', 'ledger', 'consensus', 'execution', 'logs', 'derived'] as const
@@ -46,15 +38,15 @@ const LOGGED_EVENTS_METRIC: CounterName = 'chain_consensus_messages_total'
 const seriesNames = ([name, { type }]: readonly [string, Pick<MetricDefinition, 'type'>]): readonly string[] =>
   type === 'histogram' ? ['_bucket', '_count', '_sum'].map((suffix) => `${name}${suffix}`) : [name]
 
-const PROVIDED: readonly ProvidedSeries[] = [
-  ...REPLAYED.flatMap((name) => Object.entries(COLLECTORS[name].metrics).flatMap(seriesNames))
-    .filter((name) => !NOT_IN_ENTRIES.has(name))
-    .map((name) => ({ name })),
+const PROVIDED: readonly string[] = [
+  ...REPLAYED.flatMap((name) => Object.entries(COLLECTORS[name].metrics).flatMap(seriesNames)).filter(
+    (name) => !NOT_IN_ENTRIES.has(name),
+  ),
   // The other metrics of the agent itself describe the process that runs, not the replayed time.
-  { name: 'chain_agent_lines_total' },
-  { name: 'chain_agent_journal_last_entry_timestamp_seconds' },
-  // Derived from entries: journal-samples.ts.
-  ...named([
+  'chain_agent_lines_total',
+  'chain_agent_journal_last_entry_timestamp_seconds',
+  // Derived from entries: journalSamples.
+  ...([
     'chain_host_boot_timestamp_seconds',
     'chain_rpc_block_number',
     'chain_rpc_last_advance_timestamp_seconds',
@@ -62,8 +54,7 @@ const PROVIDED: readonly ProvidedSeries[] = [
     'chain_service_expected',
     'chain_service_partial_restart',
     'chain_service_start_timestamp_seconds',
-  ]),
-  ...LOGGED_EVENTS.map((event) => ({ name: 'chain_native_events_total', labels: { event } })),
+  ] satisfies readonly ReadingName[]),
 ]
 
 /**
@@ -71,14 +62,14 @@ const PROVIDED: readonly ProvidedSeries[] = [
  * the report on the database, the RPC and the metrics of consensus are its second source, a unit that has entries
  * exists, and the role decides only about the RPC, which has no entries.
  */
-const OPTIONAL = named([
+const OPTIONAL: readonly ReadingName[] = [
   'chain_storage_used_ratio',
   'chain_storage_chunks',
   'chain_service_state',
   'chain_node_role',
   'chain_rpc_block_timestamp_seconds',
   'chain_native_start_active',
-])
+]
 
 /**
  * Selects the rules that the journal can decide: every series that the rule reads, directly or through recording rules,
@@ -94,7 +85,10 @@ export const selectReplayRules = () => {
     const missing = compiled.reads.flatMap((read) => {
       const recorded = [...missingOf].filter(([name]) => read.matches(name))
       if (recorded.length > 0) return recorded.flatMap(([, ranges]) => ranges)
-      return [...PROVIDED, ...OPTIONAL].some(({ name, labels }) => read.matches(name, labels)) ? [] : [read]
+      const isProvided =
+        [...PROVIDED, ...OPTIONAL].some((name) => read.matches(name)) ||
+        LOGGED_EVENTS.some((event) => read.matches('chain_native_events_total', { event }))
+      return isProvided ? [] : [read]
     })
     if (missing.length === 0) reads.push(...compiled.reads)
     return missing

@@ -1,15 +1,12 @@
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { nodeConfigOf } from '../../terminal/config.ts'
-import { type ActionContext, unlessInterrupted, sourceContext, UsageError, type Io } from '../../terminal/io.ts'
-import { createProgress } from '../../terminal/progress.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { pairs, type Style, wrap } from '../../terminal/style.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { UsageError, type Io } from '../../terminal/io.ts'
+import type { Style } from '../../terminal/style.ts'
 import { duration, figure, utc, share, count, joinList } from '../../core/format.ts'
 import { toApiJson } from '../../core/json.ts'
 import { day, second } from '../../core/units.ts'
 import { classCounts, coverage, rewardText, totalsOf, outcomeSoFar, type Duties, type Known } from '../duties/action.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
-import { readReport, type Report, type Availability, type Restarts, type Rewards } from './report.ts'
+import { readReport, type Report, type Availability, type Incidents, type Restarts, type Rewards } from './report.ts'
 import { deliveryState, isAcceptedAlert } from '../../outbound/outbox.ts'
 import type { Config } from '../../config/schema.ts'
 import { countedCauses, diagnose } from '../../health/diagnosis.ts'
@@ -21,40 +18,26 @@ import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { type Incident, lastedText } from '../replay/firings.ts'
 
-interface ReportCommandOptions extends ConfigOptions, OutputOptions {
+interface ReportCommandOptions {
   readonly since?: number
   readonly send?: boolean
 }
 
-export const showReport = async ({ io, exit, options }: ActionContext<ReportCommandOptions>): Promise<void> => {
-  const { config } = nodeConfigOf(io, options)
+export const showReport = async (context: ConfiguredContext<ReportCommandOptions>): Promise<void> => {
+  const { io, exit, options, config, host, gather, print } = context
   if (options.send && config.alertmanagers.urls.length === 0)
     throw new UsageError('There is no Alertmanager to send the report to: set alertmanagers.urls.')
-  const progress = createProgress(io)
-  const done = await unlessInterrupted(io, exit, async () => {
-    const { snapshot } = await readSnapshot(io, options)
-    const report = await readReport(
-      {
-        config,
-        ...sourceContext(io),
-        since: options.since ?? io.clock.now() - 7 * day,
-        onProgress: (blocks) => {
-          progress.show(`${figure(blocks)} blocks`)
-        },
-      },
-      snapshot,
-    )
-    return { report, sent: options.send ? await sendReport(io, config, digestOf(report, snapshot)) : null }
-  }).finally(progress.end)
-  if (!done) return
-  const { report, sent } = done
-  printResult(
-    { io, options },
-    {
-      document: () => toApiJson({ ...reportAsJson(report), ...(sent && { sent }) }),
-      lines: (style) => [...reportPage(report, style), ...(sent ? sentLines(sent, style) : [])],
-    },
-  )
+  const { report, sent } = await gather(async (show) => {
+    const snapshot = await readSnapshot(io, config)
+    const since = options.since ?? io.clock.now() - 7 * day
+    const onProgress = (blocks: number) => show(`${figure(blocks)} blocks`)
+    const read = await readReport({ ...host, since, onProgress }, snapshot)
+    return { report: read, sent: options.send ? await sendReport(io, config, digestOf(read, snapshot)) : null }
+  })
+  print({
+    document: () => toApiJson({ ...reportAsJson(report), ...(sent && { sent }) }),
+    lines: (style) => [...reportPage(report, style), ...(sent ? sentLines(sent, style) : [])],
+  })
   // Those of a cluster send each other what one of them has accepted.
   exit(sent === null || Object.values(sent).includes('accepted') ? 0 : 1)
 }
@@ -62,7 +45,7 @@ export const showReport = async ({ io, exit, options }: ActionContext<ReportComm
 const sentLines = (sent: Readonly<Record<string, string>>, style: Style): readonly string[] => [
   '',
   'Sent to Alertmanager:',
-  ...pairs(Object.entries(sent), style),
+  ...style.pairs(Object.entries(sent)),
 ]
 
 const reportAsJson = (report: Report) => {
@@ -116,16 +99,11 @@ const reportPage = (report: Report, style: Style): readonly string[] => {
     ['rewards', known(rewards, rewardsText)],
   ]
   return [
-    ...wrap(`REPORT: ${utc(from)} to ${utc(to)}, ${duration(to - from)}`, style).map((line) =>
-      style.paint('strong', line),
-    ),
+    ...style.paragraph('strong', `REPORT: ${utc(from)} to ${utc(to)}, ${duration(to - from)}`),
     '',
-    ...pairs(rows, style),
+    ...style.pairs(rows),
     ...(incidents.value?.incidents.length ? ['', 'Incidents:'] : []),
-    ...pairs(
-      (incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), incidentLabel(one, to)]),
-      style,
-    ),
+    ...style.pairs((incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), incidentLabel(one, to)])),
   ]
 }
 
@@ -234,7 +212,7 @@ const restartText = ({ fromAt, runs }: Restarts): string => {
 const NO_INCIDENT = 'no incident'
 
 /** `1 critical and 2 warning incidents`, or `no incident` */
-const incidentCounts = ({ incidents }: NonNullable<Report['incidents']['value']>): string => {
+const incidentCounts = ({ incidents }: Incidents): string => {
   const counts = (['critical', 'warning'] as const).flatMap((severity) => {
     const found = incidents.filter((one) => one.severity === severity).length
     return found === 0 ? [] : [`${figure(found)} ${severity}`]
@@ -242,7 +220,7 @@ const incidentCounts = ({ incidents }: NonNullable<Report['incidents']['value']>
   return counts.length === 0 ? NO_INCIDENT : `${joinList(counts)} incident${incidents.length === 1 ? '' : 's'}`
 }
 
-const incidentText = (value: NonNullable<Report['incidents']['value']>): string =>
+const incidentText = (value: Incidents): string =>
   `${incidentCounts(value)}; events from ${value.fromAt === null ? 'now on' : utc(value.fromAt)}`
 
 /** `critical, 4 min: ChainServiceDown bft` */

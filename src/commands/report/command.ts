@@ -1,14 +1,14 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readTime } from '../../terminal/option-values.ts'
 
 /** `chain-agent report`: availability, missed rounds, restarts, incidents, disk, versions, rewards. */
-export const reportCommand = defineCommand({
+export const reportCommand = defineConfigured({
+  needsNode: true,
+  json: 'as JSON',
   options: (command, { clock }) =>
-    configOptions(command)
+    command
       .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 7d)', readTime(clock))
-      .option('--send', 'also send it, in seven lines, to each of alertmanagers.urls')
-      .option('--json', 'as JSON'),
+      .option('--send', 'also send it, in seven lines, to each of alertmanagers.urls'),
   help: `Sources:
   availability  time with a block of at most 30 s, saved by the agent by the
                 hour, for 31 days; an estimate of the delegation programme's

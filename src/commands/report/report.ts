@@ -9,79 +9,32 @@ import { lowestFreeRatio } from '../../health/facts.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
-import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createOldestEntryReader } from '../../sources/journal.ts'
-import { createPrefix } from '../../sources/prefix.ts'
 import {
+  asKnown,
+  asUnknown,
   attempt,
-  type Duties,
   type DutiesOptions,
   isFiring,
-  type Known,
   readDuties,
   withoutSince,
 } from '../duties/action.ts'
 import { type Events, readEvents } from '../events/events.ts'
-import { type Incident, incidentsOf, type Firing, rank } from '../replay/firings.ts'
+import { incidentsOf, type Firing, rank } from '../replay/firings.ts'
+import { withHost } from '../shared/with-host.ts'
 
-/** The time with a fresh block, as the agent has saved it by the hour. Times are in milliseconds. */
-export interface Availability {
-  /** The hours begin there, in milliseconds since the epoch. */
-  readonly fromAt: number
-  /** The first hour that was recorded: a new installation has fewer than the interval. */
-  readonly recordedFrom: number
-  readonly objective: number
-  readonly known: number
-  readonly fresh: number
-}
-
-interface Restart {
-  readonly service: string
-  /** When it started or exited, in milliseconds since the epoch. */
-  readonly at: number
-  /** The result of an exit, as systemd reports it; null for a start. */
-  readonly result: string | null
-}
-
-export interface Restarts {
-  /** The journal has entries from then on, in milliseconds since the epoch. */
-  readonly fromAt: number
-  readonly runs: readonly Restart[]
-}
-
-export interface Incidents {
-  /** The agent has stored events from then on, in milliseconds since the epoch. */
-  readonly fromAt: number | null
-  readonly incidents: readonly Incident[]
-}
-
-export interface Report {
-  readonly from: number
-  readonly to: number
-  readonly availability: Known<Availability>
-  readonly duties: Known<Duties>
-  readonly restarts: Known<Restarts>
-  readonly incidents: Known<Incidents>
-  readonly disk: ReturnType<typeof diskOf>
-  readonly versions: ReturnType<typeof versionsOf>
-  readonly rewards: Known<Rewards>
-}
-
-export interface Rewards {
-  /** Their epochs: those that the agent measured in the interval. */
-  readonly firstEpoch: bigint
-  readonly lastEpoch: bigint
-  /** In wei. */
-  readonly pool: bigint
-  /** Null at a commission of 100 %, at which it cannot be computed. */
-  readonly commission: bigint | null
-}
+export type Report = Awaited<ReturnType<typeof readReport>>
+type Value<Part extends 'availability' | 'restarts' | 'incidents' | 'rewards'> = NonNullable<Report[Part]['value']>
+export type Availability = Value<'availability'>
+export type Restarts = Value<'restarts'>
+export type Incidents = Value<'incidents'>
+export type Rewards = Value<'rewards'>
 
 type EpochRewards = NonNullable<Readings['staking']>['rewards']
 
 /** What is known of the interval from the journal and from what the agent has saved. */
-export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot): Promise<Report> => {
+export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot) => {
   const { clock, since } = options
   const to = clock.now()
   const duties = await attempt(() => readDuties(options))
@@ -92,46 +45,41 @@ export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot)
     availability: await readAvailability(options),
     duties,
     restarts: await attempt(() => readRestarts(options, to)),
-    incidents: events.value === null ? events : { value: incidentsIn(events.value, since), unknownBecause: null },
+    incidents: events.value === null ? events : asKnown(incidentsIn(events.value, since)),
     disk: diskOf(snapshot),
     versions: versionsOf(snapshot, events.value?.events.filter(({ at }) => at >= since) ?? null),
     rewards: rewardsIn(snapshot.readings.staking?.rewards, since),
   }
 }
 
-const readAvailability = async ({ config, since }: DutiesOptions): Promise<Known<Availability>> => {
+/** The time with a fresh block, as the agent has saved it by the hour. Times are in milliseconds. */
+const readAvailability = async ({ config, since }: DutiesOptions) => {
   const { directory } = config.state
   const found = await createReadOnlyCheckpoints(directory).open('slo').read()
   if (found.state === 'unreadable')
-    return {
-      value: null,
-      unknownBecause: `slo.json in ${directory} cannot be read: use sudo, or the user of the agent`,
-    }
+    return asUnknown(`slo.json in ${directory} cannot be read: use sudo, or the user of the agent`)
   const hours = found.state === 'saved' ? parseSloHours(found.value) : []
   const fromAt = since - (since % hour)
   const { known, fresh } = sumOfHours(hours, fromAt)
   const first = hours.find(({ from }) => from >= fromAt)
   if (first === undefined || known === 0)
-    return { value: null, unknownBecause: hours.length === 0 ? NOTHING_YET : 'nothing is recorded of this time' }
-  return {
-    value: { fromAt, recordedFrom: first.from, objective: config.health.objective, known, fresh },
-    unknownBecause: null,
-  }
+    return asUnknown(hours.length === 0 ? NOTHING_YET : 'nothing is recorded of this time')
+  // A new installation has recorded fewer hours than the interval.
+  return asKnown({ fromAt, recordedFrom: first.from, objective: config.health.objective, known, fresh })
 }
 
 const NOTHING_YET = 'nothing is recorded yet; the running agent records it every five minutes'
 
 /** Starts and exits of the services, from the entries of systemd. */
-const readRestarts = async (options: DutiesOptions, until: number): Promise<Restarts> => {
-  const { config, clock, path, signal, since } = options
-  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
-  const journal = { exec, parse: parseJournalEntry }
-  try {
-    const units = createUnitNames(createPrefix({ exec, path, configured: config.prefix }))
-    const names = await units.all(config.services.units, signal)
+const readRestarts = (options: DutiesOptions, until: number) =>
+  withHost(options, async (exec, readPrefix) => {
+    const { config, signal, since } = options
+    const journal = { exec, parse: parseJournalEntry }
+    const names = await createUnitNames(readPrefix).all(config.services.units, signal)
     const services = new Map([...names].map(([service, unit]) => [unit, service]))
     const oldest = await createOldestEntryReader(journal)(['_PID=1'], signal)
-    const runs: Restart[] = []
+    /** `at`: when it started or exited. `result`: of an exit, as systemd reports it; null for a start. */
+    const runs: { readonly service: string; readonly at: number; readonly result: string | null }[] = []
     const counted = new Set<string>()
     const range = { match: lifecycleMatch(services.keys()), since, until }
     for await (const { entries } of createJournalRangeReader(journal)(range, signal)) {
@@ -144,17 +92,15 @@ const readRestarts = async (options: DutiesOptions, until: number): Promise<Rest
         counted.add(id)
       }
     }
+    // The journal has entries from then on.
     return { fromAt: Math.max(since, oldest.at), runs }
-  } finally {
-    if (!options.exec) exec.killAll()
-  }
-}
+  })
 
 /** After a restart of the agent, an alert that fires again within this time is the same one. */
 const RESUMED_MS = hour
 
 /** The alerts of at least a warning that the agent has recorded, as incidents. */
-export const incidentsIn = ({ events, oldestAt }: Pick<Events, 'events' | 'oldestAt'>, since: number): Incidents => {
+export const incidentsIn = ({ events, oldestAt }: Pick<Events, 'events' | 'oldestAt'>, since: number) => {
   const open = new Map<string, Firing>()
   const interrupted = new Map<string, Firing>()
   const ended: Firing[] = []
@@ -224,24 +170,23 @@ const versionsOf = ({ readings: { version } }: NodeSnapshot, events: readonly Ev
 })
 
 /** The sum of the epochs that the agent measured completely or in part within the interval. */
-export const rewardsIn = (all: EpochRewards | undefined, since: number): Known<Rewards> => {
-  if (all === undefined) return { value: null, unknownBecause: 'the collector staking has no reading' }
+export const rewardsIn = (all: EpochRewards | undefined, since: number) => {
+  if (all === undefined) return asUnknown('the collector staking has no reading')
   const measured = all.flatMap(({ epoch, pool, commission, toAt }) =>
     epoch === null || pool === null || toAt === null || toAt < since ? [] : [{ epoch, pool, commission }],
   )
   const [first] = measured
   const last = measured.at(-1)
-  if (!first || !last) return { value: null, unknownBecause: 'the agent has measured none in the interval' }
-  return {
-    value: {
-      firstEpoch: first.epoch,
-      lastEpoch: last.epoch,
-      pool: measured.reduce((sum, { pool }) => sum + pool, 0n),
-      commission: measured.reduce<bigint | null>(
-        (sum, { commission }) => (sum === null || commission === null ? null : sum + commission),
-        0n,
-      ),
-    },
-    unknownBecause: null,
-  }
+  if (!first || !last) return asUnknown('the agent has measured none in the interval')
+  return asKnown({
+    firstEpoch: first.epoch,
+    lastEpoch: last.epoch,
+    /** In wei. */
+    pool: measured.reduce((sum, { pool }) => sum + pool, 0n),
+    /** Null at a commission of 100 %, at which it cannot be computed. */
+    commission: measured.reduce<bigint | null>(
+      (sum, { commission }) => (sum === null || commission === null ? null : sum + commission),
+      0n,
+    ),
+  })
 }

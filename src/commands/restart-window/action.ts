@@ -1,9 +1,6 @@
-import { nodeConfigOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
-import { type ActionContext, unlessInterrupted } from '../../terminal/io.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { pairs, type Style, wrap } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import { second } from '../../core/units.ts'
 import { diagnose, NO_WINDOW_IN_FAULT, plannedRestart } from '../../health/diagnosis.ts'
 import { RESTART_MS, RESTART_TONES, type RestartCheck, type RestartWindow } from '../../health/restart-window.ts'
@@ -11,20 +8,15 @@ import { costDocument } from '../../health/sections/agent.ts'
 import { iso } from '../../health/sections/fact.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
-type RestartWindowOptions = ConfigOptions & OutputOptions & { readonly for?: number }
-
-export const showRestartWindow = async (context: ActionContext<RestartWindowOptions>): Promise<void> => {
-  const { io, exit, options } = context
-  nodeConfigOf(io, options)
-  const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
-  if (!data) return
-  const { snapshot } = data
+export const showRestartWindow = async (context: ConfiguredContext<{ readonly for?: number }>): Promise<void> => {
+  const { io, exit, options, config, gather, print } = context
+  const snapshot = await gather(() => readSnapshot(io, config))
   const span = options.for ?? RESTART_MS
   const diagnosis = diagnose(snapshot)
   const answer = plannedRestart(diagnosis, snapshot, span)
   const exitCode = answer?.isSafe === true ? 0 : 1
   const { at, origin } = snapshot
-  printResult(context, {
+  print({
     document: () => ({
       ...diagnosisDocument(diagnosis),
       at: iso(at),
@@ -40,22 +32,19 @@ export const showRestartWindow = async (context: ActionContext<RestartWindowOpti
     lines: (style) =>
       answer
         ? render(answer, style)
-        : [...headLines(diagnosis, style), ...wrap(`RESTART: ${NO_WINDOW_IN_FAULT}.`, style)],
+        : [...headLines(diagnosis, style), ...style.wrap(`RESTART: ${NO_WINDOW_IN_FAULT}.`)],
   })
   exit(exitCode)
 }
 
 const render = ({ isSafe, summary, checks, ownRounds }: RestartWindow, style: Style): readonly string[] => [
-  ...wrap(`RESTART: ${summary}.`, style).map((line) => style.paint(isSafe ? 'good' : 'bad', line)),
+  ...style.paragraph(isSafe ? 'good' : 'bad', `RESTART: ${summary}.`),
   '',
-  ...pairs(
-    [
-      ...checkRows(checks, style),
-      // A cost has no mark.
-      ['own rounds', `${ownRounds.rounds === null ? 'unknown: ' : ''}${ownRounds.summary}`],
-    ],
-    style,
-  ),
+  ...style.pairs([
+    ...checkRows(checks, style),
+    // A cost has no mark.
+    ['own rounds', `${ownRounds.rounds === null ? 'unknown: ' : ''}${ownRounds.summary}`],
+  ]),
 ]
 
 /** The conditions for `pairs`. */

@@ -1,18 +1,17 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readDuration } from '../../terminal/option-values.ts'
 import { hour, second } from '../../core/units.ts'
 
 /** `chain-agent restart-window`: whether consensus and execution can be restarted together now. */
-export const restartWindowCommand = defineCommand({
+export const restartWindowCommand = defineConfigured({
+  needsNode: true,
+  json: 'as JSON',
   options: (command) =>
-    configOptions(command)
-      .option(
-        '--for <duration>',
-        'time between stop and start: 30s, 3m (default: 2m)',
-        readDuration({ min: second, max: 6 * hour, example: '2m' }),
-      )
-      .option('--json', 'as JSON'),
+    command.option(
+      '--for <duration>',
+      'time between stop and start: 30s, 3m (default: 2m)',
+      readDuration({ min: second, max: 6 * hour, example: '2m' }),
+    ),
   help: `A planned restart is safe when consensus and execution run, the node keeps
 up, a majority of the references agrees on the height, few rounds time out, no
 finding shows that a start may fail, the epoch does not end, and the node can

@@ -12,11 +12,10 @@ import { ruleFiles, type Tuning } from '../../health/rules/index.ts'
 import { RENDER_DEFAULTS, renderPrometheusRule, renderRuleFile } from '../../health/rules/render.ts'
 import type { RuleFile } from '../../health/rules/rule.ts'
 import { alertProblem, readLimits, type WrittenLimits } from '../../health/settings.ts'
-import { SEVERITY_TONES } from '../replay/firings.ts'
 import { readShipped, writeFiles } from '../shared/write-files.ts'
 import { count, duration, figure, utc } from '../../core/format.ts'
-import type { Tone } from '../../domain/health.ts'
-import { type Style, wrap } from '../../terminal/style.ts'
+import { SEVERITY_TONES, type Tone } from '../../domain/health.ts'
+import type { Style } from '../../terminal/style.ts'
 import { describeRenamed, findRenamed, type RenamedUse } from '../../health/rules/renamed.ts'
 import { readInput } from '../shared/read-input.ts'
 
@@ -55,7 +54,7 @@ const estimateRules = async ({ io, exit, options }: ActionContext<RulesOptions>,
   const files = ruleFiles(tuningOf(config.health, options))
   const to = io.clock.now()
   const progress = createProgress(io)
-  const estimate = await unlessInterrupted(io, exit, async () => {
+  const estimate = await unlessInterrupted(io, async () => {
     return estimateFirings({
       api: createPrometheusApi(await clientOf(io, config), url, io.signal),
       files,
@@ -65,7 +64,6 @@ const estimateRules = async ({ io, exit, options }: ActionContext<RulesOptions>,
       onProgress: progress.show,
     })
   }).finally(progress.end)
-  if (!estimate) return
   printResult(
     { io, options },
     { document: () => estimateAsJson(estimate), lines: (style) => estimatePage(estimate, style) },
@@ -168,7 +166,7 @@ const estimatePage = ({ from, to, rules, computed }: Estimate, style: Style): re
     )
     const line = padded.join('  ').trimEnd()
     // Without the blanks before a number, if it is wrapped.
-    return (line.length <= (style.width ?? Infinity) ? [line] : wrap(line, style, '  ')).map((text) =>
+    return (line.length <= (style.width ?? Infinity) ? [line] : style.wrap(line, '  ')).map((text) =>
       style.paint(tone, text),
     )
   }
@@ -180,21 +178,19 @@ const estimatePage = ({ from, to, rules, computed }: Estimate, style: Style): re
       if (reason !== null) byReason.set(reason, (byReason.get(reason) ?? new Set()).add(rule.address))
     }
     const lines = [...byReason].flatMap(([reason, addresses]) =>
-      wrap(`${reason}: ${[...addresses].join(', ')}`, style, '    ').map((line, at) =>
-        at === 0 ? line.slice(2) : line,
-      ),
+      style.marked('  ', `${reason}: ${[...addresses].join(', ')}`, '    '),
     )
-    return lines.length === 0 ? [] : [...wrap(heading, style), ...lines]
+    return lines.length === 0 ? [] : [...style.wrap(heading), ...lines]
   }
   const silent = rules.filter(({ state }) => state === 'silent').length
   const title = `ESTIMATE: firings from ${utc(from)} to ${utc(to)}, ${duration(to - from)}`
   return [
-    ...wrap(title, style).map((text) => style.paint('strong', text)),
+    ...style.paragraph('strong', title),
     '',
     ...(rows.length === 0
       ? []
       : [...row(COLUMNS, 'quiet'), ...rows.flatMap(({ cells, tone }) => row(cells, tone)), '']),
-    ...wrap(`${count(silent, 'rule')} would not have fired.`, style),
+    ...style.wrap(`${count(silent, 'rule')} would not have fired.`),
     ...listed('Could not be evaluated:', (rule) => (rule.state === 'failed' ? rule.error : null)),
     ...listed(
       'Need recorded series of days since the beginning: install the recording rules, or use fewer --days.',
@@ -203,22 +199,21 @@ const estimatePage = ({ from, to, rules, computed }: Estimate, style: Style): re
     ...listed('Cannot fire, because these metrics never had data:', (rule) =>
       rule.state === 'no data' ? rule.metrics.join(', ') : null,
     ),
-    ...wrap(
+    ...style.paragraph(
+      'quiet',
       [
         'Inhibitions and maintenance windows are not applied, and Alertmanager groups alerts: messages are fewer.',
         ...(computed.length === 0 ? [] : [`Computed without recording rules: ${computed.join(', ')}.`]),
       ].join('\n'),
-      style,
-    ).map((text) => style.paint('quiet', text)),
+    ),
   ]
 }
 
 /** `chain-agent rules --renamed`: what a file names of version 0.2.0. Throws a UsageError for a file that cannot be read. */
 const listRenamed = async ({ io, exit, options }: ActionContext<OutputOptions>, file: string): Promise<void> => {
-  const text = await unlessInterrupted(io, exit, () => readInput(io, file)).catch((error: unknown) => {
+  const text = await unlessInterrupted(io, () => readInput(io, file)).catch((error: unknown) => {
     throw error instanceof SourceError ? new UsageError(error.message, { cause: error }) : error
   })
-  if (text === undefined) return
   const uses = findRenamed(text)
   printResult({ io, options }, { document: () => ({ file, uses }), lines: (style) => renamedLines(file, uses, style) })
   exit(uses.length === 0 ? 0 : 1)
@@ -226,13 +221,12 @@ const listRenamed = async ({ io, exit, options }: ActionContext<OutputOptions>, 
 
 const renamedLines = (file: string, uses: readonly RenamedUse[], style: Style): readonly string[] => [
   ...uses.flatMap(({ line, old, now, matchers }) => [
-    ...wrap(`${file}:${line}: ${describeRenamed({ old, now })}`, style),
-    ...(matchers === null || matchers === now ? [] : wrap(matchers, style, '    ')),
+    ...style.wrap(`${file}:${line}: ${describeRenamed({ old, now })}`),
+    ...(matchers === null || matchers === now ? [] : style.wrap(matchers, '    ')),
   ]),
-  ...wrap(
+  ...style.wrap(
     uses.length === 0
       ? `${file} names nothing that was renamed since version 0.2.0.`
       : `${count(uses.length, 'old name')} of version 0.2.0 in ${file}.`,
-    style,
   ),
 ]

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { fileOption } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
-import { readPageUrl } from '../../terminal/option-values.ts'
+import { matching, NO_VALUES, readNumber, readPageUrl, repeatable } from '../../terminal/option-values.ts'
 
 /** `chain-agent rules`: the alert rules with the links, limits and switches of an installation. */
 export const rulesCommand = defineCommand({
@@ -23,15 +23,15 @@ export const rulesCommand = defineCommand({
         '--set <alert.setting=value>',
         'a limit: ALERT.limit, .warning, .critical or .for; repeatable',
         addSetting,
-        NONE,
+        NO_VALUES,
       )
-      .option('--disable <alert>', 'leave out an alert, NAME or NAME.why; repeatable', addWord, NONE)
+      .option('--disable <alert>', 'leave out an alert, NAME or NAME.why; repeatable', repeatable(), NO_VALUES)
       .option(
         '--labels <names>',
         'labels of your targets that every rule keeps, separated by commas (default: cluster)',
         readLabels,
       )
-      .option('--resource-label <key=value>', 'a label of the custom resources; repeatable', addLabel, NONE)
+      .option('--resource-label <key=value>', 'a label of the custom resources; repeatable', addLabel, NO_VALUES)
       .addOption(
         new Option('--estimate <url>', 'write nothing: how often each rule would have fired, by this Prometheus')
           .argParser(readPageUrl)
@@ -87,19 +87,10 @@ Examples:
   load: async () => (await import('./action.ts')).runRules,
 })
 
-const NONE: readonly string[] = []
-
-const addWord = (word: string, before: readonly string[]): readonly string[] => [...before, word]
-
-const addSetting = (text: string, before: readonly string[]): readonly string[] => {
-  if (/^\w+(\.[\w-]+)?\.\w+=./.test(text)) return [...before, text]
-  throw new InvalidArgumentError('expected ALERT.SETTING=VALUE, like ChainExecutionSlow.limit=400ms')
-}
-
-const addLabel = (text: string, before: readonly string[]): readonly string[] => {
-  if (/^[\w./-]+=[\w.-]*$/.test(text)) return [...before, text]
-  throw new InvalidArgumentError('expected KEY=VALUE, like release=prometheus')
-}
+const addSetting = repeatable(
+  matching(/^\w+(\.[\w-]+)?\.\w+=./, 'ALERT.SETTING=VALUE, like ChainExecutionSlow.limit=400ms'),
+)
+const addLabel = repeatable(matching(/^[\w./-]+=[\w.-]*$/, 'KEY=VALUE, like release=prometheus'))
 
 const readLabels = (text: string): readonly string[] => {
   const names = text.split(',').map((name) => name.trim())
@@ -108,14 +99,5 @@ const readLabels = (text: string): readonly string[] => {
 }
 
 const MAX_DAYS = 365
-
-const readDays = (text: string): number => {
-  const days = Number(text)
-  if (/^[1-9]\d*$/.test(text) && days <= MAX_DAYS) return days
-  throw new InvalidArgumentError(`expected a number of days from 1 to ${MAX_DAYS}`)
-}
-
-const readJob = (text: string): string => {
-  if (/^[^"\\\s]+$/.test(text)) return text
-  throw new InvalidArgumentError('expected the name of a scrape job, like chain-agent')
-}
+const readDays = readNumber(MAX_DAYS, `a number of days from 1 to ${MAX_DAYS}`)
+const readJob = matching(/^[^"\\\s]+$/, 'the name of a scrape job, like chain-agent')

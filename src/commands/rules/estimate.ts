@@ -21,20 +21,10 @@ export type RuleEstimate = { readonly address: string; readonly severity: RuleSe
   | { readonly state: 'failed'; readonly error: string }
 )
 
-export interface Estimate {
-  /** Milliseconds since the epoch. */
-  readonly from: number
-  readonly to: number
-  /** Loudest first. */
-  readonly rules: readonly RuleEstimate[]
-  /** The recorded series that do not exist since the beginning and were computed from their expressions. */
-  readonly computed: readonly string[]
-}
+export type Estimate = Awaited<ReturnType<typeof estimateFirings>>
 
-interface EstimateContext {
-  readonly api: PrometheusApi
-  readonly from: number
-  readonly to: number
+interface EstimateContext extends TimeRange {
+  readonly api: ReturnType<typeof createPrometheusApi>
 }
 
 interface EstimateRequest extends EstimateContext {
@@ -44,7 +34,7 @@ interface EstimateRequest extends EstimateContext {
 }
 
 /** How often each rule would have fired. Throws a SourceError if no Prometheus answers. */
-export const estimateFirings = async (request: EstimateRequest): Promise<Estimate> => {
+export const estimateFirings = async (request: EstimateRequest) => {
   const { api, files, to, targets, onProgress } = request
   const names = await api.metricNames(request)
   const from = await firstSample(request)
@@ -71,6 +61,7 @@ export const estimateFirings = async (request: EstimateRequest): Promise<Estimat
       rules.push({ address, severity, ...(await evaluate({ api, from, to }, expr, timing)) })
     }
   }
+  // `computed`: the recorded series that do not exist since the beginning.
   return { from, to, rules: rules.toSorted(compareLoudness), computed: [...computed].toSorted() }
 }
 
@@ -172,8 +163,6 @@ interface TimeRange {
   readonly from: number
   readonly to: number
 }
-
-type PrometheusApi = ReturnType<typeof createPrometheusApi>
 
 interface ApiRequest<Data> {
   readonly path: string

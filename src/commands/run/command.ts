@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type Context, waitForAbort } from '../../core/clock.ts'
 import { RESTART_SECTIONS } from '../../core/reload.ts'
+import { hostAndPort } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { configOptions, type ConfigOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
@@ -73,13 +74,12 @@ const run = async ({ io, exit, options }: ActionContext<ConfigOptions>): Promise
     )
   })
   const agent = await starting
-  const { host, port } = agent.address
-  log.info(`Serving ${agent.scheme}://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
-  const complain = (message: string): void => {
-    log.error(message)
-  }
+  log.info(`Serving ${agent.scheme}://${hostAndPort(agent.address)}/metrics`)
   void freeMemoryOfStart(io)
-  await Promise.all([notifySystemd({ ...io, path, complain }), waitForAbort(io.signal)])
+  await Promise.all([
+    notifySystemd({ ...io, path, complain: (message) => log.error(message) }),
+    waitForAbort(io.signal),
+  ])
   log.info('Stopping')
   await agent.stop()
   exit(0)

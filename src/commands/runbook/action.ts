@@ -2,7 +2,7 @@ import { PREFIX, sourceOf } from '../../config/source.ts'
 import { type ActionContext, type Io, searchPath } from '../../terminal/io.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { withDeadline } from '../../core/clock.ts'
-import { ConfigError, SourceError } from '../../core/errors.ts'
+import { ConfigError, ifUnreadable } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { second } from '../../core/units.ts'
 import { createPrefix, type Prefix } from '../../sources/prefix.ts'
@@ -80,10 +80,7 @@ const findPrefix = async ({ clock, env, signal, overrides }: Io, configured: str
   const path = searchPath({ env })
   const { createExec } = await import('../../sources/exec.ts')
   const readPrefix = createPrefix({ exec: overrides?.exec ?? createExec({ clock, path }), path, configured })
-  try {
-    return await withDeadline({ clock, signal }, TIMEOUT, (context) => readPrefix(context.signal))
-  } catch (error) {
-    if (error instanceof SourceError) return { word: 'chain', from: 'default' }
-    throw error
-  }
+  return withDeadline({ clock, signal }, TIMEOUT, (context) => readPrefix(context.signal)).catch(
+    ifUnreadable(() => ({ word: 'chain', from: 'default' })),
+  )
 }

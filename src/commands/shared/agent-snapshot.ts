@@ -47,7 +47,7 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Node
   const status = await api.get('/api/v1/status', signal)
   const metrics = status === null ? null : await api.get('/metrics', signal)
   if (status === null || metrics === null) return null
-  const { agent, collectors } = parseStatus(status)
+  const { agent, collectors } = parseAs('status', statusSchema, status)
   const { samples } = parsePrometheusText(metrics)
   const at = clock.now()
   // The rules of another version are not those of this one: evaluate these on its samples.
@@ -82,21 +82,17 @@ const healthSchema = healthResponse.extend({
   findings: z.array(ruleFindingResponse.extend({ since: time })),
 })
 
-const parseStatus = (text: string): z.output<typeof statusSchema> => {
+const parseAs = <T>(what: 'status' | 'health', schema: z.ZodType<T>, text: string): T => {
   try {
-    return statusSchema.parse(JSON.parse(text))
+    return schema.parse(JSON.parse(text))
   } catch {
-    throw new ParseError("the agent's status", 'the JSON of /api/v1/status of this version', text)
+    throw new ParseError(`the agent's ${what}`, `the JSON of /api/v1/${what} of this version`, text)
   }
 }
 
 const parseHealth = (text: string): Health => {
-  try {
-    const { findings, ...health } = healthSchema.parse(JSON.parse(text))
-    return { ...health, findings: findings.map(({ forSeconds, ...one }) => ({ ...one, for: forSeconds * second })) }
-  } catch {
-    throw new ParseError("the agent's health", 'the JSON of /api/v1/health of this version', text)
-  }
+  const { findings, ...health } = parseAs('health', healthSchema, text)
+  return { ...health, findings: findings.map(({ forSeconds, ...one }) => ({ ...one, for: forSeconds * second })) }
 }
 
 /** Decodes readings as in /api/v1/status, by the schemas of the collectors. */

@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls'
 import type { Config } from '../../config/schema.ts'
 import { readText } from '../../core/files.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { SourceError } from '../../core/errors.ts'
+import { ifUnreadable } from '../../core/errors.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createHostSources } from '../../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../../sources/http.ts'
@@ -32,15 +32,13 @@ const UNIT = 'chain-agent.service'
 const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly string[] | undefined> => {
   const { clock, path, signal, exec = createExec({ clock, path }) } = sourceContext(io)
   const args = ['show', '--property=MainPID', '--value', UNIT]
-  try {
+  const read = async (): Promise<string | null> => {
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    const environment = await createHostSources(host).procfs.read(`${stdout.trim()}/environ`)
-    const [, file] = /(?:^|\0)NODE_EXTRA_CA_CERTS=([^\0]+)/.exec(environment ?? '') ?? []
-    // Like Node.js, ignores a file that cannot be read.
-    const added = file === undefined ? null : await readText(file, LIMITS.config.fileBytes).catch(() => null)
-    return added === null ? undefined : [...rootCertificates, added]
-  } catch (error) {
-    if (error instanceof SourceError) return undefined
-    throw error
+    return createHostSources(host).procfs.read(`${stdout.trim()}/environ`)
   }
+  const environment = await read().catch(ifUnreadable(() => null))
+  const [, file] = /(?:^|\0)NODE_EXTRA_CA_CERTS=([^\0]+)/.exec(environment ?? '') ?? []
+  // Like Node.js, ignores a file that cannot be read.
+  const added = file === undefined ? null : await readText(file, LIMITS.config.fileBytes).catch(() => null)
+  return added === null ? undefined : [...rootCertificates, added]
 }

@@ -1,4 +1,4 @@
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable } from '../../core/errors.ts'
 import type { Config } from '../../config/schema.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { fetchSnapshot, type FetchSnapshotOptions } from './agent-snapshot.ts'
@@ -14,14 +14,10 @@ export const findOwnKey = async (
   return node.publicKey ?? (await reportedKey(options)) ?? (await savedKey(state.directory))
 }
 
+/** The ledger can be read without an agent. */
 const reportedKey = async (options: FetchSnapshotOptions): Promise<string | null> => {
-  try {
-    return (await fetchSnapshot(options))?.readings.status?.config.secpPublicKey ?? null
-  } catch (error) {
-    // The ledger can be read without an agent.
-    if (error instanceof SourceError || error instanceof ParseError) return null
-    throw error
-  }
+  const snapshot = await fetchSnapshot(options).catch(ifUnreadable(() => null))
+  return snapshot?.readings.status?.config.secpPublicKey ?? null
 }
 
 /** The key as saved by the agent on this host, if it has found it. */

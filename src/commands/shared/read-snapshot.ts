@@ -1,14 +1,11 @@
-import { setMaxListeners } from 'node:events'
 import { createRuntime, type Offered } from '../../agent/runtime.ts'
 import { collectorStates, readingsOf, settingsOf } from '../../agent/snapshot.ts'
-import { configOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
 import { type Io, searchPath } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Board } from '../../core/board.ts'
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, linkAbort } from '../../core/clock.ts'
 import type { Collector } from '../../core/collector.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { toApiJson } from '../../core/json.ts'
@@ -27,11 +24,9 @@ import { createHttpClient } from '../../sources/http.ts'
 import { createSnapshotJournal } from '../../sources/journal-range.ts'
 import { fetchSnapshot } from './agent-snapshot.ts'
 
-/** Reads from the running agent, or else from the node, which takes seconds. Throws a ConfigError. */
-export const readSnapshot = async (io: Io, options: ConfigOptions) => {
-  const { config, source } = configOf(io, options)
-  return { config, source, snapshot: (await readFromAgent(io, config)) ?? (await readFromNode(io, config)) }
-}
+/** Reads from the running agent, or else from the node, which takes seconds. */
+export const readSnapshot = async (io: Io, config: Config): Promise<NodeSnapshot> =>
+  (await readFromAgent(io, config)) ?? readFromNode(io, config)
 
 /** If another program answers at the address of the agent, prints the error and reads from the node. */
 export const readFromAgent = async (io: Io, config: Config): Promise<NodeSnapshot | null> => {
@@ -48,13 +43,9 @@ export const readFromAgent = async (io: Io, config: Config): Promise<NodeSnapsho
 /** Reads from the node once. On a terminal, shows which collectors are still running. */
 export const readFromNode = async (io: Io, config: Config): Promise<NodeSnapshot> => {
   const progress = createProgress(io)
-  try {
-    return await collectSnapshot(io, config, (names) => {
-      progress.show(`Reading from the node: waiting for ${names.join(', ')}`)
-    })
-  } finally {
-    progress.end()
-  }
+  const onWaiting = (names: readonly string[]) =>
+    progress.show(`Reading from the node: waiting for ${names.join(', ')}`)
+  return collectSnapshot(io, config, onWaiting).finally(progress.end)
 }
 
 /**
@@ -69,12 +60,7 @@ const collectSnapshot = async (
   const path = searchPath({ env })
   const certificates = createCertificates(clock)
   const { exec = createExec({ clock, path }), ask = createHttpClient(clock, undefined, certificates) } = overrides ?? {}
-  const ending = new AbortController()
-  setMaxListeners(100, ending.signal)
-  const end = (): void => {
-    ending.abort()
-  }
-  signal.addEventListener('abort', end, { once: true })
+  const ending = linkAbort(signal)
   const { board, exposition, offer, prefix } = await createRuntime({
     clock,
     path,
@@ -135,8 +121,7 @@ const collectSnapshot = async (
       }),
     }
   } finally {
-    signal.removeEventListener('abort', end)
-    end()
+    ending.abort()
     exec.killAll()
     await Promise.all(running)
   }

@@ -6,11 +6,6 @@ import { commandsOf, type UnitCommand } from '../../parsers/unit-command.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 
-interface ArgumentDifference {
-  readonly name: string
-  readonly change: 'added' | 'removed' | 'changed'
-}
-
 /** What the unit files of one of the three services start. */
 export type ServiceArguments = Awaited<ReturnType<typeof readService>>
 
@@ -104,15 +99,15 @@ const lastOf = (contents: readonly (Commands | null)[]): UnitCommand | null => {
 }
 
 /** Values that are not shown cannot be compared. */
-const differencesOf = (before: UnitCommand, now: UnitCommand): readonly ArgumentDifference[] => {
+const differencesOf = (before: UnitCommand, now: UnitCommand) => {
   const [old, current] = [before, now].map(
     (one) => new Map<string, string | null>([['(program)', one.program], ...one.arguments.map(entryOf)]),
   )
   const names = [...new Set([...(old?.keys() ?? []), ...(current?.keys() ?? [])])]
-  return names.flatMap((name): readonly ArgumentDifference[] => {
-    if (!old?.has(name)) return [{ name, change: 'added' }]
-    if (!current?.has(name)) return [{ name, change: 'removed' }]
-    return old.get(name) === current.get(name) ? [] : [{ name, change: 'changed' }]
+  return names.flatMap((name) => {
+    const isSame = old?.get(name) === current?.get(name)
+    const change = !old?.has(name) ? 'added' : !current?.has(name) ? 'removed' : 'changed'
+    return isSame && change === 'changed' ? [] : [{ name, change } as const]
   })
 }
 

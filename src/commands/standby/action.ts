@@ -1,6 +1,6 @@
 import { createKeyExaminer } from '../../collectors/keys/files.ts'
 import type { Config } from '../../config/schema.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ifUnreadable } from '../../core/errors.ts'
 import { backupOf, keystoreOf, resolveFolders } from '../../domain/key-paths.ts'
 import { RESTART_TONES } from '../../health/restart-window.ts'
 import { iso } from '../../health/sections/fact.ts'
@@ -9,11 +9,8 @@ import { readKeyMaterial } from '../../parsers/keystore.ts'
 import { readSecretFile } from '../../sources/credential-file.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import { nodeConfigOf } from '../../terminal/config.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { type ActionContext, type Io, UsageError, unlessInterrupted } from '../../terminal/io.ts'
-import { type OutputOptions, printResult } from '../../terminal/output.ts'
-import { pairs, wrap } from '../../terminal/style.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { type Io, UsageError } from '../../terminal/io.ts'
 import { checkRows } from '../restart-window/action.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
@@ -21,27 +18,28 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 const EXPECTED = '--primary: expected an http or https address; one with a password in a file, by the path of the file'
 const EXIT_CODES = { ok: 0, no: 1, unknown: 2 } as const
 
-type StandbyOptions = ConfigOptions & OutputOptions & { readonly primary?: string; readonly from?: string }
+interface StandbyOptions {
+  readonly primary?: string
+  readonly from?: string
+}
 
-export const checkStandby = async (context: ActionContext<StandbyOptions>): Promise<void> => {
-  const { io, exit, options } = context
-  const { config } = nodeConfigOf(io, options)
+export const checkStandby = async (context: ConfiguredContext<StandbyOptions>): Promise<void> => {
+  const { io, exit, options, config, host, gather, print } = context
   const url = options.primary === undefined ? undefined : await readUrl(options.primary)
-  const input = await unlessInterrupted(io, exit, async (): Promise<StandbyInput> => {
-    const { snapshot: here } = await readSnapshot(io, options)
-    const primary = url === undefined ? 'no address of its agent (--primary)' : await readPrimary(io, config, url)
+  const input = await gather(async (): Promise<StandbyInput> => {
+    const here = await readSnapshot(io, config)
+    const primary = url === undefined ? 'no address of its agent (--primary)' : await readPrimary(host, url)
     return { here, primary, ...(await readKeys(io, config, { word: here.prefix ?? 'chain', from: options.from })) }
   })
-  if (!input) return
   const { state, summary, checks } = standbyReport(input)
   const exitCode = EXIT_CODES[state]
   const isReady = state === 'unknown' ? null : state === 'ok'
-  printResult(context, {
+  print({
     document: () => ({ at: iso(input.here.at), isReady, summary, checks, exitCode }),
     lines: (style) => [
-      ...wrap(`STANDBY: ${summary}.`, style).map((line) => style.paint(RESTART_TONES[state], line)),
+      ...style.paragraph(RESTART_TONES[state], `STANDBY: ${summary}.`),
       '',
-      ...pairs(checkRows(checks, style), style),
+      ...style.pairs(checkRows(checks, style)),
     ],
   })
   exit(exitCode)
@@ -57,14 +55,9 @@ const readUrl = async (primary: string): Promise<string> => {
 }
 
 /** The primary, or why it is unknown. */
-const readPrimary = async (io: Io, config: Config, url: string): Promise<StandbyInput['primary']> => {
-  const { clock, signal, overrides } = io
-  try {
-    return (await fetchSnapshot({ config, clock, signal, ...overrides, url })) ?? 'no agent answers at its address'
-  } catch (error) {
-    if (!(error instanceof SourceError || error instanceof ParseError) || signal.aborted) throw error
-    return error.summary
-  }
+const readPrimary = async (host: ConfiguredContext<object>['host'], url: string): Promise<StandbyInput['primary']> => {
+  const read = await fetchSnapshot({ ...host, url }).catch(ifUnreadable(({ summary }) => summary))
+  return read ?? 'no agent answers at its address'
 }
 
 /** The backups from which the keystores would be restored. */

@@ -1,4 +1,4 @@
-import { configOptions } from '../../terminal/config-options.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 
 /** `chain-agent standby`: the second host of a validator. */
@@ -15,13 +15,14 @@ Examples:
   subcommands: () => ({ check: checkCommand }),
 })
 
-const checkCommand = defineCommand({
+const checkCommand = defineConfigured({
   summary: 'check whether this host could take over from the primary now; switches nothing',
+  needsNode: true,
+  json: 'as JSON',
   options: (command) =>
-    configOptions(command)
+    command
       .option('--primary <url>', "address of the primary's agent; with a password, the path of a file with it")
-      .option('--from <directory>', "the backups of the validator's keys (default: node.backupDirectory)")
-      .option('--json', 'as JSON'),
+      .option('--from <directory>', "the backups of the validator's keys (default: node.backupDirectory)"),
   help: `Compares chain, public key, version and forks with those that the agent of the
 primary reports. Consensus on this host must not have the key of the primary,
 and the backups, from which \`chain-agent keys restore\` makes the keystores, must

@@ -16,25 +16,22 @@ import { proposedBlocksFilter } from '../../parsers/staking.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
 import { createBatchingRpcEndpoint, createMetricsEndpoint, type RpcEndpoint } from '../../sources/endpoints.ts'
-import { createExec, type Exec } from '../../sources/exec.ts'
+import type { Exec } from '../../sources/exec.ts'
 import { createFileTree } from '../../sources/file-tree.ts'
 import { createHttpClient, type HttpResponse } from '../../sources/http.ts'
 import { JOURNAL_OUTPUT_OPTIONS } from '../../sources/journal.ts'
 import { keyFiles } from '../../sources/key-files.ts'
-import { createPrefix } from '../../sources/prefix.ts'
-import type { ConfigOptions } from '../../terminal/config-options.ts'
-import { nodeConfigOf } from '../../terminal/config.ts'
-import { type ActionContext, type Io, searchPath } from '../../terminal/io.ts'
+import type { ConfiguredContext } from '../../terminal/configured-command.ts'
+import { type Io, sourceContext } from '../../terminal/io.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 import { savedKey } from '../shared/own-key.ts'
+import { withHost } from '../shared/with-host.ts'
 
 /** One after the other: with the start of the program less than five seconds. */
 const [HOST_MS, SOURCES_MS] = [1.5 * second, 2.5 * second]
 
-type StartGuardOptions = ConfigOptions & { readonly override?: true }
-
-export const guardStart = async ({ io, exit, options }: ActionContext<StartGuardOptions>): Promise<void> => {
-  const { config } = nodeConfigOf(io, options)
+export const guardStart = async (context: ConfiguredContext<{ readonly override?: true }>): Promise<void> => {
+  const { io, exit, options, config } = context
   if (options.override) {
     await writeOverride(config)
     io.stdout.write('The next start is allowed without a check: once, until the next boot.\n')
@@ -95,33 +92,32 @@ const reasonOf = (error: unknown): string => {
 
 /** The key of this host, and when consensus last ran on it. Throws a SourceError if the key is unknown. */
 const readHost = async (io: Io, config: Config, boot: Boot): Promise<Pick<Identity, 'key' | 'lastRunAt'>> => {
-  const { clock, overrides } = io
-  const path = searchPath(io)
-  const exec = overrides?.exec ?? createExec({ clock, path })
-  const findPrefix = createPrefix({ exec, path, configured: config.prefix })
   const orNull = <T>(read: (context: Context) => Promise<T>, ms = HOST_MS): Promise<T | null> =>
     withDeadline(io, ms, read).catch(() => null)
-  const prefixRead = orNull(async ({ signal }) => (await findPrefix(signal)).word, HOST_MS / 3)
-  const [lastRunAt, snapshot, saved, changedAt] = await Promise.all([
-    withDeadline(io, HOST_MS, async ({ signal }): Promise<LastRunAt> => {
-      const unit = config.consensus.unit.replaceAll('{prefix}', (await prefixRead) ?? 'chain')
-      const activeExit = (await orNull((inner) => readActiveExit({ exec, unit }, inner.signal), HOST_MS / 3)) ?? 0
-      return readLastRun({ exec, unit, activeExit }, boot, signal)
-    }),
-    orNull(({ signal }) => fetchSnapshot({ config, ...overrides, clock, signal })),
-    orNull(() => savedKey(config.state.directory)),
-    orNull(async () => {
-      const folders = await resolveFolders(config.node, { prefix: (await prefixRead) ?? 'chain', files: keyFiles })
-      const facts = await keyFiles.look(keystoreOf(folders, 'secp'))
-      return typeof facts === 'object' ? facts.changedAt : null
-    }),
-  ]).finally(() => overrides?.exec ?? exec.killAll())
+  const source = { config, ...sourceContext(io) }
+  const [lastRunAt, snapshot, saved, changedAt] = await withHost(source, (exec, findPrefix) => {
+    const prefixRead = orNull(async ({ signal }) => (await findPrefix(signal)).word, HOST_MS / 3)
+    return Promise.all([
+      withDeadline(io, HOST_MS, async ({ signal }): Promise<LastRunAt> => {
+        const unit = config.consensus.unit.replaceAll('{prefix}', (await prefixRead) ?? 'chain')
+        const activeExit = (await orNull((inner) => readActiveExit(exec, unit, inner.signal), HOST_MS / 3)) ?? 0
+        return readLastRun({ exec, unit, activeExit }, boot, signal)
+      }),
+      orNull(({ signal }) => fetchSnapshot({ ...source, signal })),
+      orNull(() => savedKey(config.state.directory)),
+      orNull(async () => {
+        const folders = await resolveFolders(config.node, { prefix: (await prefixRead) ?? 'chain', files: keyFiles })
+        const facts = await keyFiles.look(keystoreOf(folders, 'secp'))
+        return typeof facts === 'object' ? facts.changedAt : null
+      }),
+    ])
+  })
   const reportedAt = snapshot?.collectors.find(({ name }) => name === 'status')?.lastSuccessAt ?? 0
   const reported = snapshot?.readings.status?.config.secpPublicKey ?? null
   if (reported !== null && reportedAt > (changedAt ?? 0)) return { key: reported, lastRunAt }
   const key = config.node.publicKey ?? reported ?? saved
   // The configured and the saved key may be those from before a move of the identity.
-  const isOld = changedAt !== null && changedAt > lastRunAt(clock.now())
+  const isOld = changedAt !== null && changedAt > lastRunAt(io.clock.now())
   if (key !== null && !isOld) return { key, lastRunAt }
   const happened = isOld
     ? 'the keystore was changed after the last run, and the agent has read no status report since'
@@ -142,7 +138,7 @@ const sourcesOf = ({ clock, overrides }: Io, config: Config, identity: Identity)
     ...config.startGuard.agents.map((url): Source => {
       const source = `agent ${new URL(url).host}`
       const metrics = createMetricsEndpoint(ask, `${url.replace(/\/+$/, '')}/metrics`, SOURCES_MS)
-      return [source, ({ signal }) => readAgent({ source, ask: metrics.metrics(signal) }, identity)]
+      return [source, ({ signal }) => readAgent(source, metrics.metrics(signal), identity)]
     }),
   ]
 }
@@ -236,10 +232,7 @@ const readReference = async (
 }
 
 /** Another agent: whether its node signs with the key, by votes as a member of the active set or by blocks. */
-const readAgent = async (
-  { source, ask }: { readonly source: string; readonly ask: Promise<HttpResponse> },
-  { key, bootId }: Identity,
-): Promise<Sighting> => {
+const readAgent = async (source: string, ask: Promise<HttpResponse>, { key, bootId }: Identity): Promise<Sighting> => {
   const isSigning = parsePrometheusText(textOf(await ask)).samples.some(
     ({ name, labels: { identity, boot = '' }, value }) =>
       name === 'chain_duty_identity_active' && value === 1 && identity === key && boot.replaceAll('-', '') !== bootId,
@@ -257,24 +250,17 @@ const isDecisive = ({ evidence, block }: Sighting, all: readonly Sighting[]): bo
 /** The last run of consensus on this host, by the clock that shows `now`. Own blocks are not later. */
 type LastRunAt = (now: number) => number
 
-interface Boot {
-  /** Without dashes, as in the journal. */
-  readonly id: string
-  /** In milliseconds. */
-  readonly uptime: number
-}
+type Boot = Awaited<ReturnType<typeof readBoot>>
 
-const readBoot = async (procfs: string): Promise<Boot> => {
+/** The id is without dashes, as in the journal; the uptime is in milliseconds. */
+const readBoot = async (procfs: string) => {
   const { read } = createFileTree(procfs)
   const [id, uptime] = await Promise.all([read('sys/kernel/random/boot_id'), read('uptime')])
   return { id: (id ?? '').trim().replaceAll('-', ''), uptime: Number.parseFloat(uptime ?? '0') * second }
 }
 
 /** When the unit was active last, in milliseconds since the boot: a refused start does not change it. 0: not in this boot. */
-const readActiveExit = async (
-  { exec, unit }: { readonly exec: Exec; readonly unit: string },
-  signal: AbortSignal,
-): Promise<number> => {
+const readActiveExit = async (exec: Exec, unit: string, signal: AbortSignal): Promise<number> => {
   const args = ['show', '--property=ActiveExitTimestampMonotonic', '--value', unit]
   const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
   return /^\d+$/.test(stdout.trim()) ? Number(stdout) / 1000 : 0

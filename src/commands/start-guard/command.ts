@@ -1,10 +1,9 @@
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 
 /** `chain-agent start-guard`: whether the identity of this host signs on another host. */
-export const startGuardCommand = defineCommand({
-  options: (command) =>
-    configOptions(command).option('--override', 'allow the next start without a check; once, until the next boot'),
+export const startGuardCommand = defineConfigured({
+  needsNode: true,
+  options: (command) => command.option('--override', 'allow the next start without a check; once, until the next boot'),
   help: `For ExecStartPre= of consensus: docs/how-to/start-guard.md has the drop-in. It
 refuses the start if an RPC of the references has a finalized block of this
 validator that is newer than the last run of consensus on this host, or if an

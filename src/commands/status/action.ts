@@ -30,7 +30,8 @@ export const showStatus = async ({ io, exit, options, command }: CommandContext<
   const sections =
     options.section === undefined || isArguments ? [] : sectionsOf(options.section, { io, options, command })
   const render = async (): Promise<WatchedPage> => {
-    const { snapshot, config, source } = await readSnapshot(io, options)
+    const { config, source } = configOf(io, options)
+    const snapshot = await readSnapshot(io, config)
     const page = {
       view: createView(snapshot),
       listen: config.listen,
@@ -44,9 +45,8 @@ export const showStatus = async ({ io, exit, options, command }: CommandContext<
     exit(0)
     return
   }
-  const seen = await unlessInterrupted(io, exit, render)
-  if (!seen) return
-  io.stdout.write(linesText(seen.lines))
+  const { lines } = await unlessInterrupted(io, render)
+  io.stdout.write(linesText(lines))
   exit(0)
 }
 

@@ -1,16 +1,15 @@
 import { describeSource } from '../../config/render.ts'
 import type { Config } from '../../config/schema.ts'
 import type { ConfigSource } from '../../config/source.ts'
-import { count, duration } from '../../core/format.ts'
+import { count, duration, hostAndPort } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
-import type { Tone } from '../../domain/health.ts'
 import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
 import { weightOf } from '../../health/finding.ts'
 import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
 import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
 import { ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
 import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
-import { pairs, type Style, wrap } from '../../terminal/style.ts'
+import { type Style, withLayout } from '../../terminal/style.ts'
 import type { ServiceArguments } from '../shared/unit-arguments.ts'
 
 export interface Page {
@@ -25,25 +24,16 @@ export interface Page {
 /** The lines of the page. */
 export const renderPage = (page: Page, style: Style): readonly string[] => [
   ...headLines(page.view.diagnosis, style),
-  ...text(originOf(page), 'quiet', style),
-  ...text(`Configuration: ${describeSource(page.source)}`, 'quiet', style),
+  ...style.paragraph('quiet', oneLine(originOf(page))),
+  ...style.paragraph('quiet', oneLine(`Configuration: ${describeSource(page.source)}`)),
   ...(page.sections.length === 0
     ? renderOverview(page, style)
     : page.sections.flatMap((section) => ['', ...renderSection(section, page.view, style)])),
 ]
 
-/** Wraps a text and colours each line. */
-const text = (words: string, tone: Tone, style: Style): readonly string[] =>
-  wrap(oneLine(words), style).map((line) => style.paint(tone, line))
-
-/** The same, indented below the name of a section. */
-const indented = (words: string, tone: Tone, style: Style): readonly string[] =>
-  wrap(oneLine(words), style, '  ').map((line) => style.paint(tone, line))
-
 /** The source of the data, and the age of its newest and oldest reading. */
 const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
-  const { host, port } = listen
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const address = hostAndPort(listen)
   const { snapshot, at } = view
   if (snapshot.origin === 'node') {
     return `Read from the node: no agent answers at ${address}`
@@ -79,11 +69,11 @@ const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
     return [{ label, text: value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN, tone }]
   })
   return [
-    ...(also.length === 0 ? [] : text(`Also: ${also.join('; ')}.`, 'notice', style)),
+    ...(also.length === 0 ? [] : style.paragraph('notice', oneLine(`Also: ${also.join('; ')}.`))),
     '',
     ...renderRows(rows, style),
     '',
-    ...text(`${word === 'OK' ? '' : 'What to do: chain-agent check. '}${MORE}`, 'quiet', style),
+    ...style.paragraph('quiet', `${word === 'OK' ? '' : 'What to do: chain-agent check. '}${MORE}`),
   ]
 }
 
@@ -97,10 +87,10 @@ const renderSection = (section: Section, view: View, style: Style): readonly str
     ...groups
       .filter(({ facts }) => facts.length > 0)
       .flatMap(({ group, facts }) => [
-        ...indented(sourceOf(group, view), 'quiet', style),
+        ...style.paragraph('quiet', oneLine(sourceOf(group, view)), '  '),
         ...renderRows(facts, style, widest),
       ]),
-    ...reasonsOf(section, view).flatMap((reason) => indented(reason, 'unknown', style)),
+    ...reasonsOf(section, view).flatMap((reason) => style.paragraph('unknown', oneLine(reason), '  ')),
   ]
 }
 
@@ -110,7 +100,7 @@ type Row = Pick<Fact, 'label' | 'text' | 'tone'>
 
 /** Rows are laid out before they are coloured: escape sequences would count as width. */
 const renderRows = (rows: readonly Row[], style: Style, least = 0): readonly string[] => {
-  const flat: Style = { ...style, paint: (_, words) => words }
+  const flat = withLayout({ ...style, paint: (_, words) => words })
   const column = Math.max(least, ...rows.map(widthOf))
   return rows.flatMap(({ label, text: value, tone }) => {
     const sign = tone === 'bad' || tone === 'notice' ? `${style.sign(tone)} ` : ''
@@ -129,7 +119,7 @@ const renderRows = (rows: readonly Row[], style: Style, least = 0): readonly str
 const layOut = (label: string, value: string, style: Style): readonly string[] => {
   const longest = Math.max(...value.split(' ').map((word) => word.length))
   const hasRoom = style.width === undefined || 4 + label.length + longest <= style.width
-  return hasRoom ? pairs([[label, value]], style) : [`  ${label}`, ...wrap(value, style, '    ')]
+  return hasRoom ? style.pairs([[label, value]]) : [`  ${label}`, ...style.wrap(value, '    ')]
 }
 
 /** The status as JSON; all sections if none is given. */

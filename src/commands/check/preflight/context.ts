@@ -1,27 +1,34 @@
 import type { Config } from '../../../config/schema.ts'
-import type { Clock } from '../../../core/clock.ts'
-import type { Access } from '../../../sources/process.ts'
-import type { Exec } from '../../../sources/exec.ts'
-import type { SendRequest } from '../../../sources/http.ts'
-import type { FileTree } from '../../../sources/file-tree.ts'
-import type { KeyFiles } from '../../../sources/key-files.ts'
+import { createAccess } from '../../../sources/process.ts'
+import { createExec } from '../../../sources/exec.ts'
+import { createHttpClient } from '../../../sources/http.ts'
+import { createFileTree } from '../../../sources/file-tree.ts'
+import { keyFiles } from '../../../sources/key-files.ts'
 import type { Finding, Severity } from '../../../health/finding.ts'
 import type { NodeSnapshot } from '../../../health/snapshot.ts'
+import type { SourceContext } from '../../../terminal/io.ts'
+
+export interface PreflightOptions extends SourceContext {
+  readonly config: Config
+  readonly snapshot: NodeSnapshot
+}
 
 /** What preflight checks need: the configuration, the snapshot of the node, and access to the host. */
-export interface PreflightContext {
-  readonly config: Config
-  readonly clock: Clock
-  readonly signal: AbortSignal
-  readonly snapshot: NodeSnapshot
-  readonly exec: Exec
-  readonly ask: SendRequest
-  readonly access: Access
-  readonly procfs: Pick<FileTree, 'read'>
-  readonly sysfs: Pick<FileTree, 'read' | 'list'>
+export const createContext = ({ config, snapshot, clock, path, signal, ...overrides }: PreflightOptions) => ({
+  config,
+  clock,
+  signal,
+  snapshot,
+  exec: overrides.exec ?? createExec({ clock, path }),
+  ask: overrides.ask ?? createHttpClient(clock),
+  access: createAccess(),
+  procfs: createFileTree(config.host.procfs),
+  sysfs: createFileTree(config.host.sysfs),
   /** Reads files that may contain secrets, and returns only what the reader extracts from them. */
-  readonly files: Pick<KeyFiles, 'read' | 'look'>
-}
+  files: keyFiles,
+})
+
+export type PreflightContext = ReturnType<typeof createContext>
 
 /** Checks one aspect of the host. */
 export interface PreflightCheck {

@@ -23,7 +23,7 @@ const drive = async (context: PreflightContext, path: string): Promise<readonly 
   if (target === null || disk === null) return []
   const evidence = `${path} is ${target}, on ${disk}.`
   return [
-    ...reported(context, { path, target }),
+    ...reported(path, target, context),
     ...blocks(await queueValue(context, disk, 'logical_block_size'), evidence),
     ...discard(await queueValue(context, disk, 'discard_max_bytes'), evidence),
   ]
@@ -44,11 +44,8 @@ const queueValue = async ({ sysfs }: PreflightContext, disk: string, file: strin
 }
 
 /** The tool prints the device that it has opened. */
-const reported = (
-  { snapshot: { known } }: PreflightContext,
-  { path, target }: { readonly path: string; readonly target: string },
-): readonly Finding[] => {
-  const devices = known.series('chain_storage_capacity_bytes').map(({ labels }) => labels['device'] ?? '')
+const reported = (path: string, target: string, { snapshot }: PreflightContext): readonly Finding[] => {
+  const devices = snapshot.known.series('chain_storage_capacity_bytes').map(({ labels }) => labels['device'] ?? '')
   if (devices.length === 0 || devices.includes(target)) return []
   return finding('database device', 'warning', {
     summary: `the storage report is about ${devices.join(', ')}, but ${path} is ${target}`,

@@ -2,7 +2,7 @@ import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
 import type { NodeSnapshot } from '../../../health/snapshot.ts'
 import { createWebConfigFile } from '../../../config/web-config.ts'
-import { ConfigError, ParseError, SourceError } from '../../../core/errors.ts'
+import { ConfigError, ifUnreadable, SourceError } from '../../../core/errors.ts'
 import { isLoopback } from '../../../exporter/web.ts'
 import { version } from '../../../core/package.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
@@ -17,17 +17,13 @@ const NO_AGENT = 'no agent watches this node'
 export const agent: PreflightCheck = {
   name: 'the agent that runs here',
   run: async (context) => {
-    try {
-      const snapshot = await fetchSnapshot(context)
-      if (snapshot === null) return await noAgent(context)
-      return [
-        ...(snapshot.version === version ? [] : otherVersion(snapshot.version)),
-        ...reportedByAgent(snapshot, context),
-      ]
-    } catch (error) {
-      if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-      return otherListener(context, error.summary)
-    }
+    const snapshot = await fetchSnapshot(context).catch(ifUnreadable(({ summary }) => summary))
+    if (typeof snapshot === 'string') return otherListener(context, snapshot)
+    if (snapshot === null) return noAgent(context)
+    return [
+      ...(snapshot.version === version ? [] : otherVersion(snapshot.version)),
+      ...reportedByAgent(snapshot, context),
+    ]
   },
 }
 
