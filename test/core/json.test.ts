@@ -59,7 +59,7 @@ test.each([
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(50_000_000)
 })
 
-const sign = fc.constantFrom(...'[]{},:"\\01-e a\u00e9\u{1f600}')
+const sign = fc.constantFrom(...'[]{},:"\\01-e a\u00e9'.split(''))
 const anyPlace = fc.tuple(fc.json(), fc.nat(40), fc.nat(2))
 /** JSON in which some characters are replaced by another one, and texts of such characters. */
 const anyText = fc.oneof(
