@@ -6,7 +6,6 @@ import { recording } from './recording.ts'
 
 const SERVICES = ['bft', 'execution', 'cruft']
 const PANIC = "thread 'main' panicked at zephyr-consensus-state/src/lib.rs:412:17:"
-const TOO_FAR = 'high qc too far ahead of block tree root, restart client. highqc: QC { .. }'
 const NOTE = 'note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace'
 const ASSERTION = "zephyr: a.cpp:216: void zephyr::run(): Assertion 'parent' failed."
 const LOGGED = (level: string, text: string): string =>
@@ -87,19 +86,6 @@ describe('counts', () => {
 })
 
 describe('the reason in the next line', () => {
-  test('a panic with a known reason counts as both', () => {
-    const { on, pattern, trouble } = start()
-    on('bft', entryOf(PANIC), entryOf(TOO_FAR), entryOf(NOTE))
-    expect([pattern('bft', 'panic'), pattern('bft', 'high_qc_too_far')]).toEqual([1, 1])
-    expect(trouble()['bft']).toEqual([`panic: ${TOO_FAR}`, `high_qc_too_far: ${TOO_FAR}`])
-  })
-
-  test('an assertion has the message of the next line, without its prefix', () => {
-    const { on, trouble } = start()
-    on('execution', entryOf(ASSERTION), entryOf('assertion failure message: blocks diverge'))
-    expect(trouble()['execution']).toEqual(['assertion: blocks diverge'])
-  })
-
   test('lines of other programs, and complete log lines in between, are not the reason', () => {
     const { on, trouble } = start()
     const other = { _STREAM_ID: 'b2' }
@@ -131,18 +117,6 @@ describe('the reason in the next line', () => {
     expect(trouble(120, 3600)['execution']).toHaveLength(1)
     expect(trouble(600, -3600)['execution']).toHaveLength(1)
     expect(trouble(601, -3600)['execution']).toEqual([])
-  })
-
-  test('after a restart of the agent between the two lines', () => {
-    const before = start()
-    before.on('bft', entryOf(PANIC))
-    const after = start()
-    after.counters.restore(JSON.parse(JSON.stringify(before.counters.snapshot())))
-    expect(after.trouble()['bft']).toEqual([`panic: ${PANIC}`])
-    after.on('bft', entryOf(TOO_FAR))
-    expect(after.pattern('bft', 'panic')).toBe(0)
-    expect(after.pattern('bft', 'high_qc_too_far')).toBe(1)
-    expect(after.trouble()['bft']).toContain(`panic: ${TOO_FAR}`)
   })
 
   test('an invalid snapshot changes nothing', () => {
