@@ -32,16 +32,21 @@ export const pollOnce = async <Reading>(collector: Collector<Reading>, clock: Cl
 /** Polls at the times of a manual clock. `shown` and `states` throw the error of a failed poll. */
 export const runPolls = async <Reading>(collector: Collector<Reading>, clock: VirtualClock, prefix?: string) => {
   const outcomes: Outcome<Reading>[] = []
-  const context = { clock, signal: new AbortController().signal }
-  void collector.run(context, (outcome) => outcomes.push(outcome))
+  const ending = new AbortController()
+  const running = collector.run({ clock, signal: ending.signal }, (outcome) => outcomes.push(outcome))
   await clock.advance(0)
   const last = (): Reading => readingOf(outcomes.at(-1))
   return {
     outcomes,
+    reading: last,
     samples: () => collector.samples(last()),
     shown: () => valuesOf(collector.samples(last()), prefix),
     states: () => collector.states(last()),
     next: async (ms = collector.timing.interval) => clock.advance(ms),
+    stop: async () => {
+      ending.abort()
+      await running
+    },
   }
 }
 
