@@ -60,12 +60,15 @@ test.each([
 })
 
 const sign = fc.constantFrom(...'[]{},:"\\01-e a\u00e9'.split(''))
-const anyPlace = fc.tuple(fc.json(), fc.nat(40), fc.nat(2))
-/** JSON in which some characters are replaced by another one, and texts of such characters. */
+/** Values, members and neither. */
+const entry = fc.constantFrom('1', '', '"a":[2]', '"__proto__":4', '5:6', '"b" 7', '[8,,9]', ' "\u00e9" ', '{}')
+const entries = fc.array(entry, { maxLength: 4 }).map((all) => all.join(','))
 const anyText = fc.oneof(
   fc.json(),
-  fc.tuple(anyPlace, sign).map(([[json, at, cut], one]) => json.slice(0, at) + one + json.slice(at + cut)),
   fc.string({ unit: sign, maxLength: 12 }),
+  fc
+    .tuple(fc.constantFrom('[', '{', '[['), entries, fc.constantFrom(']', '}', '],1]', ']]', ''))
+    .map((all) => all.join('')),
 )
 
 test('in steps, any text is parsed as it is at once', async () => {
