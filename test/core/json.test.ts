@@ -61,22 +61,18 @@ test.each([
 
 const sign = fc.constantFrom(...'[]{},:"\\01-e a\u00e9'.split(''))
 /** Values, members and neither. */
-const entry = fc.constantFrom('1', '', '"a":[2]', '"__proto__":4', '5:6', '"b" 7', '[8,,9]', ' "\u00e9" ', '{}')
-const entries = fc.array(entry, { maxLength: 4 }).map((all) => all.join(','))
-const anyText = fc.oneof(
-  fc.json(),
-  fc.string({ unit: sign, maxLength: 12 }),
-  fc
-    .tuple(fc.constantFrom('[', '{', '[['), entries, fc.constantFrom(']', '}', '],1]', ']]', ''))
-    .map((all) => all.join('')),
-)
+const entry = fc.constantFrom('1', '', '"a":[2]', '"__proto__":4', '5:6', '"b" 7', '[8, 9]', ' "\u00e9" ', '{}')
+const entries = fc.array(entry, { maxLength: 3 }).map((all) => all.join(','))
+const brackets = fc.constantFrom('[]', '{}', '[}', '[ ')
+const enclosed = fc.tuple(brackets, entries).map(([[open, close], inner]) => `${open}${inner}${close}`)
+const anyText = fc.oneof({ weight: 3, arbitrary: enclosed }, fc.json(), fc.string({ unit: sign, maxLength: 12 }))
 
 test('in steps, any text is parsed as it is at once', async () => {
-  const isSame = fc.asyncProperty(anyText, fc.integer({ min: 1, max: 8 }), async (text, length) => {
+  const isSame = fc.asyncProperty(anyText, fc.integer({ min: 1, max: 4 }), async (text, length) => {
     const bytes = Buffer.from(text)
     expect(await parseInSteps(bytes, LIMITS.json, length)).toEqual(tryJson(bytes))
   })
-  await fc.assert(isSame, { seed: 5, numRuns: 1000, examples: [['{"same":1,"same":[1,2,3]}', 1]] })
+  await fc.assert(isSame, { seed: 5, numRuns: 3000, examples: [['{"same":1,"same":[1,2,3]}', 1]] })
 })
 
 test('other work is done between the steps', async () => {
