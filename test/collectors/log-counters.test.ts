@@ -6,6 +6,7 @@ import { recording } from './recording.ts'
 
 const SERVICES = ['bft', 'execution', 'cruft']
 const PANIC = "thread 'main' panicked at zephyr-consensus-state/src/lib.rs:412:17:"
+const TOO_FAR = 'high qc too far ahead of block tree root, restart client. highqc: QC { .. }'
 const NOTE = 'note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace'
 const ASSERTION = "zephyr: a.cpp:216: void zephyr::run(): Assertion 'parent' failed."
 const LOGGED = (level: string, text: string): string =>
@@ -117,6 +118,17 @@ describe('the reason in the next line', () => {
     expect(trouble(120, 3600)['execution']).toHaveLength(1)
     expect(trouble(600, -3600)['execution']).toHaveLength(1)
     expect(trouble(601, -3600)['execution']).toEqual([])
+  })
+
+  test('after a restart of the agent between the two lines', () => {
+    const before = start()
+    before.on('bft', entryOf(PANIC))
+    const after = start()
+    after.counters.restore(JSON.parse(JSON.stringify(before.counters.snapshot())))
+    expect(after.trouble()['bft']).toEqual([`panic: ${PANIC}`])
+    after.on('bft', entryOf(TOO_FAR))
+    expect([after.pattern('bft', 'panic'), after.pattern('bft', 'high_qc_too_far')]).toEqual([0, 1])
+    expect(after.trouble()['bft']).toContain(`panic: ${TOO_FAR}`)
   })
 
   test('an invalid snapshot changes nothing', () => {

@@ -34,7 +34,7 @@ const run = async (...shown: readonly [string, ...string[]]) => {
     timing: { interval: 10_000, timeout: 5000 },
   })
   const { next, shown: values, states } = await runPolls(collector, manualClock())
-  for (const _ of left) await next()
+  for (const _ of shown.slice(1)) await next()
   return { record, values, states }
 }
 
