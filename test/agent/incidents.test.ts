@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createIncidents } from '../../src/agent/incidents.ts'
 import { settle } from '../../src/core/virtual-clock.ts'
-import { createSampleIndex } from '../../src/core/metric.ts'
 import type { RuleFinding } from '../../src/domain/health.ts'
 import { parseIncident } from '../../src/parsers/incident.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import { findingOf } from '../support/agent-view.ts'
 import { it } from '../support/directory.ts'
 import { createInFlight, manualClock } from '../support/manual-clock.ts'
-import { entriesWithSecrets, leaksOf, PLANTED } from '../support/secrets.ts'
+import { HEALTHY, snapshotWith } from '../support/snapshot.ts'
 
 const FIRED = Date.UTC(2026, 2, 1, 12, 59, 30)
 const ID = '20260301-125930'
@@ -43,46 +42,34 @@ const journal: Exec = {
   killAll: () => undefined,
 }
 const entry = (at: number): string => {
-  const fields = {
-    __CURSOR: `s=1;i=${at / SECOND}`,
-    __REALTIME_TIMESTAMP: `${at}000`,
-    MESSAGE: `line of ${clockTime(at)}`,
-  }
+  const cursor = `s=1;i=${at / SECOND}`
+  const fields = { __CURSOR: cursor, __REALTIME_TIMESTAMP: `${at}000`, MESSAGE: `line of ${clockTime(at)}` }
   return `${JSON.stringify(fields)}\n`
 }
 const clockTime = (at: number): string => new Date(at).toISOString().slice(11, 19)
 
 /** An agent's incidents in a directory; one that is not closed is an agent that was killed. */
-const open = async (directory: string, { at = FIRED - MINUTE, exec = journal } = {}) => {
+const open = async (directory: string, { at = FIRED - MINUTE } = {}) => {
   const clock = manualClock(at)
   const inFlight = createInFlight()
   const ending = new AbortController()
   const announced: string[] = []
   const complaints: string[] = []
-  const health = { state: 'critical', since: at, unknownBecause: null, findings: [], failures: [] } as const
+  const health = { ...HEALTHY, state: 'critical', since: at } as const
   const incidents = createIncidents({
     directory: join(directory, 'incidents'),
     clock,
-    exec,
+    exec: journal,
     announce: (id, alerts) => announced.push(`${id} ${alerts.join(' ')}`),
     complain: ({ message }) => complaints.push(message),
   })
   const running = incidents.run(ending.signal, {
     evidence: () => ({
-      snapshot: {
+      snapshot: snapshotWith({
         at: clock.now(),
-        origin: 'agent',
-        version: '1.2.3',
-        prefix: 'chain',
-        collectors: [],
-        readings: {},
-        epochs: new Map(),
-        outbound: { alertmanagers: [] },
-        devices: [],
-        known: createSampleIndex([]),
         health,
         export: () => Promise.resolve({ metrics: '', readings: { services: { lastExitAt: FIRED } } }),
-      },
+      }),
       outputs: [{ command: 'chain-status', at: FIRED, output: 'status: in-sync\npassword=hunter-two' }],
       changes: ['chain_rpc_up: 1 → 0'],
     }),
@@ -324,21 +311,4 @@ it('an incident whose id is not the name of its file is none', async ({ director
   await writeFile(file, (await readFile(file, 'utf8')).replace(`"id":"${ID}"`, '"id":"../../20260301-125931"'))
   const next = await open(directory, { at: FIRED + MINUTE })
   expect(next.complaints).toEqual([expect.stringMatching(/20260301-125930\.json in \S+ is the incident \.\.\/\.\./)])
-})
-
-it('no planted secret of the journals is kept', async ({ directory }) => {
-  const planted = entriesWithSecrets(FIRED, { trouble: true })
-  const exec: Exec = {
-    ...journal,
-    run: () => Promise.resolve({ exitCode: 0, stdout: planted, stderr: '' }),
-    async *stream() {
-      yield await Promise.resolve(Buffer.from(planted))
-    },
-  }
-  const agent = await open(directory, { exec })
-  await agent.observe(FIRED, [CRASH])
-  await agent.to(FIRED + 32 * SECOND)
-  const text = await readFile(join(directory, 'incidents', `${ID}.json`), 'utf8')
-  expect(text).toContain('LOG_ERROR MonadException: password=(redacted)')
-  expect(leaksOf(PLANTED)(text)).toEqual([])
 })

@@ -6,6 +6,7 @@ import { keys, type Config } from '../../src/config/schema.ts'
 import { createApply } from '../../src/agent/agent.ts'
 import { createRuntime } from '../../src/agent/runtime.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { execOf } from '../collectors/run-collector.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 const directory = await temporaryFolder()
@@ -16,17 +17,10 @@ const runtime = async (asked: string[] = []) =>
   createRuntime({
     clock: systemClock,
     path: '',
-    exec: {
-      run: ({ command, args }) => {
-        asked.push([command, ...args].join(' '))
-        return unused()
-      },
-      // oxlint-disable-next-line require-yield -- it is never called
-      async *stream() {
-        await unused()
-      },
-      killAll: () => undefined,
-    },
+    exec: execOf(({ command, args }) => {
+      asked.push([command, ...args].join(' '))
+      return unused()
+    }),
     ask: unused,
     checkpoints: {
       open: () => ({ read: unused, save: () => Promise.resolve() }),
@@ -164,13 +158,13 @@ test('the profile watcher disables the collectors of the node, but for those tha
 test('the replaced collector of the storage uses the new devices', async () => {
   const asked: string[] = []
   const { offer } = await runtime(asked)
-  for (const device of ['/dev/a', '/dev/b']) {
+  for (const devices of [['/dev/a'], ['/dev/b', '/dev/c']]) {
     const stopping = new AbortController()
-    const offered = offer(configOf({ prefix: 'chain', 'storage.devices': [device] }))
+    const offered = offer(configOf({ prefix: 'chain', 'storage.devices': devices }))
     const found = offered.find(({ collector }) => collector.name === 'storage')
     await found?.collector.run({ clock: systemClock, signal: stopping.signal }, () => stopping.abort())
   }
-  expect(asked).toEqual(['chain-mpt --storage /dev/a', 'chain-mpt --storage /dev/b'])
+  expect(asked).toEqual(['chain-mpt --storage /dev/a', 'chain-mpt --storage /dev/b --storage /dev/c'])
 })
 
 test('another reference replaces the reference collector only', async () => {

@@ -1,26 +1,28 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createTls } from 'node:https'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { makeCertificate } from '../support/certificates.ts'
 import { cli } from '../support/cli.ts'
+import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { openHost } from '../support/host.ts'
 import { listening } from '../support/http.ts'
-import { runPolls } from '../collectors/run-collector.ts'
+import { memoryCheckpoint } from '../collectors/recording.ts'
+import { execOf, runPolls } from '../collectors/run-collector.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { watched } from '../../src/collectors/watched/collector.ts'
 import { createHeartbeatInbox } from '../../src/domain/heartbeat.ts'
 import { parseHeartbeat } from '../../src/parsers/heartbeat.ts'
 import { createPortProbe } from '../../src/sources/endpoints.ts'
-import type { Program } from '../../src/sources/exec.ts'
+
+const directory = await temporaryFolder()
 
 /** What an agent posts; the fields are those of docs/how-to/heartbeat.md. */
 const HEARTBEAT = {
@@ -93,21 +95,9 @@ test('a node that reports is shown with what it reports; nothing of this host is
 })
 
 test.each([
-  {
-    state: 'open',
-    choosePort: openPort,
-    severity: 'warning',
-    sees: 'consensus runs',
-    why: /consensus runs. Its agent does not/,
-  },
-  {
-    state: 'refused',
-    choosePort: freePort,
-    severity: 'critical',
-    sees: 'consensus does not listen',
-    why: /refuses connections to the public port/,
-  },
-])('a silent node whose port is $state', async ({ state, choosePort, severity, sees, why }) => {
+  ['open', openPort, 'warning', 'consensus runs', /consensus runs. Its agent does not/],
+  ['refused', freePort, 'critical', 'consensus does not listen', /refuses connections to the public port/],
+] as const)('a silent node whose port is %s', async (...[state, choosePort, severity, sees, why]) => {
   const watcher = await openWatcher(await choosePort())
   await withPort(watcher, state)
   await post(watcher, JSON.stringify({ ...HEARTBEAT, health: 'healthy', causes: [] }))
@@ -154,14 +144,10 @@ test('no output has a row about a node of this host', async () => {
 
 test('without a running agent, nothing is about a node of this host either', async () => {
   const { code, out } = await cli(['recover', '--profile', 'watcher', '--set', 'watched.name=node-a'])
-  expect([code, out.split('\n')]).toEqual([
-    0,
-    [
-      'UNKNOWN: no heartbeat of node-a was received yet.',
-      'RECOVERY: there is no node on this host: run it on the host of the watched node.',
-      '',
-    ],
-  ])
+  expect(code).toBe(0)
+  expect(out).toMatch(
+    /^UNKNOWN: no heartbeat of node-a .*\nRECOVERY: there is no node on this host: run it on the host of .*\n$/,
+  )
 })
 
 test.each(['duties', 'ledger', 'logs bft', 'monlog', 'replay', 'report', 'restart-window'])(
@@ -195,11 +181,7 @@ test('a heartbeat that no agent sends is rejected, and changes nothing', async (
   const cases = [
     ['', 400, /expected JSON/],
     // 0xe9 is é in Latin-1, and no UTF-8 before a quotation mark.
-    [
-      Buffer.from(JSON.stringify({ ...HEARTBEAT, causes: ['é'] }), 'latin1'),
-      400,
-      /could not be read: expected JSON in UTF-8/,
-    ],
+    [Buffer.from(JSON.stringify({ ...HEARTBEAT, causes: ['é'] }), 'latin1'), 400, /expected JSON in UTF-8/],
     ['{}', 400, /the document of an agent \(at: /],
     [JSON.stringify({ ...HEARTBEAT, health: 'fine' }), 400, /\(health: /],
     [JSON.stringify({ ...HEARTBEAT, causes: ['x'.repeat(70_000)] }), 413, /at most 65536 bytes/],
@@ -232,28 +214,25 @@ const sendSlowly = (watcher: Watcher, clients: number, length: number): (() => n
   return () => sockets.filter(({ closed }) => closed).length
 }
 
-test('clients that send a body slowly keep neither Prometheus nor the agent of the node out', async () => {
-  const watcher = await openWatcher(null)
-  await watcher.pass(1)
-  await eventually(sendSlowly(watcher, 64, 100), 64)
-  expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
-  expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
-})
-
-test('a heartbeat is received while 60 clients send theirs byte by byte', async () => {
-  const watcher = await openWatcher(null)
-  await watcher.pass(1)
+test.each([
+  ['slowly', 64, 100, 64],
   // Bodies beyond 16 end the oldest ones.
-  await eventually(sendSlowly(watcher, 60, 60_000), (ended) => ended >= 44)
-  for (let index = 0; index < 16; index += 1)
-    expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
-})
+  ['byte by byte', 60, 60_000, 44],
+])(
+  'clients that send a body %s keep neither Prometheus nor the agent of the node out',
+  async (...[, clients, length, most]) => {
+    const watcher = await openWatcher(null)
+    await watcher.pass(1)
+    await eventually(sendSlowly(watcher, clients, length), (ended) => ended >= most)
+    expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
+    for (let index = 0; index < 16; index += 1)
+      expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
+  },
+)
 
 test('a test of the alerts on the node reaches the watcher, and is no heartbeat of the node', async () => {
   const watcher = await openWatcher(null)
   await watcher.pass(1)
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-'))
-  onTestFinished(async () => rm(directory, { recursive: true }))
   const urlFile = join(directory, 'url')
   await writeFile(urlFile, `http://127.0.0.1:${watcher.port}/api/v1/heartbeat\n`)
   const { code, out } = await cli(['alert', 'test', '--set', `heartbeat.urlFile=${urlFile}`])
@@ -264,8 +243,6 @@ test('a test of the alerts on the node reaches the watcher, and is no heartbeat 
 })
 
 test('a test of the alerts trusts the authority that the environment of the running agent names', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-'))
-  onTestFinished(async () => rm(directory, { recursive: true }))
   const { cert, key } = await makeCertificate(directory, 'watcher')
   const tls = { cert: await readFile(cert), key: await readFile(key) }
   const server = await listening(createTls(tls, (_, response) => response.end()))
@@ -273,18 +250,9 @@ test('a test of the alerts trusts the authority that the environment of the runn
   const [urlFile, environ] = [join(directory, 'url'), join(directory, '4711/environ')]
   await writeFile(urlFile, `${server.url.replace('http:', 'https:')}/api/v1/heartbeat\n`)
   await mkdir(join(directory, '4711'))
-  const exec = {
-    run: (program: Program) =>
-      Promise.resolve({
-        exitCode: 0,
-        stdout: program.args.at(-1) === 'chain-agent.service' ? '4711\n' : '0\n',
-        stderr: '',
-      }),
-    stream: () => {
-      throw new Error('not used')
-    },
-    killAll: () => undefined,
-  }
+  const exec = execOf(({ args }) =>
+    Promise.resolve({ exitCode: 0, stdout: args.at(-1) === 'chain-agent.service' ? '4711\n' : '0\n', stderr: '' }),
+  )
   const argv = ['alert', 'test', '--set', `heartbeat.urlFile=${urlFile}`, '--set', `host.procfs=${directory}`]
   await writeFile(environ, `KEYSTORE_PASSWORD=hunter2\0NODE_EXTRA_CA_CERTS=${cert}\0`)
   const accepted = await cli(argv, { overrides: { exec } })
@@ -336,17 +304,7 @@ test.each([
   ['known', 'node-a', 1_772_369_880],
   ['not that of another node', 'node-b', undefined],
 ])('after a restart the last heartbeat is %s', async (_, node, expected) => {
-  const kept: unknown[] = []
-  const checkpoint = {
-    read: () =>
-      Promise.resolve(
-        kept.length === 0 ? ({ state: 'none' } as const) : { state: 'saved' as const, value: kept.at(-1) },
-      ),
-    save: (value: unknown) => {
-      kept.push(JSON.parse(JSON.stringify(value)))
-      return Promise.resolve()
-    },
-  }
+  const checkpoint = memoryCheckpoint()
   const timing = { interval: 15_000, timeout: 5000 }
   const inbox = createHeartbeatInbox()
   inbox.put({ at: 1_772_369_880_000, elapsed: 0, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) })

@@ -14,7 +14,7 @@ import {
 } from '../support/alertmanager.ts'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { ALERT_SETTINGS } from '../collectors/alertmanagers-run.ts'
+import { ALERT_SETTINGS } from '../collectors/run-collector.ts'
 import { memoryCheckpoint } from '../collectors/recording.ts'
 
 const listedSchema = z.array(

@@ -3,11 +3,10 @@ import { derived } from '../../src/collectors/derived/collector.ts'
 import { createDuties, createRoundCounter } from '../../src/collectors/derived/duties.ts'
 import { ownHeight } from '../../src/collectors/derived/estimates.ts'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
-import type { Outcome } from '../../src/core/collector.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { memoryCheckpoint } from './recording.ts'
-import { readingOf } from './run-collector.ts'
+import { runPolls } from './run-collector.ts'
 
 const KEY = `03${'7d'.repeat(32)}`
 const BOOT = '5f0c6a52-0b1e-4bb6-9d0e-0a3f8f1f7c11'
@@ -25,7 +24,6 @@ interface Node {
 const start = async (publishedKey: string | null = KEY, node: Node = {}) => {
   const { blocksyncWindow = 600, bootId = BOOT, at = NOW } = node
   const clock = manualClock(at)
-  const stopping = new AbortController()
   let published: readonly Sample[] = []
   const checkpoint = memoryCheckpoint(node.saved)
   const rounds = createRoundCounter()
@@ -39,13 +37,8 @@ const start = async (publishedKey: string | null = KEY, node: Node = {}) => {
     checkpoint,
     timing: { interval: 5000, timeout: 5000 },
   })
-  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
-  void collector.run({ clock, signal: stopping.signal }, (outcome) => {
-    last = outcome
-  })
-  await clock.advance(0)
-  const series = (name: string): readonly Sample[] =>
-    collector.samples(readingOf(last)).filter((one) => one.name === name)
+  const { samples, stop } = await runPolls(collector, clock)
+  const series = (name: string): readonly Sample[] => samples().filter((one) => one.name === name)
   return {
     rounds,
     clock,
@@ -62,8 +55,7 @@ const start = async (publishedKey: string | null = KEY, node: Node = {}) => {
     series,
     /** Stops the collector, and returns what it has saved. */
     stop: async (): Promise<unknown> => {
-      stopping.abort()
-      await clock.advance(0)
+      await stop()
       return checkpoint.saved()
     },
   }
@@ -98,35 +90,26 @@ describe('the blocksync window', () => {
   }
   const headOf = (second: number): number => 1000 + 3 * second
   const agreed = (second: number): readonly Sample[] => references([headOf(second), headOf(second)])
-
-  test('a stalled node falls behind its references by three blocks a second', async () => {
-    // The last poll is at 160 s: it read the samples of 155 s, 100 seconds after block 1165.
-    expect(await leftAfter([60, atHead], [100, (second) => [...atHead(55), ...agreed(second)]])).toBe(300)
-  })
-  test('a node that stops reporting keeps its last height', async () => {
-    expect(await leftAfter([60, atHead], [100, agreed])).toBe(300)
-  })
-  test('without references the lag is the age of the newest block at the measured rate', async () => {
-    // At 160 s the newest block is the one of the 55th second: 105 s at three a second.
-    expect(await leftAfter([60, atHead], [100, (second) => (second < 110 ? atHead(55) : [])])).toBe(300)
-    expect(await leftAfter([60, atHead], [100, () => atHead(55)])).toBe(285)
+  const wrong = (second: number): readonly Sample[] => references([headOf(second), 9_000_000, headOf(second) + 2])
+  const AT_HEAD: Phase = [60, atHead]
+  const andAlso = (...more: readonly Sample[]) => [[60, (second: number) => [...atHead(second), ...more]]] as const
+  // The last poll is at 160 s, and reads the samples of 155 s.
+  test.each<readonly [string, readonly Phase[], number]>([
+    ['a stalled node: 100 s after its block', [AT_HEAD, [100, (second) => [...atHead(55), ...agreed(second)]]], 300],
+    ['a node that stops reporting keeps its last height', [AT_HEAD, [100, agreed]], 300],
+    ['without references the age of the newest block', [AT_HEAD, [100, () => atHead(55)]], 285],
+    ['the same once it stops reporting', [AT_HEAD, [100, (second) => (second < 110 ? atHead(55) : [])]], 300],
+    ['without references the difference in the status report', andAlso(sample('chain_block_difference', 90)), 510],
+    ['of three references a wrong one', [[60, (second) => [...atHead(second), ...wrong(second)]]], 598],
+    ['one of three references is not the head', andAlso(...references([9_000_000], 3)), 600],
+    ['it does not go below 0', andAlso(...references([5000, 5000])), 0],
+  ])('%s', async (_, phases, left) => {
+    expect(await leftAfter(...phases)).toBe(left)
   })
   test('without references the lag of a slow node is the age of its blocks', async () => {
     // Two thirds of the pace: at 360 s it has the block of the 257th second.
     const slow = (second: number): readonly Sample[] => atHead(55 + ((second - 55) * 2) / 3)
-    expect(await leftAfter([60, atHead], [300, slow])).toBeCloseTo(600 - 3 * 105, -1)
-  })
-  test('without references the difference in the status report is used, too', async () => {
-    const difference = sample('chain_block_difference', 90)
-    expect(await leftAfter([60, (second) => [...atHead(second), difference]])).toBe(510)
-  })
-  test('references that are wrong, of another chain or do not agree are not the head', async () => {
-    const wrong = (second: number) => [
-      ...atHead(second),
-      ...references([headOf(second), 9_000_000, headOf(second) + 2]),
-    ]
-    expect(await leftAfter([60, wrong])).toBe(598)
-    expect(await leftAfter([60, (second) => [...atHead(second), ...references([9_000_000], 3)]])).toBe(600)
+    expect(await leftAfter(AT_HEAD, [300, slow])).toBeCloseTo(600 - 3 * 105, -1)
   })
   test('unknown at first, and while statesync is running', async () => {
     const { run, value } = await start()
@@ -150,9 +133,6 @@ describe('the blocksync window', () => {
     // Configured, it is what the configuration has.
     expect(await sizeOf(650, 301)).toBe(650)
   })
-  test('it does not go below 0', async () => {
-    expect(await leftAfter([60, (second) => [...atHead(second), ...references([5000, 5000])]])).toBe(0)
-  })
 })
 
 describe('statesync', () => {
@@ -165,10 +145,7 @@ describe('statesync', () => {
     await run(105, (second) => progress(10 * second))
     expect(value('chain_statesync_eta_seconds')).toBeCloseTo(900, 0)
     expect(value('chain_statesync_last_progress_timestamp_seconds')).toBe(NOW / 1000 + 105)
-  })
-  test('stalled: no ETA after a minute without progress; the time of the last progress is kept', async () => {
-    const { run, value } = await start()
-    await run(105, (second) => progress(10 * second))
+    // Stalled: no ETA after a minute, and the time of the last progress is kept.
     await run(65, () => progress(1000))
     expect(value('chain_statesync_eta_seconds')).toBeUndefined()
     expect(value('chain_statesync_last_progress_timestamp_seconds')).toBe(NOW / 1000 + 105)
@@ -296,16 +273,16 @@ describe('duties', () => {
   })
 })
 
+const started = (second: number): Sample =>
+  sample('chain_service_start_timestamp_seconds', NOW / 1000 + second, { service: 'bft' })
+
+/** Consensus ran for an hour; it is down from second 30 on, starts at 38, and has caught up at 60. */
+const restarted = (second: number): readonly Sample[] => [
+  started(second < 40 ? -3600 : 38),
+  ...atHead(second < 30 || second >= 60 ? second : 30),
+]
+
 describe('the time of a start', () => {
-  const started = (second: number): Sample =>
-    sample('chain_service_start_timestamp_seconds', NOW / 1000 + second, { service: 'bft' })
-
-  /** Consensus ran for an hour; it is down from second 30 on, starts at 38, and has caught up at 60. */
-  const restarted = (second: number): readonly Sample[] => [
-    started(second < 40 ? -3600 : 38),
-    ...(second < 30 || second >= 60 ? atHead(second) : atHead(30)),
-  ]
-
   test('is unknown before the first start, and then lasts until a fresh block', async () => {
     const { run, value } = await start()
     await run(60, restarted)
@@ -338,9 +315,7 @@ test('after a restart of the agent all that took hours is known at the first rea
   const before = await start()
   for (let round = 0; round < 100; round += 1) before.rounds.add({ isOwn: false, isTimeout: round % 4 === 0 })
   const reading = (second: number): readonly Sample[] => [
-    ...atHead(second < 30 || second >= 60 ? second : 30),
-    // Consensus starts at 38 and has caught up at 65, 27 s later.
-    sample('chain_service_start_timestamp_seconds', NOW / 1000 + (second < 40 ? -3600 : 38), { service: 'bft' }),
+    ...restarted(second),
     // From 50 %, 0.01 % in 10 s.
     sample('chain_execution_storage_used_ratio', 0.5 + Math.floor(second / 10) / 10_000),
     sample('chain_consensus_window_messages', 3, { kind: 'vote_created' }),

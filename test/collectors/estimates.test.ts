@@ -10,28 +10,29 @@ const countsOf = (text: string) => {
   return { rounds, timeouts, attributed: rounds, ownBlocks, ownTimeouts }
 }
 
+type Added = readonly [counts: string, share: number | undefined, minutes?: number]
+const read = (...added: readonly Added[]) => {
+  const duties = createDuties()
+  for (const [counts, share, minutes = 0] of added) duties.add(countsOf(counts), share, NOON + minutes * MINUTE)
+  return duties.read()
+}
+
 describe('rounds led, compared with the expectation by stake', () => {
   test('a twentieth of the stake in a thousand rounds: fifty rounds led', () => {
-    const duties = createDuties()
-    duties.add(countsOf('400 10 19 1'), 0.05, NOON)
-    duties.add(countsOf('1000 25 47 3'), 0.05, NOON + MINUTE)
-    expect(duties.read()).toMatchObject({ rounds: 1000, timeouts: 25, ownBlocks: 47, ownTimeouts: 3, expected: 50 })
+    const found = read(['400 10 19 1', 0.05], ['1000 25 47 3', 0.05, 1])
+    expect(found).toMatchObject({ rounds: 1000, timeouts: 25, ownBlocks: 47, ownTimeouts: 3, expected: 50 })
     // 47 blocks where 50 × 0.975 = 48.75 are the mean: nothing unusual.
-    expect(duties.read()?.shortfallProbability).toBeGreaterThan(0.3)
-    expect(duties.read()?.shortfallProbability).toBeLessThan(0.6)
+    expect(found?.shortfallProbability).toBeGreaterThan(0.3)
+    expect(found?.shortfallProbability).toBeLessThan(0.6)
   })
   test('no block with twelve expected has the probability e^-12', () => {
-    const duties = createDuties()
-    duties.add(countsOf('240 0 0 0'), 0.05, NOON)
-    expect(duties.read()?.shortfallProbability).toBeCloseTo(Math.exp(-12), 12)
+    expect(read(['240 0 0 0', 0.05])?.shortfallProbability).toBeCloseTo(Math.exp(-12), 12)
   })
   test('the expectation is compared with the same rounds: those with a known share', () => {
-    const duties = createDuties()
-    duties.add(countsOf('100 0 5 0'), 0.05, NOON)
-    duties.add(countsOf('200 0 9 0'), undefined, NOON + MINUTE)
-    expect(duties.read()).toMatchObject({ rounds: 200, ownBlocks: 9, expected: 5 })
+    const found = read(['100 0 5 0', 0.05], ['200 0 9 0', undefined, 1])
+    expect(found).toMatchObject({ rounds: 200, ownBlocks: 9, expected: 5 })
     // 5 blocks where 5 were the mean, and not 9.
-    expect(duties.read()?.shortfallProbability).toBeCloseTo(poissonAtMost(5, 5), 12)
+    expect(found?.shortfallProbability).toBeCloseTo(poissonAtMost(5, 5), 12)
   })
   test('rounds from before the own key was known have no expectation', () => {
     const duties = createDuties()
@@ -41,29 +42,19 @@ describe('rounds led, compared with the expectation by stake', () => {
     expect(duties.read()?.expected).toBeCloseTo(1, 12)
   })
   test('after the clock was set back the future is removed', () => {
-    const duties = createDuties()
-    duties.add(countsOf('100 0 5 0'), 0.05, NOON + 24 * 60 * MINUTE)
-    duties.add(countsOf('130 0 6 0'), 0.05, NOON)
-    expect(duties.read()?.rounds).toBe(30)
+    expect(read(['100 0 5 0', 0.05, 1440], ['130 0 6 0', 0.05])?.rounds).toBe(30)
   })
   test('an unknown share without rounds changes nothing', () => {
-    const duties = createDuties()
-    duties.add(countsOf('100 0 5 0'), 0.05, NOON)
-    duties.add(countsOf('100 0 5 0'), undefined, NOON + MINUTE)
-    expect(duties.read()?.expected).toBe(5)
+    expect(read(['100 0 5 0', 0.05], ['100 0 5 0', undefined, 1])?.expected).toBe(5)
   })
   test('outside the active set nothing is expected, and there is no probability', () => {
-    const duties = createDuties()
-    duties.add(countsOf('100 0 0 0'), 0, NOON)
-    expect(duties.read()).toMatchObject({ expected: 0, shortfallProbability: null })
+    expect(read(['100 0 0 0', 0])).toMatchObject({ expected: 0, shortfallProbability: null })
   })
   test('rounds older than six hours are removed', () => {
-    const duties = createDuties()
-    duties.add(countsOf('100 5 5 0'), 0.05, NOON)
-    duties.add(countsOf('300 6 12 0'), 0.05, NOON + 5 * 60 * MINUTE)
-    expect(duties.read()?.rounds).toBe(300)
-    duties.add(countsOf('301 6 12 0'), 0.05, NOON + 6 * 60 * MINUTE + 10 * MINUTE)
-    expect(duties.read()).toMatchObject({ rounds: 201, timeouts: 1, ownBlocks: 7 })
+    const first: Added = ['100 5 5 0', 0.05]
+    const later: Added = ['300 6 12 0', 0.05, 300]
+    expect(read(first, later)?.rounds).toBe(300)
+    expect(read(first, later, ['301 6 12 0', 0.05, 370])).toMatchObject({ rounds: 201, timeouts: 1, ownBlocks: 7 })
   })
 })
 

@@ -1,27 +1,20 @@
 import { createServer } from 'node:http'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { heartbeat } from '../../src/outbound/heartbeat.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { HealthSummary } from '../../src/domain/health.ts'
-import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import { createHeartbeat } from '../../src/sources/endpoints.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
+import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { listening } from '../support/http.ts'
 import { recording } from './recording.ts'
 
 const TOKEN = 'f3a1c99b7d20'
-let directory = ''
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-heartbeat-'))
-})
-afterEach(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 /** A dead man's switch service: records requests, and responds with the configured status and body. */
 const listen = async () => {
@@ -37,15 +30,12 @@ const listen = async () => {
     })
   })
   const { url, close } = await listening(server)
+  onTestFinished(close)
   await writeFile(join(directory, 'url'), `${url}/ping/${TOKEN}\n`)
   return {
     bodies,
     close,
-    first: () =>
-      eventually(
-        () => bodies[0] ?? '',
-        (body) => body !== '',
-      ),
+    first: () => eventually(() => bodies[0] ?? '', /./),
     answer: (next: number, body = 'OK') => {
       status = next
       text = body
@@ -54,22 +44,19 @@ const listen = async () => {
 }
 
 const beat = (published: () => readonly Sample[], health: () => HealthSummary = () => HEALTHY) => {
-  const outcomes: Outcome<unknown>[] = []
   const record = recording()
   const stop = new AbortController()
-  const clock = systemClock
   const collector = heartbeat({
     urlFile: join(directory, 'url'),
-    heartbeatTo: (file) => createHeartbeat(createHttpClient(clock), file, 2000),
+    heartbeatTo: (file) => createHeartbeat(createHttpClient(systemClock), file, 2000),
     published,
     health,
     recorder: record.recorder,
-    clock,
+    clock: systemClock,
     timing: { interval: 50, timeout: 3000 },
   })
   const texts: string[] = []
-  const running = collector.run({ clock, signal: stop.signal }, (outcome) => {
-    outcomes.push(outcome)
+  const running = collector.run({ clock: systemClock, signal: stop.signal }, (outcome) => {
     texts.push(
       outcome.ok
         ? JSON.stringify([collector.states(outcome.value), collector.samples(outcome.value)])
@@ -134,12 +121,12 @@ test('what is not known is null, not 0', async () => {
   const { end } = beat(() => [])
   await server.first()
   await end()
-  await server.close()
   const document: unknown = JSON.parse((server.bodies[0] ?? '').replace(/^POST \S+ /, ''))
   expect(document).toMatchObject({ height: null, blockTime: null, blockDifference: null })
 })
 
 test('reads the URL from a file, and does not print it in errors', async () => {
+  await rm(join(directory, 'url'), { force: true })
   const { texts, end } = beat(healthy)
   await eventually(() => texts.at(-1) ?? '', contains('read the address in'))
   await writeFile(join(directory, 'url'), `not-an-address ${TOKEN}`)
@@ -171,12 +158,8 @@ test.for([
   const server = await listen()
   server.answer(200, body)
   const { texts, total, end } = beat(healthy)
-  await eventually(
-    () => texts.length,
-    (count) => count > 0,
-  )
+  await eventually(() => texts[0] ?? '', /./)
   await end()
-  await server.close()
   expect(texts[0]).toContain(JSON.stringify({ heartbeat: state, health: 'healthy' }))
   expect(String(texts[0]).includes('last_success')).toBe(state === 'accepted')
   expect((total('accepted') ?? 0) > 0).toBe(state === 'accepted')

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { mkdir, open, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
-import { systemClock } from '../../src/core/clock.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { createDiskUsage } from '../../src/sources/file-tree.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { createTree, programs, runHost } from './run-host.ts'
 
@@ -10,6 +11,10 @@ const fixture = (name: string): string => readFileSync(new URL(`../fixtures/host
 const BEGIN = Date.UTC(2026, 2, 1, 12)
 const cpu = 'sys/devices/system/cpu'
 const HEAD = fixture('tcp.txt').split('\n')[0] ?? ''
+
+const routeOf = (device: string): string =>
+  'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n' +
+  `${device}\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n`
 
 /** Two CPU packages, two drives, one service. */
 const FILES = {
@@ -21,15 +26,11 @@ const FILES = {
   'proc/700/fd/0': '',
   'proc/700/fd/1': '',
   'proc/700/fd/7': '',
-  'proc/pressure/cpu':
-    'some avg10=1.20 avg60=0.90 avg300=0.70 total=2500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n',
-  'proc/pressure/io':
-    'some avg10=0.10 avg60=0.00 avg300=0.00 total=1250000\nfull avg10=0.10 avg60=0.00 avg300=0.00 total=750000\n',
+  'proc/pressure/cpu': 'some avg10=1.20 avg300=0.70 total=2500000\nfull avg10=0.00 avg300=0.00 total=0\n',
+  'proc/pressure/io': 'some avg10=0.10 avg300=0.00 total=1250000\nfull avg10=0.10 avg300=0.00 total=750000\n',
   'proc/net/snmp': 'Tcp: InSegs\nTcp: 5\nUdp: InDatagrams InErrors RcvbufErrors SndbufErrors\nUdp: 900 8 7 2\n',
   'proc/net/route': [
-    'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT',
-    'eno2\t00000000\t0100000A\t0003\t0\t0\t200\t00000000\t0\t0\t0',
-    'eno1\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\t0\t0\t0',
+    `${routeOf('eno2').replace('\t100\t', '\t200\t')}eno1\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\t0\t0\t0`,
     'eno3\t00000000\t0102000A\t0002\t0\t0\t0\t00000000\t0\t0\t0',
     'eno4\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n',
   ].join('\n'),
@@ -66,14 +67,8 @@ const FILES = {
   'node/wal/wal.0': '',
 }
 
-const cleanUp: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const clear of cleanUp.splice(0)) await clear()
-})
-
 const start = async (answers: Parameters<typeof programs>[0] = {}, firewalledPorts: readonly number[] = []) => {
   const tree = await createTree(FILES)
-  cleanUp.push(tree.clear)
   await tree.put('node/config/node.toml', '', BEGIN - 86_400_000)
   await tree.put('smart/nvme0.json', fixture('smart-well.json'), BEGIN - 60_000)
   await tree.put('smart/nvme1.json', fixture('smart-failing.json'), BEGIN - 301_000)
@@ -205,26 +200,11 @@ test('a check that fails does not affect the others', async () => {
 })
 
 test('a host without these files has no values', async () => {
-  const tree = await createTree({})
-  cleanUp.push(tree.clear)
-  const { root } = tree
+  const { root } = await createTree({})
   const { poll } = runHost({ clock: manualClock(), places: root, directories: { wal: `${root}/wal` } })
   const { values, states } = await poll()
   expect(values).toEqual({})
   expect(states['host, clock']).toContain('not known: could not run timedatectl')
-})
-
-test('the load is measured between two polls; absent after a reboot between them', async () => {
-  const { poll, tree, clock } = await start()
-  expect((await poll()).values).not.toHaveProperty('host_cpu_busy_ratio')
-  const next = async (stat: string) => {
-    await tree.put('proc/stat', stat)
-    await clock.advance(15_000)
-    return (await poll()).values
-  }
-  // 30 + 20 of 200
-  expect(await next('cpu  130 0 20 1050 0 0 0 0 0 0\nbtime 1772280000\n')).toMatchObject({ host_cpu_busy_ratio: 0.25 })
-  expect(await next('cpu  10 0 5 20 0 0 0 0 0 0\nbtime 1772366390\n')).not.toHaveProperty('host_cpu_busy_ratio')
 })
 
 test('a service that has exited or is hidden, or is unknown to systemd, has no limits', async () => {
@@ -285,15 +265,6 @@ test('a leap status that is unknown is not a synchronized clock', async () => {
   expect(total('chain_agent_lines_total{format=chrony,result=unparsed}')).toBe(1)
 })
 
-test('without a response from its servers for hours, chrony is not synchronized and has no offset', async () => {
-  const { poll, clock } = await start(TRACKING)
-  await clock.advance(3 * 3_600_000 + 60_000)
-  const { values, states } = await poll()
-  expect(values).toMatchObject({ host_clock_synchronized: 0 })
-  expect(values).not.toHaveProperty('host_clock_offset_seconds')
-  expect(states['host, clock']).toBe('not synchronized: chrony has had no response from its servers for hours')
-})
-
 test('a report without health data, and one that is too old', async () => {
   const { poll, tree } = await start()
   await tree.put('smart/nvme0.json', fixture('smart-sata.json'), BEGIN - 60_000)
@@ -325,10 +296,6 @@ test('without a default route the network card is unknown', async () => {
   expect(Object.keys(values).filter((name) => name.startsWith('host_network'))).toEqual([])
   expect(states['host, not available']).toContain('network card')
 })
-
-const routeOf = (device: string): string =>
-  'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n' +
-  `${device}\t00000000\t0101000A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n`
 
 test.each([
   ['vlan7', { 'vlan7/lower_bond0/x': '', 'bond0/bonding/mode': '' }, 'bond0'],
@@ -363,16 +330,93 @@ test('a port behind a firewall that the operator has tested is not exposed', asy
   expect(values['host_port_exposed{9143}']).toBe(0)
 })
 
-test('on this host a poll returns boot time, kernel, memory and ports', async () => {
-  const { poll } = runHost({
-    clock: systemClock,
-    places: { procfs: '/proc', sysfs: '/sys', bootDirectory: '/boot', smartDirectory: null },
-    nodeDirectory: '/',
-  })
-  const { values } = await poll()
-  expect(values['host_boot_timestamp_seconds']).toBeLessThan(Date.now() / 1000)
-  expect(values['host_memory_available_bytes']).toBeGreaterThan(0)
-  expect(values['host_memory_available_ratio']).toBeLessThan(1)
-  expect(values).toHaveProperty('host_port_exposed{8080}')
-  expect(values).toHaveProperty('host_kernel_blocked{running}')
+const startDirectories = async (maxFiles?: number) => {
+  const ledgerFiles = { 'node/ledger/1': 'a', 'node/ledger/2': 'b', 'node/ledger/3': 'c' }
+  const { root } = await createTree({ ...ledgerFiles, 'node/config/forkpoint/forkpoint.toml': 'x' })
+  const run = (ledger: string, nodeDirectory: string) => {
+    const space = createDiskUsage(maxFiles)
+    return runHost({ clock: manualClock(), places: root, directories: { ledger }, nodeDirectory, space })
+  }
+  return { node: join(root, 'node'), run }
+}
+
+test('a directory with more files than one poll reads is not available at first, and not a failure', async () => {
+  const { node, run } = await startDirectories(1)
+  const host = run(join(node, 'ledger'), node)
+  const { values, states } = await host.poll()
+  expect(values).toHaveProperty(['host_filesystem_size_bytes{ledger}'])
+  expect(values).not.toHaveProperty(['host_directory_bytes{ledger}'])
+  expect(states['host, not available']).toContain('directory ledger (its many files are being summed)')
+  expect(Object.keys(states)).not.toContain('host, directory ledger')
+})
+
+test('the end of the collector closes the directories', async () => {
+  const { node } = await startDirectories()
+  let releases = 0
+  const release = () => Promise.resolve((releases += 1)).then(() => undefined)
+  await runHost({ clock: manualClock(), places: node, space: { ...createDiskUsage(), release } }).poll()
+  expect(releases).toBe(1)
+})
+
+test.each([
+  ['free space below 0', { sizeBytes: 1000n, availableBytes: 2n ** 64n - 4096n }, [1000, undefined]],
+  ['more free than all', { sizeBytes: 1000n, availableBytes: 1001n }, [1000, undefined]],
+  ['a file system without a size', { sizeBytes: 0n, availableBytes: 0n }, [undefined, 0]],
+  ['a full file system', { sizeBytes: 1000n, availableBytes: 0n }, [1000, 0]],
+])('%s', async (_, fileSystem, expected) => {
+  const { node } = await startDirectories()
+  const space = { ...createDiskUsage(), fileSystem: async () => Promise.resolve(fileSystem) }
+  const { values } = await runHost({ clock: manualClock(), places: node, space, fileSystems: ['/'] }).poll()
+  const names = ['host_filesystem_size_bytes{/}', 'host_filesystem_available_bytes{/}']
+  expect(names.map((name) => values[name])).toEqual(expected)
+})
+
+test('of another file system only the space is measured', async () => {
+  const { node } = await startDirectories()
+  const fileSystems = [node, node, '/nonexistent']
+  const { values, states } = await runHost({ clock: manualClock(), places: node, fileSystems }).poll()
+  expect(values[`host_filesystem_size_bytes{${node}}`]).toBeGreaterThan(
+    values[`host_filesystem_available_bytes{${node}}`] ?? Infinity,
+  )
+  expect(Object.keys(values).filter((name) => name.startsWith('host_directory_bytes'))).toEqual([])
+  expect(states['host, file system of /nonexistent']).toContain('not found')
+})
+
+test('a directory that was removed and created again is unknown, and the state has the advice', async () => {
+  const { node, run } = await startDirectories()
+  const paths = [join(node, 'ledger'), join(node, 'config/forkpoint')]
+  const [ledger, forkpoint] = await Promise.all(paths.map((path) => open(path)))
+  onTestFinished(async () => void (await Promise.all([ledger?.close(), forkpoint?.close()])))
+  for (const path of paths) {
+    await rm(path, { recursive: true })
+    await mkdir(path)
+  }
+  // As with a bind mount: config/forkpoint is the old directory.
+  const seen = await createTree({ 'config/x': '' })
+  await symlink(`/proc/self/fd/${forkpoint?.fd}`, join(seen.root, 'config/forkpoint'))
+  const { values, states } = await run(`/proc/self/fd/${ledger?.fd}`, seen.root).poll()
+  expect(values).not.toHaveProperty(['host_directory_bytes{ledger}'])
+  expect(values).not.toHaveProperty(['host_file_modified_timestamp_seconds{forkpoint}'])
+  const advice = 'it was removed, and possibly created again; restart the agent to read it'
+  expect(states['host, directory ledger']).toContain(advice)
+  expect(states['host, file forkpoint']).toContain(advice)
+})
+
+test.each([
+  ['statesync_threshold = 450\n[network]\nbind_address_port = 8000\n', 450, undefined],
+  ['statesync_threshold = "450"\n', undefined, /^not known: .*statesync_threshold/],
+  ['node_name = "a"\n', undefined, /^not known: .*statesync_threshold/],
+  ['statesync_threshold = 65536\n', undefined, /^not known: .*statesync_threshold/],
+  ['statesync_threshold =\n', undefined, /^not known: .*TOML/],
+])('the setting of the node in %j', async (text, threshold, problem) => {
+  const { root } = await createTree({ 'config/node.toml': text })
+  const { values, states } = await runHost({ clock: manualClock(), places: root, nodeDirectory: root }).poll()
+  expect(values['node_statesync_threshold_blocks']).toBe(threshold)
+  if (problem !== undefined) expect(states['host, statesync_threshold']).toMatch(problem)
+})
+
+test('without node.toml the setting is unknown, not the default', async () => {
+  const { node, run } = await startDirectories()
+  const { values } = await run(join(node, 'ledger'), node).poll()
+  expect(values).not.toHaveProperty('node_statesync_threshold_blocks')
 })

@@ -5,7 +5,7 @@ import { createJournalFollower, type FollowerReading } from '../../src/collector
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Checkpoint } from '../../src/sources/checkpoint.ts'
-import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
+import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'
 import { settle } from '../../src/core/virtual-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { memoryCheckpoint, recording } from './recording.ts'
@@ -21,16 +21,18 @@ const entry = (at: number, fields: Record<string, string> = {}): JournalEntry =>
 const cut = (at: number): JournalEntry => entry(at, { _LINE_BREAK: 'line-max', _STREAM_ID: 'dead' })
 
 /** A journal that returns these batches, one after the other, and then ends. */
-const journalOf = (...batches: readonly (readonly JournalEntry[])[]) => {
+const journalOfBatches = (...batches: readonly Partial<JournalBatch<JournalEntry>>[]) => {
   const requests: FollowOptions[] = []
   const journal: Journal<JournalEntry> = {
     async *follow(following) {
       requests.push(following)
-      for (const entries of batches) yield await Promise.resolve({ entries, unreadable: 0, gap: false })
+      for (const batch of batches) yield await Promise.resolve({ entries: [], unreadable: 0, gap: false, ...batch })
     },
   }
   return { journal, requests }
 }
+const journalOf = (...lists: readonly (readonly JournalEntry[])[]) =>
+  journalOfBatches(...lists.map((entries) => ({ entries })))
 
 /** A journal that has no entry from a saved cursor on, and then these. */
 const unusableJournal = (...entries: readonly JournalEntry[]) => {
@@ -104,11 +106,7 @@ test('on the first start, entries from before the agent are old', async () => {
 })
 
 test('lines that are no entries are counted, and so is a gap before a batch', async () => {
-  const journal: Journal<JournalEntry> = {
-    async *follow() {
-      yield await Promise.resolve({ entries: [entry(AGENT_STARTED_AT)], unreadable: 2, gap: true })
-    },
-  }
+  const { journal } = journalOfBatches({ entries: [entry(AGENT_STARTED_AT)], unreadable: 2, gap: true })
   const { readBatches, total } = createFollower({ journal, checkpoint: memoryCheckpoint() })
   await readBatches(1)
   expect(total('chain_agent_lines_total{format=journal,result=unparsed}')).toBe(2)
@@ -209,23 +207,9 @@ const savedBy020 = (...match: readonly string[]) => {
   return memoryCheckpoint({ version: 1, match, cursor: 's=10', at: 10, counts, memory: {} })
 }
 
-test('counts that another version of the agent saved continue', async () => {
-  const checkpoint = savedBy020('-u', 'a.service')
-  const { readBatches, total } = createFollower({ ...journalOf([entry(20)]), checkpoint })
-  await readBatches(1)
-  expect(total(COUNTED)).toBe(8)
-})
-
 test('the cursor of another pattern is used; that its entry is not selected any more is no gap', async () => {
-  const lines = { entries: [entry(AGENT_STARTED_AT)], unreadable: 0, gap: true }
-  const requests: FollowOptions[] = []
-  const journal: Journal<JournalEntry> = {
-    async *follow(following) {
-      requests.push(following)
-      yield await Promise.resolve(lines)
-      yield lines
-    },
-  }
+  const lines = { entries: [entry(AGENT_STARTED_AT)], gap: true }
+  const { journal, requests } = journalOfBatches(lines)
   const match = () => Promise.resolve(['-u', 'a.service', '--grep=new'])
   const checkpoint = savedBy020('-u', 'a.service', '--grep=old')
   const { readBatches, read, total } = createFollower({ journal, checkpoint, match })

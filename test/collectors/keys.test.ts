@@ -1,23 +1,19 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keys } from '../../src/collectors/keys/collector.ts'
-import { chooseExaminer, createKeyExaminer, type KeyFile, renderKeyReport } from '../../src/collectors/keys/files.ts'
+import { chooseExaminer, createKeyExaminer, renderKeyReport } from '../../src/collectors/keys/files.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import { createKeyFiles, type FileProblem, keyFiles, type KeyFiles } from '../../src/sources/key-files.ts'
+import { type FileProblem, keyFiles, type KeyFiles } from '../../src/sources/key-files.ts'
 import { createKeyReport } from '../../src/sources/reports.ts'
-import { createKeyDirectory, probeTmpfs, SHM } from '../support/key-files.ts'
+import { createKeyDirectory } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { probeRoot } from '../support/ordinary-user.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
 const withRoot = await requireRealPart('root', probeRoot)
-const withRootAndTmpfs = await requireRealPart('root and tmpfs', async () => {
-  const root = probeRoot()
-  return 'missing' in root ? root : probeTmpfs()
-})
 const SECRET = { hex: 'cafe1234'.repeat(8), word: 'CanaryOfKeys8Z3q' }
 const timing = { interval: 60_000, timeout: 10_000 }
 const never = new AbortController().signal
@@ -111,18 +107,15 @@ describe('backups that are kept off the node', () => {
   })
 })
 
-test('exactly one state of each file is 1, and the copies of each backup are counted', async () => {
-  const { collector, reading } = await polled()
-  const samples = collector.samples(reading)
-  expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(3 * 5 + 3 * 6)
-  expect(samples.filter(({ name }) => name === 'chain_key_backup_copies')).toHaveLength(3)
-})
-
 type Place = Exclude<keyof typeof HEALTHY, 'key files'>
 
 describe('problems of a file', () => {
   const write = (content: string) => async (path: string) => node.put(path, content)
   const gone = async (path: string) => rm(path)
+  const pipe = async (path: string) => {
+    await rm(path)
+    execFileSync('/usr/bin/env', ['mkfifo', path])
+  }
   const wrong: readonly (readonly [string, Place, (path: string) => Promise<unknown>, string])[] = [
     ['is gone', 'bls keystore', gone, 'missing'],
     ['is gone', 'environment file', gone, 'missing'],
@@ -136,24 +129,8 @@ describe('problems of a file', () => {
     ['for the group', 'environment file', async (path) => chmod(path, 0o640), 'exposed: mode 0640'],
     ['to be replaced', 'bls keystore', async (path) => chmod(path, 0o602), 'exposed: mode 0602'],
     ['empty and for all: empty is worse', 'secp backup', async (path) => node.put(path, '', 0o666), 'invalid: empty'],
-    [
-      'a directory in its place',
-      'secp keystore',
-      async (path) => {
-        await rm(path)
-        await mkdir(path)
-      },
-      'invalid: not a file',
-    ],
-    [
-      'a pipe does not block the poll',
-      'secp keystore',
-      async (path) => {
-        await rm(path)
-        execFileSync('/usr/bin/env', ['mkfifo', path])
-      },
-      'invalid: not a file',
-    ],
+    ['a directory', 'secp keystore', async (path) => rm(path).then(() => mkdir(path)), 'invalid: not a file'],
+    ['a pipe does not block the poll', 'secp keystore', pipe, 'invalid: not a file'],
   ]
   test.each(wrong)('%s: %s', async (...[, place, change, state]) => {
     await change(node.paths[place])
@@ -161,26 +138,18 @@ describe('problems of a file', () => {
   })
 })
 
-describe('a link is followed, as the node follows it', () => {
-  const linked = async (mode: number): Promise<void> => {
-    const path = node.paths['secp keystore']
-    await rename(path, `${node.root}/elsewhere`)
-    await chmod(`${node.root}/elsewhere`, mode)
-    await symlink(`${node.root}/elsewhere`, path)
-  }
-  test('to a private file', async () => {
-    await linked(0o600)
-    expect(await states()).toEqual(HEALTHY)
-  })
-  test('to a file readable by all', async () => {
-    await linked(0o644)
-    expect(await states()).toHaveProperty('secp keystore', 'exposed: mode 0644')
-  })
-  test('to a missing file', async () => {
-    await linked(0o600)
-    await rm(`${node.root}/elsewhere`)
-    expect(await states()).toHaveProperty('secp keystore', 'missing')
-  })
+test.each([
+  ['a private file', 0o600, true, 'ok'],
+  ['a file readable by all', 0o644, true, 'exposed: mode 0644'],
+  ['a missing file', 0o600, false, 'missing'],
+])('a link is followed, as the node follows it: to %s', async (...[, mode, exists, state]) => {
+  const path = node.paths['secp keystore']
+  const target = `${node.root}/elsewhere`
+  await rename(path, target)
+  await chmod(target, mode)
+  await symlink(target, path)
+  if (!exists) await rm(target)
+  expect(await states()).toEqual({ ...HEALTHY, 'secp keystore': state })
 })
 
 describe('rotated copies', () => {
@@ -194,12 +163,9 @@ describe('rotated copies', () => {
     expect([secp, bls]).toEqual([2, undefined])
     expect(await states()).toEqual(HEALTHY)
   })
-  test('expose the key as the backup does', async () => {
+  test('expose the key as the backup does, and do not replace a worse state of the backup', async () => {
     await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
     expect(await states()).toEqual({ ...HEALTHY, 'bls backup': 'exposed: a rotated copy: mode 0604' })
-  })
-  test('do not replace a worse state of the backup', async () => {
-    await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
     await node.put(node.paths['bls backup'], '')
     expect(await states()).toEqual({ ...HEALTHY, 'bls backup': 'invalid: empty' })
   })
@@ -245,6 +211,9 @@ describe('without permission', () => {
     expect(Object.values(each)).toEqual(Array(6).fill('unverified: no permission to read it'))
     await chmod(node.paths['secp backup'], 0o640)
     expect(await states(denying(node.root, { read: 'denied' }))).toHaveProperty('secp backup', 'exposed: mode 0640')
+    // A disk that fails is not a file without permission.
+    const failing = await states(denying(node.paths['bls backup'], { read: 'failed' }))
+    expect(failing).toHaveProperty('bls backup', 'unknown: the file system returns errors')
   })
   test('to enter the home directory: its files are unknown, and the advice is reported once', async () => {
     const denied = denying(`${node.root}/home`, { look: 'denied' })
@@ -280,56 +249,6 @@ test('contents and paths are never exported', async () => {
   const exported = JSON.stringify([reading, shown])
   expect(exported.match(/invalid: /g)).toHaveLength(3)
   for (const secret of [...Object.values(SECRET), node.root]) expect(exported).not.toContain(secret)
-})
-
-const wordsOf = (files: readonly KeyFile[]): readonly string[] =>
-  files.map(({ key, kind, state, why }) => `${key} ${kind}: ${state ?? 'unknown'}, ${why ?? ''}`)
-
-describe('a file that cannot be read', () => {
-  const examine = async () => {
-    const files: KeyFiles = { ...keyFiles, read: () => Promise.resolve('failed') }
-    const check = createKeyExaminer({ keyFiles: files, readPrefix, keyFolders: node.places })
-    return wordsOf(await check(never))
-  }
-  test('because its disk fails is not a file without permission', async () => {
-    expect(new Set((await examine()).map((words) => words.replace(/.*: /, '')))).toEqual(
-      new Set(['unknown, the file system returns errors']),
-    )
-  })
-  test('is exposed if its mode is too open', async () => {
-    await chmod(node.paths['bls backup'], 0o644)
-    expect(await examine()).toContain('bls backup: exposed, mode 0644')
-  })
-})
-
-withRootAndTmpfs('a home directory that systemd replaced', () => {
-  test('hides keystores, and its owner is not the user of the node', async () => {
-    const home = await mkdtemp(join(SHM, 'home-'))
-    try {
-      await mkdir(join(home, 'zephyr/zephyr-bft/config'), { recursive: true })
-      await chown(node.paths['secp backup'], 64_001, 64_001)
-      const examine = createKeyExaminer({
-        keyFiles: createKeyFiles([home]),
-        readPrefix,
-        keyFolders: {
-          ...node.places,
-          directory: `${home}/{prefix}/{prefix}-bft`,
-          environmentFile: `${home}/{prefix}/.env`,
-        },
-      })
-      const unknown = 'unknown, no permission to access its directory'
-      expect(wordsOf(await examine(never))).toEqual([
-        `secp keystore: ${unknown}`,
-        `bls keystore: ${unknown}`,
-        `password keystore: ${unknown}`,
-        'secp backup: ok, ',
-        'bls backup: ok, ',
-        'password backup: ok, ',
-      ])
-    } finally {
-      await rm(home, { recursive: true })
-    }
-  })
 })
 
 /** 2026-03-01T10:00:00Z, in seconds. */

@@ -63,19 +63,6 @@ const BLOCKS = 'chain_ledger_blocks_total'
 const OWN_BLOCKS = 'chain_ledger_own_blocks_total'
 
 describe('counting', () => {
-  test('network includes own', () => {
-    const { read, total } = start()
-    read(
-      proposed({ round: 1, seq: 1, author: OWN }),
-      proposed({ round: 2, seq: 2 }),
-      finalized({ round: 1, seq: 1, author: OWN }),
-    )
-    expect(total(`${OWN_BLOCKS}{event=proposed}`)).toBe(1)
-    expect(total(`${BLOCKS}{event=proposed}`)).toBe(2)
-    expect(total(`${OWN_BLOCKS}{event=finalized}`)).toBe(1)
-    expect(total(`${BLOCKS}{event=finalized}`)).toBe(1)
-  })
-
   test('a block is empty with the transaction of the reward alone, and without any', () => {
     const { read, total } = start()
     read(
@@ -86,6 +73,7 @@ describe('counting', () => {
       proposed({ round: 4, seq: 4, transactions: 1 }),
       finalized({ round: 1, seq: 1, author: OWN }),
     )
+    expect(total(`${OWN_BLOCKS}{event=finalized}`)).toBe(1)
     expect(total('chain_ledger_own_empty_blocks_total')).toBe(2)
     expect(total('chain_ledger_empty_blocks_total')).toBe(3)
   })
@@ -118,13 +106,11 @@ describe('counting', () => {
   })
 
   test('entries from before the agent update the gauges and are not counted', () => {
-    const { ledger, total } = start()
+    const { ledger, totals } = start()
     const old = proposed({ round: 5, seq: 9, transactions: 1 })
     ledger.add({ event: old, isOld: true, process: '1' })
     ledger.add({ event: old, isOld: false, process: '1' })
-    expect(total(`${BLOCKS}{event=proposed}`)).toBe(0)
-    expect(total('chain_ledger_transactions_total')).toBe(0)
-    expect(total('chain_ledger_empty_blocks_total')).toBe(0)
+    expect(Object.values(totals()).filter((count) => count > 0)).toEqual([])
     expect(ledger.reading().proposed).toMatchObject({ round: 5n, seqNum: 9n })
   })
 })
@@ -139,34 +125,18 @@ test('if the key becomes known later, own starts with 0', () => {
   expect(total(`${OWN_BLOCKS}{event=proposed}`)).toBe(1)
 })
 
-describe('skipped rounds', () => {
-  const skipped = (...blocks: readonly Shape[]): number | undefined => {
-    const { read, total } = start()
-    read(...blocks.map(proposed))
-    return total('chain_ledger_skipped_rounds_total')
-  }
-  const first = { round: 10, seq: 1 }
-  test.each([
-    ['none between consecutive rounds', [first, { round: 11, seq: 2 }], 0],
-    ['11, 12 and 13 without a block', [first, { round: 14, parent: 10, seq: 2 }], 3],
-    // 11 and 12 were skipped, then 13, too: its block was abandoned.
-    [
-      'each once if a height is proposed again with the same parent',
-      [first, { round: 13, parent: 10, seq: 2 }, { round: 14, parent: 10, seq: 2 }],
-      3,
-    ],
-    ['none in a gap of the stream', [first, { round: 50, parent: 49, seq: 38 }], 0],
-    [
-      'unknown if the version does not log the parent',
-      [
-        { ...first, parent: null },
-        { round: 14, parent: null, seq: 2 },
-      ],
-      undefined,
-    ],
-  ])('%s', (...[, blocks, expected]) => {
-    expect(skipped(...blocks)).toBe(expected)
-  })
+const AT_10 = { round: 10, seq: 1 }
+test.each([
+  ['none between consecutive rounds', [AT_10, { round: 11, seq: 2 }], 0],
+  ['11, 12 and 13 without a block', [AT_10, { round: 14, parent: 10, seq: 2 }], 3],
+  // 11 and 12 were skipped, then 13, too: its block was abandoned.
+  ['each once', [AT_10, { round: 13, parent: 10, seq: 2 }, { round: 14, parent: 10, seq: 2 }], 3],
+  ['none in a gap of the stream', [AT_10, { round: 50, parent: 49, seq: 38 }], 0],
+  ['unknown without a parent', [AT_10, { round: 14, seq: 2 }].map((block) => ({ ...block, parent: null })), undefined],
+])('skipped rounds: %s', (...[, blocks, expected]) => {
+  const { read, total } = start()
+  read(...blocks.map(proposed))
+  expect(total('chain_ledger_skipped_rounds_total')).toBe(expected)
 })
 
 test('consecutive own timeouts are unknown until the node was leader once, and reset by an own block', () => {
@@ -309,15 +279,8 @@ const shown = (events: readonly LedgerEvent[]) => {
 }
 
 test('each round has the last state that the stream reports of it', () => {
-  expect(
-    shown([
-      line('proposed', 5),
-      line('proposed', 6),
-      line('finalized', 5),
-      line('timeout', 7),
-      line('proposed', 10, 6),
-    ]),
-  ).toEqual([
+  const both = [line('proposed', 5), line('proposed', 6)]
+  expect(shown([...both, line('finalized', 5), line('timeout', 7), line('proposed', 10, 6)])).toEqual([
     [5, 'finalized', '05', 5000, false],
     [6, 'proposed', '06', 6000, false],
     [7, 'timed out', '07', 7000, true],
@@ -328,13 +291,8 @@ test('each round has the last state that the stream reports of it', () => {
 })
 
 test('lines that are repeated, late or of a round whose block was taken change nothing', () => {
-  const lines = [
-    line('proposed', 5),
-    line('proposed', 8, 5),
-    line('timeout', 6),
-    line('finalized', 5),
-    line('timeout', 5),
-  ]
+  const both = [line('proposed', 5), line('proposed', 8, 5)]
+  const lines = [...both, line('timeout', 6), line('finalized', 5), line('timeout', 5)]
   const once = shown(lines)
   expect(once).toEqual([
     [5, 'finalized', '05', 5000, false],

@@ -1,20 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { logs } from '../../src/collectors/logs/collector.ts'
-import { createSavedCounts } from '../../src/collectors/shared/saved-counts.ts'
 import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { LOG_STATES } from '../../src/domain/log-state.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns/classify.ts'
-import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
 import { NO_UNIT_LOGS, type UnitLog, type UnitLogs } from '../../src/collectors/shared/unit-logs.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { entry, T0 } from './consensus-log.ts'
-import { memoryCheckpoint, recording } from './recording.ts'
 import { execOf } from './run-collector.ts'
-import { runFollower, type Step } from './run-follower.ts'
+import { type FollowerDependencies, runFollower, type Step } from './run-follower.ts'
 
-const TIMING = { interval: 5000, timeout: 10_000 }
+/** A batch without entries. */
+const MINUTE = { seconds: 60 }
 const UNITS = { bft: '{prefix}-bft.service', execution: '{prefix}-execution.service', cruft: '{prefix}-cruft.service' }
 const of = (service: string, message: string, at = T0): JournalEntry => ({
   ...entry(at, message, { _PID: service === 'bft' ? '40' : '41' }),
@@ -23,8 +20,7 @@ const of = (service: string, message: string, at = T0): JournalEntry => ({
 const ASSERTION = "zephyr: a.cpp:1: f(): Assertion 'x' failed."
 
 interface World {
-  /** Entries by batch; none is a heartbeat, with which 60 s pass. */
-  readonly batches: readonly (readonly JournalEntry[])[]
+  readonly steps: readonly Step[]
   readonly stderr?: string
   readonly oldest?: (unit: string) => Promise<JournalEntry>
   /** Of bft, by systemd; it answers for no other unit. */
@@ -38,76 +34,50 @@ interface World {
 /** Started an hour ago. */
 const RUNNING: UnitLog = { namespace: null, output: 'journal', startedAt: T0 - 3_600_000, isActive: true }
 
-/** Runs the collector over these batches, and shows what it had to say at their end. */
-const run = async ({ batches, stderr = '', oldest, log = RUNNING, newest = [], systemd }: World) => {
-  const { recorder, total } = recording()
-  const clock = manualClock(T0)
-  const stop = new AbortController()
-  const requests: FollowOptions[] = []
+/** Runs the collector over these steps, and shows what it had to say after each. */
+const run = async ({ steps, stderr = '', oldest, log = RUNNING, newest = [], systemd }: World) => {
   const oldestRequests: (readonly string[])[] = []
   const newestRequests: (readonly string[])[] = []
-  const journal: Journal<JournalEntry> = {
-    async *follow(following) {
-      requests.push(following)
-      for (const entries of batches) {
-        if (entries.length === 0) await clock.advance(60_000)
-        yield { entries, unreadable: 0, gap: false }
-        // Requests that were started next to the follower may end.
-        await clock.advance(0)
-      }
-      stop.abort()
-    },
-  }
-  const exec = execOf(() => Promise.resolve({ exitCode: 0, stdout: '', stderr }))
   const unitLogs: UnitLogs = {
     ...NO_UNIT_LOGS,
     of: (unit) => Promise.resolve(unit === 'zephyr-bft.service' ? log : undefined),
     scope: () => systemd?.() ?? Promise.resolve(log.namespace === null ? [] : [`--namespace=+${log.namespace}`]),
   }
-  const collector = logs({
-    journalDependencies: { journal, recorder, counts: createSavedCounts(recorder), checkpoint: memoryCheckpoint() },
-    exec,
-    readOldest: (match) => {
-      oldestRequests.push(match)
-      const [unit = ''] = match
-      return oldest?.(unit) ?? Promise.resolve(entry(T0 - 90_000, ''))
-    },
-    readNewest: (match) => {
-      newestRequests.push(match)
-      return Promise.resolve(newest.shift())
-    },
-    unitLogs,
-    serviceUnits: {},
-    unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), unitLogs),
-    units: UNITS,
-    timing: TIMING,
-  })
-  const readings: Parameters<typeof collector.samples>[0][] = []
-  const running = collector.run({ clock, signal: stop.signal }, (outcome) => {
-    if (outcome.ok) readings.push(outcome.value)
-  })
+  const create = (dependencies: FollowerDependencies) =>
+    logs({
+      ...dependencies,
+      exec: execOf(() => Promise.resolve({ exitCode: 0, stdout: '', stderr })),
+      readOldest: (match) => {
+        oldestRequests.push(match)
+        const [unit = ''] = match
+        return oldest?.(unit) ?? Promise.resolve(entry(T0 - 90_000, ''))
+      },
+      readNewest: (match) => {
+        newestRequests.push(match)
+        return Promise.resolve(newest.shift())
+      },
+      unitLogs,
+      serviceUnits: {},
+      unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), unitLogs),
+      units: UNITS,
+    })
   // The first reading waits for the first survey, which ends at its deadline.
-  if (systemd) await clock.advance(12_000)
-  await running
-  const last = readings.at(-1)
-  if (!last) throw new Error('no reading')
-  const samples = Object.fromEntries(
-    collector.samples(last).map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
-  )
-  return { requests, oldestRequests, newestRequests, samples, states: readings.map(collector.states), total }
+  const followed = await runFollower(create, { beginsAt: T0, steps, wait: systemd ? 12_000 : 0 })
+  const [, ...states] = followed.history
+  return { ...followed, states, oldestRequests, newestRequests }
 }
 
 const OLDEST = 'chain_log_oldest_entry_timestamp_seconds'
 
 test('follows all units at once, with the filter', async () => {
-  const { requests } = await run({ batches: [[]] })
+  const { requests } = await run({ steps: [MINUTE] })
   const units = ['bft', 'execution', 'cruft'].flatMap((word) => ['-u', `zephyr-${word}.service`])
   expect(requests).toMatchObject([{ match: [...units, `--grep=${LOG_PATTERN}`] }])
 })
 
 test('journalctl without PCRE2 does not filter; the collector ignores other lines', async () => {
   const { requests, states, total } = await run({
-    batches: [[of('execution', ASSERTION), of('execution', '      0x12'), of('execution', 'why')]],
+    steps: [[of('execution', ASSERTION), of('execution', '      0x12'), of('execution', 'why')]],
     stderr: 'Compiled without pattern matching support',
   })
   expect(requests[0]?.match.some((word) => word.startsWith('--grep'))).toBe(false)
@@ -116,10 +86,10 @@ test('journalctl without PCRE2 does not filter; the collector ignores other line
 })
 
 test('the state of each service lists recent failures, and ends', async () => {
-  const quiet = Array.from({ length: 11 }, () => [])
+  const quiet = Array.from({ length: 11 }, () => MINUTE)
   const { states } = await run({
     newest: [entry(T0, '')],
-    batches: [
+    steps: [
       [of('bft', 'nothing')],
       [of('execution', ASSERTION), of('bft', 'other'), of('execution', 'blocks diverge')],
       ...quiet,
@@ -134,7 +104,7 @@ test('the state of each service lists recent failures, and ends', async () => {
 })
 
 test('an entry of another unit is not counted', async () => {
-  const { total } = await run({ batches: [[of('rpc', ASSERTION)]] })
+  const { total } = await run({ steps: [[of('rpc', ASSERTION)]] })
   expect(total('chain_log_pattern_total{service=rpc,pattern=assertion}')).toBeUndefined()
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(0)
 })
@@ -169,7 +139,7 @@ describe('the state of a log', () => {
     { name: 'no entry, and a start four minutes ago', log: STARTED, states: [], text: NOT_RUNNING, counted: 0 },
     { name: 'no process', log: { ...RUNNING, isActive: false }, states: [], text: NOT_RUNNING, counted: 0 },
   ])('$name', async ({ log = RUNNING, newest, states: expected, text, counted }) => {
-    const { samples, states, total } = await run({ batches: [OTHER], log, newest: [newest] })
+    const { samples, states, total } = await run({ steps: [OTHER], log, newest: [newest] })
     expect(stateOf(samples)).toEqual(expected)
     expect(states[0]?.['bft log']).toContain(text)
     expect(total('chain_log_pattern_total{service=bft,pattern=wal_stopped}')).toBe(counted)
@@ -177,7 +147,7 @@ describe('the state of a log', () => {
 
   test('an entry that the follower reads later starts the counters; it is not looked for again', async () => {
     const { samples, total, newestRequests, oldestRequests } = await run({
-      batches: [OTHER, [], [of('bft', 'x')], [], [], []],
+      steps: [OTHER, MINUTE, [of('bft', 'x')], MINUTE, MINUTE, MINUTE],
       newest: [undefined, since],
       oldest: (unit) => (unit.includes('bft') ? Promise.reject(NOTHING) : Promise.resolve(before)),
     })
@@ -193,10 +163,10 @@ describe('the state of a log', () => {
     ['its output is a file', FILE],
     ['it has stopped', { ...RUNNING, isActive: false }],
   ])('without an entry that the follower reads, one is looked for every ten minutes: %s', async (_, log) => {
-    const quiet = (length: number) => Array.from({ length }, () => [])
-    const { newestRequests } = await run({ batches: [OTHER, ...quiet(9)], log })
+    const quiet = (length: number) => Array.from({ length }, () => MINUTE)
+    const { newestRequests } = await run({ steps: [OTHER, ...quiet(9)], log })
     expect(newestRequests).toHaveLength(1)
-    const { samples } = await run({ batches: [OTHER, ...quiet(11)], log, newest: [undefined, since] })
+    const { samples } = await run({ steps: [OTHER, ...quiet(11)], log, newest: [undefined, since] })
     expect(stateOf(samples)).toEqual(['read'])
   })
 
@@ -209,18 +179,18 @@ describe('the state of a log', () => {
         return surveys > 1
       },
     }
-    const { samples } = await run({ batches: [OTHER, [], OTHER], log })
+    const { samples } = await run({ steps: [OTHER, MINUTE, OTHER], log })
     expect(stateOf(samples)).toEqual(['no entries'])
   })
 
   test('an entry from before the start does not cause a survey', async () => {
-    const { newestRequests } = await run({ batches: [OTHER, [of('bft', 'x', before.at)], OTHER] })
+    const { newestRequests } = await run({ steps: [OTHER, [of('bft', 'x', before.at)], OTHER] })
     expect(newestRequests).toHaveLength(1)
   })
 
   test('the log of a service that has stopped is that of its last run: a clean-up that a timer starts', async () => {
     const log = { ...RUNNING, isActive: false }
-    const { samples, states, newestRequests } = await run({ batches: [OTHER, [], []], log, newest: [since] })
+    const { samples, states, newestRequests } = await run({ steps: [OTHER, MINUTE, MINUTE], log, newest: [since] })
     expect(stateOf(samples)).toEqual(['read'])
     expect(states.at(-1)).toMatchObject({ 'bft log': 'no failures' })
     expect(newestRequests).toHaveLength(1)
@@ -228,7 +198,7 @@ describe('the state of a log', () => {
 
   test('the journal namespace of a unit is read', async () => {
     const log = { ...RUNNING, namespace: 'node' }
-    const { requests, newestRequests, oldestRequests } = await run({ batches: [OTHER], log })
+    const { requests, newestRequests, oldestRequests } = await run({ steps: [OTHER], log })
     expect(requests[0]?.match.slice(0, 3)).toEqual(['--namespace=+node', '-u', 'zephyr-bft.service'])
     expect(newestRequests).toEqual([['--namespace=+node', '_SYSTEMD_UNIT=zephyr-bft.service']])
     expect(oldestRequests[0]).toEqual(['--namespace=+node', '_SYSTEMD_UNIT=zephyr-bft.service'])
@@ -238,7 +208,7 @@ describe('the state of a log', () => {
 // -u also selects the entries of systemd about the unit, which may outlive those of the unit in another file.
 test('reads the oldest entry of the unit itself every ten minutes', async () => {
   const { oldestRequests, samples } = await run({
-    batches: [[of('bft', 'x')], [of('bft', 'y')], ...Array.from({ length: 10 }, () => [])],
+    steps: [[of('bft', 'x')], [of('bft', 'y')], ...Array.from({ length: 10 }, () => MINUTE)],
   })
   const once = ['bft', 'execution', 'cruft'].map((word) => [`_SYSTEMD_UNIT=zephyr-${word}.service`])
   expect(oldestRequests).toEqual([...once, ...once])
@@ -252,7 +222,7 @@ test('reads the oldest entry of the unit itself every ten minutes', async () => 
 test('a service whose oldest entry cannot be read has none; the others have one, and all are read every ten minutes', async () => {
   const { samples, oldestRequests } = await run({
     newest: [entry(T0, '')],
-    batches: [[of('bft', 'x')], [], []],
+    steps: [[of('bft', 'x')], MINUTE, MINUTE],
     oldest: (unit) => (unit.includes('bft') ? Promise.reject(NOTHING) : Promise.resolve(entry(T0 - 5000, ''))),
   })
   expect(oldestRequests).toHaveLength(3)
@@ -263,7 +233,7 @@ test('a service whose oldest entry cannot be read has none; the others have one,
 test('a read that hangs does not block the follower, and clears the previous values', async () => {
   let reads = 0
   const { samples, states } = await run({
-    batches: [[of('bft', 'x')], ...Array.from({ length: 11 }, () => []), [of('execution', ASSERTION, T0 + 660_000)]],
+    steps: [[of('bft', 'x')], ...Array.from({ length: 11 }, () => MINUTE), [of('execution', ASSERTION, T0 + 660_000)]],
     oldest: () => {
       reads += 1
       return reads <= 3 ? Promise.resolve(entry(T0, '')) : new Promise(() => undefined)
@@ -276,7 +246,7 @@ test('a read that hangs does not block the follower, and clears the previous val
 test('a systemd that hangs does not end the survey: it begins again', async () => {
   let asked = 0
   const { samples } = await run({
-    batches: [OTHER, ...Array.from({ length: 3 }, () => [])],
+    steps: [OTHER, ...Array.from({ length: 3 }, () => MINUTE)],
     newest: [entry(T0, '')],
     systemd: () => {
       asked += 1
@@ -288,40 +258,23 @@ test('a systemd that hangs does not end the survey: it begins again', async () =
 
 test('a bug in reading the oldest entry fails the collector', async () => {
   const oldest = () => Promise.reject(new TypeError('not a function'))
-  await expect(run({ batches: [[of('bft', 'x')], [], [of('bft', 'y')]], oldest })).rejects.toThrow('not a function')
+  await expect(run({ steps: [[of('bft', 'x')], MINUTE, [of('bft', 'y')]], oldest })).rejects.toThrow('not a function')
 })
-
-const following = async (steps: readonly Step[]) =>
-  runFollower(
-    (dependencies) =>
-      logs({
-        ...dependencies,
-        units: { ...UNITS, execution: 'zephyr-execution.service' },
-        readOldest: () => Promise.reject(NOTHING),
-        readNewest: () => Promise.resolve(undefined),
-        unitLogs: NO_UNIT_LOGS,
-        serviceUnits: {},
-      }),
-    { beginsAt: T0, steps },
-  )
 
 test('counts new entries after the clock of the host went back behind the start of the agent', async () => {
   const back = 2_400_000
-  const { total, states } = await following([
-    [of('execution', ASSERTION, T0 - 5000)],
-    { seconds: 60 },
-    { clockOffset: -back },
-    [of('execution', ASSERTION, T0 + 60_000 - back)],
-  ])
+  const line = (at: number) => [of('execution', ASSERTION, at)]
+  const steps = [line(T0 - 5000), MINUTE, { clockOffset: -back }, line(T0 + 60_000 - back)]
+  const { total, states } = await run({ steps })
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(1)
-  expect(states['execution log']).toContain('assertion: ')
+  expect(states.at(-1)?.['execution log']).toContain('assertion: ')
 })
 
 test('counts each entry once while the clock of the host is set by two days, ahead and back, during the follow', async () => {
   const [days, after] = [2 * 86_400_000, T0 + 60_000]
   const line = (at: number) => [of('execution', ASSERTION, at)]
-  const { total, states, samples } = await following([
-    { seconds: 60 },
+  const steps = [
+    MINUTE,
     line(after),
     { clockOffset: days },
     // Written before the step, read after it; then one with the new time.
@@ -335,9 +288,10 @@ test('counts each entry once while the clock of the host is set by two days, ahe
     line(after - days),
     { clockOffset: 0 },
     line(after + 4),
-    { seconds: 60 },
-  ])
+    MINUTE,
+  ]
+  const { total, states, samples } = await run({ steps })
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(8)
-  expect(states['execution log']).toContain('assertion: ')
+  expect(states.at(-1)?.['execution log']).toContain('assertion: ')
   expect(Object.entries(samples).filter(([, value]) => !(value >= 0))).toEqual([])
 })

@@ -170,11 +170,6 @@ describe('hostile values', () => {
     const { shown } = await start({ native: `zephyr_total_uptime_us{service_version="${version}"} 1\n`, otel: 404 })
     expect(shown()).toHaveProperty([`info{,1.2 3${'x'.repeat(95)}}`], 1)
   })
-
-  test('50,000 series of one name', async () => {
-    const { shown } = await start({ native: 'zephyr_total_uptime_us 1000000\n'.repeat(50_000), otel: 404 })
-    expect(shown()).toMatchObject({ uptime_seconds: 1 })
-  })
 })
 
 describe('the endpoint', () => {
@@ -316,18 +311,16 @@ test('unparsed lines are counted, and reported once an hour', async () => {
   expect(states()['metrics, unparsed']).toContain('input: zephyr_peers many')
 })
 
-test.each([
-  [0, 'legacy'],
-  [1, 'dual'],
-  [2, 'page_encoded'],
-  [3, 'promoted'],
-])('phase %i of the migration is %s', async (value, phase) => {
-  const { shown, total, states } = await start({ native: text({ triedb_migration_phase: value }), otel: refused })
-  const current = Object.entries(shown()).filter(([name, one]) => name.startsWith('migration_phase') && one === 1)
-  expect(current).toEqual([[`migration_phase{${phase}}`, 1]])
-  expect(total(UNPARSED)).toBe(0)
-  expect(Object.keys(states()).join(' ')).not.toContain('unknown value')
-})
+test.each([...['legacy', 'dual', 'page_encoded', 'promoted'].entries()])(
+  'phase %i of the migration is %s',
+  async (value, phase) => {
+    const { shown, total, states } = await start({ native: text({ triedb_migration_phase: value }), otel: refused })
+    const current = Object.entries(shown()).filter(([name, one]) => name.startsWith('migration_phase') && one === 1)
+    expect(current).toEqual([[`migration_phase{${phase}}`, 1]])
+    expect(total(UNPARSED)).toBe(0)
+    expect(Object.keys(states()).join(' ')).not.toContain('unknown value')
+  },
+)
 
 test('a new phase is absent, logged once and counted at each poll', async () => {
   const figures = { triedb_migration_phase: 4, statesync_syncing: 2 }

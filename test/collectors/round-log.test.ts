@@ -7,44 +7,34 @@ const OTHER = `03${'bb'.repeat(32)}`
 const T0 = Date.UTC(2026, 2, 1, 12)
 const NONE: ReadonlySet<bigint> = new Set()
 
-const closed = (round: bigint, by: 'qc' | 'tc' = 'qc'): ConsensusEvent => ({
-  level: 'DEBUG',
-  event: 'round_closed',
-  by,
-  round,
-  epoch: 7n,
-})
-const proposal = (round: bigint, author: string, blockRound = round): ConsensusEvent => ({
-  level: 'DEBUG',
-  event: 'proposal',
-  round,
-  epoch: 7n,
-  seqNum: round,
-  author,
-  blockRound,
-})
+const COMMON = { level: 'DEBUG', epoch: 7n } as const
+const closed = (round: bigint, by: 'qc' | 'tc' = 'qc'): ConsensusEvent => {
+  return { ...COMMON, event: 'round_closed', by, round }
+}
+const proposal = (round: bigint, author: string, blockRound = round): ConsensusEvent => {
+  return { ...COMMON, event: 'proposal', round, seqNum: round, author, blockRound }
+}
 
-/** Rounds 101 to 140 of 400 ms each; the node leads each tenth one and proposes 45 ms after its start. */
-const usualLog = () => {
+/** When round 141 would start. */
+const NEXT_AT = T0 + 40 * 400
+
+/** Rounds 101 to 140 of 400 ms each; the node leads each tenth one and proposes 45 ms after its start. Then more, so late. */
+const usualLog = (...more: readonly (readonly [event: ConsensusEvent, ms: number])[]) => {
   const log = createRoundLog()
   for (let round = 101n; round <= 140n; round += 1n) {
     const at = T0 + Number(round - 101n) * 400
     log.add(closed(round - 1n), at)
     log.add(proposal(round, round % 10n === 0n ? OWN : OTHER), at + 45)
   }
+  for (const [event, ms] of more) log.add(event, NEXT_AT + ms)
   return log
 }
-/** The time at which round 141 would start. */
-const NEXT_AT = T0 + 40 * 400
 
 const read = (log: ReturnType<typeof createRoundLog>, round: bigint, at = NEXT_AT + 1000) =>
   log.read({ round, at, ownKey: OWN, ownMissed: NONE })
 
 test('a round that this node led in time and that a timeout closed', () => {
-  const log = usualLog()
-  log.add(closed(140n), NEXT_AT)
-  log.add(proposal(141n, OWN), NEXT_AT + 50)
-  log.add(closed(141n, 'tc'), NEXT_AT + 1010)
+  const log = usualLog([closed(140n), 0], [proposal(141n, OWN), 50], [closed(141n, 'tc'), 1010])
   expect(read(log, 141n)).toEqual({
     // Lines are noted once a second.
     silentMs: 1410,
@@ -63,19 +53,14 @@ test('a round that this node led in time and that a timeout closed', () => {
 })
 
 test('what closed a round is the certificate with which the next one was entered', () => {
-  const log = usualLog()
-  log.add(closed(140n), NEXT_AT)
-  log.add(closed(142n, 'tc'), NEXT_AT + 1400)
+  const log = usualLog([closed(140n), 0], [closed(142n, 'tc'), 1400])
   expect(read(log, 140n)).toMatchObject({ closedMs: 400, closedBy: 'qc' })
   // The next round that was entered is 143.
   expect(read(log, 141n)).toMatchObject({ closedMs: null, closedBy: null })
 })
 
 test('a proposal of another leader is not the own one, and one with the block of another round is a reproposal', () => {
-  const log = usualLog()
-  log.add(closed(140n), NEXT_AT)
-  log.add(proposal(141n, OTHER), NEXT_AT + 50)
-  log.add(closed(149n), NEXT_AT + 1000)
+  const log = usualLog([closed(140n), 0], [proposal(141n, OTHER), 50], [closed(149n), 1000])
   expect(read(log, 141n)).toMatchObject({ proposalMs: null, closedMs: null })
   log.add(closed(141n, 'tc'), NEXT_AT + 1000)
   log.add(proposal(142n, OWN, 141n), NEXT_AT + 1040)
@@ -84,8 +69,7 @@ test('a proposal of another leader is not the own one, and one with the block of
 })
 
 test('a round that ended before it was entered was not entered', () => {
-  const log = usualLog()
-  log.add(closed(141n, 'tc'), NEXT_AT + 900)
+  const log = usualLog([closed(141n, 'tc'), 900])
   expect(read(log, 141n, NEXT_AT + 500)).toMatchObject({ enteredBy: null, closedMs: null })
   // The certificates of both rounds came together.
   log.add(closed(142n), NEXT_AT + 999)
@@ -101,11 +85,12 @@ test('a node without a line is silent until its next line; without one the log m
 })
 
 test('obstacles are those of the round', () => {
-  const log = usualLog()
-  log.add({ level: 'WARN', event: 'parent_missing', round: 141n }, NEXT_AT)
-  log.add({ level: 'WARN', event: 'execution_lagging', round: 142n }, NEXT_AT + 400)
-  log.add({ level: 'WARN', event: 'execution_lagging', round: null }, NEXT_AT + 800)
-  log.add(closed(149n), NEXT_AT + 5000)
+  const log = usualLog(
+    [{ level: 'WARN', event: 'parent_missing', round: 141n }, 0],
+    [{ level: 'WARN', event: 'execution_lagging', round: 142n }, 400],
+    [{ level: 'WARN', event: 'execution_lagging', round: null }, 800],
+    [closed(149n), 5000],
+  )
   expect(read(log, 141n)?.obstacle).toBe('parent')
   expect(read(log, 142n)?.obstacle).toBe('execution')
   expect(read(log, 143n)?.obstacle).toBe(null)
@@ -122,9 +107,7 @@ test('other leaders: own missed rounds are left out', () => {
 })
 
 test('what is not in the log is unknown: before its first line, near dropped lines, and without DEBUG', () => {
-  const log = usualLog()
-  log.add(closed(140n), NEXT_AT)
-  log.add(closed(149n), NEXT_AT + 5000)
+  const log = usualLog([closed(140n), 0], [closed(149n), 5000])
   expect(read(log, 90n, T0 - 1000)).toBe(null)
   log.addDropped(NEXT_AT + 10_001)
   expect(read(log, 141n)).not.toBe(null)

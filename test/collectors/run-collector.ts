@@ -32,16 +32,21 @@ export const pollOnce = async <Reading>(collector: Collector<Reading>, clock: Cl
 /** Polls at the times of a manual clock. `shown` and `states` throw the error of a failed poll. */
 export const runPolls = async <Reading>(collector: Collector<Reading>, clock: VirtualClock, prefix?: string) => {
   const outcomes: Outcome<Reading>[] = []
-  const context = { clock, signal: new AbortController().signal }
-  void collector.run(context, (outcome) => outcomes.push(outcome))
+  const ending = new AbortController()
+  const running = collector.run({ clock, signal: ending.signal }, (outcome) => outcomes.push(outcome))
   await clock.advance(0)
   const last = (): Reading => readingOf(outcomes.at(-1))
   return {
     outcomes,
+    reading: last,
     samples: () => collector.samples(last()),
     shown: () => valuesOf(collector.samples(last()), prefix),
     states: () => collector.states(last()),
     next: async (ms = collector.timing.interval) => clock.advance(ms),
+    stop: async () => {
+      ending.abort()
+      await running
+    },
   }
 }
 
@@ -53,3 +58,13 @@ export const execOf = (run: Exec['run']): Exec => ({
   },
   killAll: () => undefined,
 })
+
+/** The settings of the collector that sends alerts, of which no test changes one. */
+export const ALERT_SETTINGS = {
+  job: 'chain-agent',
+  instance: null,
+  labels: {},
+  runbooks: null,
+  dashboards: null,
+  timing: { interval: 15_000, timeout: 10_000 },
+}

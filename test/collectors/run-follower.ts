@@ -16,6 +16,8 @@ interface FollowerRun {
   readonly steps: readonly Step[]
   /** Whether the clock advances with the entries. */
   readonly isTimed?: boolean
+  /** How much time passes at the start, in milliseconds. */
+  readonly wait?: number
 }
 
 const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>) => {
@@ -31,10 +33,15 @@ const dependenciesOf = (clock: VirtualClock, journal: Journal<JournalEntry>) => 
   return { dependencies, total }
 }
 
-/** Runs a collector that follows the journal over these batches, and returns its last reading as samples and states. */
+export type FollowerDependencies = ReturnType<typeof dependenciesOf>['dependencies']
+
+/**
+ * Runs a collector that follows the journal over these batches, and returns its last reading as samples and states, and the
+ * states after each batch.
+ */
 export const runFollower = async <Reading>(
-  create: (dependencies: ReturnType<typeof dependenciesOf>['dependencies']) => Collector<Reading>,
-  { beginsAt, steps, isTimed = false }: FollowerRun,
+  create: (dependencies: FollowerDependencies) => Collector<Reading>,
+  { beginsAt, steps, isTimed = false, wait = 0 }: FollowerRun,
 ) => {
   const clock = manualClock(beginsAt)
   const stop = new AbortController()
@@ -55,19 +62,22 @@ export const runFollower = async <Reading>(
           if (isTimed) await clock.advance(Math.max(0, (step.at(-1)?.at ?? 0) - clock.now()))
           yield { ...batch, entries: step }
         }
+        // Requests that were started next to the follower may end.
+        await clock.advance(0)
       }
       stop.abort()
     },
   }
   const { dependencies, total } = dependenciesOf(clock, journal)
   const collector = create(dependencies)
-  let last: Outcome<Reading> | undefined
-  await collector.run({ clock, signal: stop.signal }, (outcome) => {
-    last = outcome
-  })
-  const reading = readingOf(last)
+  const outcomes: Outcome<Reading>[] = []
+  const running = collector.run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
+  if (wait > 0) await clock.advance(wait)
+  await running
+  const reading = readingOf(outcomes.at(-1))
   const samples = Object.fromEntries(
     collector.samples(reading).map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
   )
-  return { requests, samples, states: collector.states(reading), total }
+  const history = outcomes.map((outcome) => collector.states(readingOf(outcome)))
+  return { requests, samples, states: collector.states(reading), history, total }
 }

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { host } from '../../src/collectors/host/collector.ts'
 import { createMainPids } from '../../src/collectors/shared/node-state.ts'
 import type { Clock } from '../../src/core/clock.ts'
@@ -12,9 +13,10 @@ import { createFileTree, type DiskUsage } from '../../src/sources/file-tree.ts'
 import { recording } from './recording.ts'
 import { execOf, pollOnce, readingOf, valuesOf } from './run-collector.ts'
 
-/** Creates a directory with files. */
+/** Creates a directory with files, for one test. */
 export const createTree = async (files: Readonly<Record<string, string>>) => {
   const root = await mkdtemp(join(tmpdir(), 'host-tree-'))
+  onTestFinished(async () => rm(root, { recursive: true, force: true }))
   const put = async (path: string, text: string, at?: number): Promise<void> => {
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), text)
@@ -25,7 +27,6 @@ export const createTree = async (files: Readonly<Record<string, string>>) => {
     root,
     put,
     remove: (path: string) => rm(join(root, path), { recursive: true, force: true }),
-    clear: () => rm(root, { recursive: true, force: true }),
   }
 }
 

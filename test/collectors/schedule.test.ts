@@ -3,13 +3,13 @@ import { createRoundLog } from '../../src/collectors/consensus/round-log.ts'
 import { schedule } from '../../src/collectors/schedule/collector.ts'
 import { createOwnRounds, createRoundFeed } from '../../src/collectors/schedule/predictions.ts'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
-import type { Outcome } from '../../src/core/collector.ts'
 import { nextTurn } from '../../src/core/clock.ts'
 import { createLeaderSchedule } from '../../src/domain/leader-schedule.ts'
 import { sample } from '../../src/core/metric.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { memoryCheckpoint, recording } from './recording.ts'
+import { runPolls } from './run-collector.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12)
 const KEYS = ['aa', 'bb', 'cc', 'dd'].map((byte) => `02${byte.repeat(32)}`)
@@ -61,13 +61,8 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }:
     checkpoints: { open: () => memoryCheckpoint(), isSaved: () => true, flush: () => Promise.resolve() },
     timing: { interval: 5000, timeout: 20_000 },
   })
-  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
-  let reports = 0
-  void collector.run({ clock, signal: new AbortController().signal }, (outcome) => {
-    last = outcome
-    reports += 1
-  })
-  while (reports === 0) await nextTurn()
+  const { outcomes, samples, states, reading, next } = await runPolls(collector, clock)
+  while (outcomes.length === 0) await nextTurn()
   const add = (round: bigint, more: { author?: string; parent?: bigint; isTimeout?: boolean; epoch?: bigint } = {}) => {
     const { author = leaders.leader(round) ?? '', parent = round - 1n, isTimeout = false, epoch = 678n } = more
     const passed = Number(round - ROUND)
@@ -83,19 +78,17 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }:
     total,
     saved: checkpoint.saved,
     poll: async () => {
-      const before = reports
-      await clock.advance(5000)
-      while (reports === before) await nextTurn()
-      if (!last?.ok) throw last?.error ?? new Error('no reading')
-      const samples = collector.samples(last.value)
+      const before = outcomes.length
+      await next()
+      while (outcomes.length === before) await nextTurn()
+      const all = samples()
       return {
-        reading: last.value,
-        state: collector.states(last.value)['schedule'],
+        reading: reading(),
+        state: states()['schedule'],
         /** By its name without the prefix. */
         value: (name: string, label = '') =>
-          samples.find(
-            (one) => one.name === `chain_schedule_${name}` && (label === '' || one.labels['result'] === label),
-          )?.value,
+          all.find((one) => one.name === `chain_schedule_${name}` && (label === '' || one.labels['result'] === label))
+            ?.value,
       }
     },
   }
@@ -188,9 +181,8 @@ describe('the schedule collector', () => {
   })
 
   test('a round that times out at the start of an epoch belongs to either: it proves nothing', async () => {
-    const { add, addRounds, poll, total } = await start({
-      files: { [SETS]: `${renderSets(678n)}\n${renderSets(679n)}` },
-    })
+    const files = { [SETS]: `${renderSets(678n)}\n${renderSets(679n)}` }
+    const { add, addRounds, poll, total } = await start({ files })
     addRounds(ROUND - 300n, ROUND)
     add(ROUND + 1n, { isTimeout: true, author: 'of another set' })
     add(ROUND + 2n, { epoch: 679n, parent: ROUND })

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { slo } from '../../src/collectors/slo/collector.ts'
 import { addToHours, sumOfHours } from '../../src/collectors/slo/hours.ts'
 import { createRoundCounter } from '../../src/collectors/derived/duties.ts'
-import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { memoryCheckpoint } from './recording.ts'
+import { runPolls } from './run-collector.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12)
 const HOUR = 3_600_000
@@ -14,16 +14,11 @@ const start = async (checkpoint = memoryCheckpoint()) => {
   const clock = manualClock(NOW)
   let published: readonly Sample[] = []
   const rounds = createRoundCounter()
-  const ending = new AbortController()
   const timing = { interval: 5000, timeout: 5000 }
   const collector = slo({ published: () => published, roundCounter: rounds, objective: 0.98, checkpoint, timing })
-  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
   let suspended = 0
   const withSuspension = { ...clock, elapsed: () => clock.elapsed() + suspended }
-  const running = collector.run({ clock: withSuspension, signal: ending.signal }, (outcome) => {
-    last = outcome
-  })
-  await clock.advance(0)
+  const { samples, stop } = await runPolls(collector, withSuspension)
   return {
     rounds,
     checkpoint,
@@ -40,16 +35,9 @@ const start = async (checkpoint = memoryCheckpoint()) => {
     suspend: (seconds: number): void => {
       suspended += seconds * 1000
     },
-    stop: async () => {
-      ending.abort()
-      await running
-    },
-    value: (name: string, criterion?: string): number | undefined => {
-      if (!last?.ok) throw last?.error ?? new Error('no reading')
-      return collector
-        .samples(last.value)
-        .find((one) => one.name === `chain_slo_${name}` && one.labels['criterion'] === criterion)?.value
-    },
+    stop,
+    value: (name: string, criterion?: string): number | undefined =>
+      samples().find((one) => one.name === `chain_slo_${name}` && one.labels['criterion'] === criterion)?.value,
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { staking } from '../../src/collectors/staking/collector.ts'
 import type { StakingReading } from '../../src/collectors/staking/reading.ts'
-import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { createOwnBlock, createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { pageWords, word } from '../support/staking-words.ts'
@@ -19,6 +19,13 @@ afterEach(() => node.close())
 
 /** Since the last look. */
 const callsSince = (from: number): readonly string[] => node.seen.slice(from).map(({ call }) => call)
+
+const pollCollector = async (options: Partial<Parameters<typeof staking>[0]>) => {
+  const { recorder, total } = recording()
+  const clock = manualClock(0)
+  const collector = staking({ ...stakingOptions(node.url, clock), recorder, ...options })
+  return { states: collector.states(readingOf(await pollOnce(collector, clock))), total }
+}
 
 const EPOCH = {
   block_timestamp_seconds: 1_700_024_000,
@@ -104,55 +111,14 @@ describe('a poll', () => {
     expect(callsSince(from).slice(4)).toEqual(['consensus', 'snapshot', 'execution'])
   })
 
-  test('in the delay the snapshot view is in force, and the consensus view that of the next epoch', async () => {
-    Object.assign(state, { height: 99_999n, isInDelay: true })
-    Object.assign(state.own, { consensusStake: 0n, consensusCommission: 0n })
-    const metrics = shown(await stakingPoll(node.url).poll())
-    expect(metrics).toMatchObject({
-      active: 1,
-      active_next: 0,
-      in_epoch_delay: 1,
-      boundary_block: 99_999,
-      epoch_progress_ratio: 0,
-      'stake_tokens consensus': 0,
-      pending_tokens: 800_000,
-    })
-    expect(metrics).not.toHaveProperty('commission_ratio consensus')
-  })
-
-  test('flags: margin and rank are absent', async () => {
-    state.own.flags = 0b101n
-    const metrics = shown(await stakingPoll(node.url).poll())
-    expect(metrics).toMatchObject({ 'flag stake_low': 1, 'flag withdrawn': 0, 'flag double_sign': 1 })
-    expect(metrics).not.toHaveProperty('margin_ratio')
-    expect(metrics).not.toHaveProperty('rank')
-  })
-
   test('an unknown flag is logged and counted', async () => {
     state.own.flags = 0b101001n
-    const { recorder, total } = recording()
-    const clock = manualClock(0)
-    const collector = staking({ ...stakingOptions(node.url, clock), recorder })
-    const states = collector.states(readingOf(await pollOnce(collector, clock)))
+    const { states, total } = await pollCollector({})
     expect(states).toMatchObject({
       'validator flags': 'stake_low, unknown',
       'unknown value, flags of the validator': '0x29 (expected 0, stake_low, withdrawn, double_sign)',
     })
     expect(total('chain_agent_lines_total{format=staking,result=unparsed}')).toBe(1)
-  })
-
-  test('more candidates than members: the threshold is the stake of the weakest member', async () => {
-    const ids = Array.from({ length: 250 }, (_, index) => BigInt(index + 100))
-    state.sets = { execution: [...ids, 7n], consensus: [7n, ...ids.slice(0, 199)], snapshot: [] }
-    state.stakes.set(ids[198] ?? 0n, 10_800_000n * WEI)
-    const metrics = shown(await stakingPoll(node.url).poll())
-    expect(metrics['margin_ratio']).toBeCloseTo(200 / 10_800, 12)
-    expect(metrics).toMatchObject({
-      threshold_tokens: 10_800_000,
-      'set_members execution': 251,
-      'set_members consensus': 200,
-      rank: 1,
-    })
   })
 
   test('a set larger than the limit raises it', async () => {
@@ -174,38 +140,28 @@ describe('a poll', () => {
   })
 })
 
-describe('constants of the chain', () => {
-  test('without the length of an epoch there is no progress and no estimate', async () => {
-    state.chainId = 31_337n
-    const metrics = shown(await stakingPoll(node.url).poll())
-    expect(metrics).toMatchObject({ epoch: 2, active: 1, threshold_tokens: 10_000_000 })
-    for (const name of ['epoch_progress_ratio', 'boundary_block', 'next_epoch_timestamp_seconds'])
-      expect(metrics).not.toHaveProperty(name)
-  })
+test('without the length of an epoch there is no progress and no estimate', async () => {
+  state.chainId = 31_337n
+  const metrics = shown(await stakingPoll(node.url).poll())
+  expect(metrics).toMatchObject({ epoch: 2, active: 1, threshold_tokens: 10_000_000 })
+  for (const name of ['epoch_progress_ratio', 'boundary_block', 'next_epoch_timestamp_seconds'])
+    expect(metrics).not.toHaveProperty(name)
 })
 
 describe('rewards', () => {
-  test('grow with the accumulator, at the stake and commission in force', async () => {
-    const { poll, total } = stakingPoll(node.url)
-    await poll()
-    expect(total('chain_staking_reward_tokens_total{share=pool}')).toBe(0)
+  test('grow with the accumulator, since the last poll of the agent before it was restarted', async () => {
+    const checkpoint = memoryCheckpoint()
+    const before = stakingPoll(node.url, { checkpoint })
+    await before.poll()
+    expect(before.total('chain_staking_reward_tokens_total{share=pool}')).toBe(0)
     state.height += 100n
     // A millionth of a token per token; 10,500,000 tokens are in force, with 5 percent.
-    state.own.accumulator += 10n ** 30n
-    await poll()
-    expect(total('chain_staking_reward_tokens_total{share=pool}')).toBe(10.5)
-    expect(total('chain_staking_reward_tokens_total{share=commission}')).toBeCloseTo((10.5 * 5) / 95, 12)
-  })
-
-  test('since the last poll of the agent before it was restarted', async () => {
-    const checkpoint = memoryCheckpoint()
-    await stakingPoll(node.url, { checkpoint }).poll()
-    state.height += 100n
     state.own.accumulator += 10n ** 30n
     const from = node.seen.length
     const { poll, total } = stakingPoll(node.url, { checkpoint })
     await poll()
     expect(total('chain_staking_reward_tokens_total{share=pool}')).toBe(10.5)
+    expect(total('chain_staking_reward_tokens_total{share=commission}')).toBeCloseTo((10.5 * 5) / 95, 12)
     // Also by epoch: blocks 60,000 and 60,100, of 0.4 s; 10.5 * 5 / 95 tokens of commission, rounded down to a wei.
     expect((await poll()).rewards).toEqual([
       {
@@ -329,16 +285,14 @@ describe('a node that does not answer', () => {
   })
 })
 
-describe('an invalid answer is an error of the collector', () => {
-  test.each([
-    ['getEpoch', word(1)],
-    ['getValidator', word(1).repeat(18)],
-    ['getDelegator', word(1).repeat(8)],
-    ['consensus', pageWords(true, 1n, [2n ** 64n])],
-  ])('%s', async (broken, bytes) => {
-    node.control.fault = (call) => (call === broken ? { result: `0x${bytes}` } : undefined)
-    await expect(stakingPoll(node.url).poll()).rejects.toThrow(ParseError)
-  })
+test.each([
+  ['getEpoch', word(1)],
+  ['getValidator', word(1).repeat(18)],
+  ['getDelegator', word(1).repeat(8)],
+  ['consensus', pageWords(true, 1n, [2n ** 64n])],
+])('an invalid answer is an error of the collector: %s', async (broken, bytes) => {
+  node.control.fault = (call) => (call === broken ? { result: `0x${bytes}` } : undefined)
+  await expect(stakingPoll(node.url).poll()).rejects.toThrow(ParseError)
 })
 
 test('a chain without the precompile: the reason, and nothing else is asked', async () => {
@@ -353,3 +307,136 @@ const startOf = (params: readonly unknown[]): bigint => {
   const [call] = params
   return typeof call === 'object' && call !== null && 'data' in call ? BigInt(`0x${String(call.data).slice(10)}`) : 0n
 }
+
+/** The blocks that were requested. */
+const blocksSince = (from: number): readonly unknown[] =>
+  node.seen.slice(from).flatMap(({ call, params }) => (call === 'eth_getBlockByNumber' ? [params[0]] : []))
+
+const expected = { commission: 0.05, beneficiary: `0x${'2b'.repeat(20)}`, authorityBalance: null }
+const beneficiaryIn = async (poll: () => Promise<StakingReading>) => shown(await poll())['beneficiary_matches']
+
+test('without settings nothing is exported or requested', async () => {
+  const { poll } = stakingPoll(node.url, { ownBlock: { height: 59_999n } })
+  const metrics = shown(await poll())
+  expect(metrics).not.toHaveProperty('expected_commission_ratio')
+  expect(metrics).not.toHaveProperty('beneficiary_matches')
+  expect(blocksSince(0)).not.toContain('0xea5f')
+})
+
+test('the commission is exported as configured', async () => {
+  const settings = { expected: { ...expected, beneficiary: null } }
+  expect(shown(await stakingPoll(node.url, settings).poll())).toMatchObject({
+    'commission_ratio execution': 0.1,
+    expected_commission_ratio: 0.05,
+  })
+})
+
+test('the beneficiary is read once for each own block, when the node has it', async () => {
+  const ownBlock = createOwnBlock()
+  const { poll } = stakingPoll(node.url, { expected, ownBlock })
+  expect(await beneficiaryIn(poll)).toBeUndefined()
+  // 60,001: the ledger stream is one block ahead of the RPC.
+  ownBlock.height = 60_001n
+  expect(await beneficiaryIn(poll)).toBeUndefined()
+  const from = node.seen.length
+  state.height = 60_001n
+  expect(await beneficiaryIn(poll)).toBe(1)
+  expect(blocksSince(from)).toEqual(['finalized', '0xea61'])
+  state.height = 60_002n
+  state.beneficiary = `0x${'2C'.repeat(20)}`
+  expect(await beneficiaryIn(poll)).toBe(1)
+  expect(blocksSince(from)).toEqual(['finalized', '0xea61', 'finalized'])
+  ownBlock.height = 60_002n
+  state.height = 60_003n
+  expect(await beneficiaryIn(poll)).toBe(0)
+  expect(blocksSince(from).slice(3)).toEqual(['finalized', '0xea62'])
+})
+
+test('the beneficiary is unknown until the next own block if the node does not have this one', async () => {
+  const ownBlock = { height: 59_998n }
+  const { poll } = stakingPoll(node.url, { expected, ownBlock })
+  expect(await beneficiaryIn(poll)).toBe(1)
+  node.control.fault = (_, [block]) => (block === '0xea5f' ? { result: null } : undefined)
+  ownBlock.height = 59_999n
+  state.height = 60_001n
+  expect(await beneficiaryIn(poll)).toBeUndefined()
+  const from = node.seen.length
+  state.height = 60_002n
+  expect(await beneficiaryIn(poll)).toBeUndefined()
+  expect(blocksSince(from)).toEqual(['finalized'])
+  ownBlock.height = 60_000n
+  state.height = 60_003n
+  expect(await beneficiaryIn(poll)).toBe(1)
+})
+
+test('a rejected request costs one poll', async () => {
+  const { poll } = stakingPoll(node.url, { expected, ownBlock: { height: 59_999n } })
+  node.control.fault = (_, [block]) => (block === '0xea5f' ? 503 : undefined)
+  expect(shown(await poll())).toEqual({ up: 0 })
+  const metrics = shown(await poll())
+  expect(metrics).toMatchObject({ up: 1, active: 1 })
+  expect(metrics).not.toHaveProperty('beneficiary_matches')
+})
+
+test('the state has the address of an unexpected beneficiary', async () => {
+  state.beneficiary = `0x${'2C'.repeat(20)}`
+  const { states } = await pollCollector({ expected, ownBlock: { height: 59_999n } })
+  expect(states).toMatchObject({ beneficiary: `0x${'2c'.repeat(20)}, not the expected one` })
+})
+
+const MINUTE = 60_000
+const requests = () => node.seen.filter(({ call }) => call === 'eth_getBalance').length
+
+/** Polls at that time, of a new block. */
+const balancesOf = ({ poll, clock }: ReturnType<typeof stakingPoll>) => {
+  return async (minutes: number): Promise<number | undefined> => {
+    clock.set(START + minutes * MINUTE)
+    state.height += 1n
+    return shown(await poll())['authority_balance_tokens']
+  }
+}
+
+test('the balance is read every ten minutes', async () => {
+  const balanceAt = balancesOf(stakingPoll(node.url))
+  expect(await balanceAt(0)).toBe(0.3)
+  state.balance = 10n ** 26n + 1n
+  expect(await balanceAt(9)).toBe(0.3)
+  expect(requests()).toBe(1)
+  expect(await balanceAt(10)).toBe(100_000_000)
+  expect(requests()).toBe(2)
+})
+
+test.each([503, { result: 'x' }] as const)(
+  'after %j it is unknown, and the rest of the poll is read',
+  async (fault) => {
+    const polls = stakingPoll(node.url)
+    const balanceAt = balancesOf(polls)
+    node.control.fault = (call) => (call === 'eth_getBalance' ? fault : undefined)
+    expect(await balanceAt(0)).toBeUndefined()
+    expect(shown(await polls.poll())).toMatchObject({ up: 1, active: 1 })
+    node.control.fault = () => undefined
+    expect(await balanceAt(4)).toBeUndefined()
+    expect(requests()).toBe(1)
+    expect(await balanceAt(5)).toBe(0.3)
+  },
+)
+
+test('the balance is that of the authority: after a change another is read', async () => {
+  const balanceAt = balancesOf(stakingPoll(node.url))
+  expect(await balanceAt(0)).toBe(0.3)
+  state.own = { ...state.own, auth: `0x${'77'.repeat(20)}` }
+  state.balance = 5n * 10n ** 17n
+  expect(await balanceAt(1)).toBe(0.5)
+  state.own = { ...state.own, auth: `0x${'78'.repeat(20)}` }
+  node.control.fault = (call) => (call === 'eth_getBalance' ? 503 : undefined)
+  expect(await balanceAt(2)).toBeUndefined()
+})
+
+test('a balance of zero is a value, and the minimum is that of the configuration', async () => {
+  state.balance = 0n
+  const settings = { expected: { commission: null, beneficiary: null, authorityBalance: 2.5 } }
+  expect(shown(await stakingPoll(node.url, settings).poll())).toMatchObject({
+    authority_balance_tokens: 0,
+    authority_balance_minimum_tokens: 2.5,
+  })
+})

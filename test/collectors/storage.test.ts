@@ -1,13 +1,13 @@
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { storage } from '../../src/collectors/storage/collector.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import { createStorageReport, createStorageTool } from '../../src/sources/reports.ts'
+import { createStorageReport } from '../../src/sources/reports.ts'
+import { it } from '../support/directory.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
-import { execOf, runPolls } from './run-collector.ts'
+import { runPolls } from './run-collector.ts'
 
 const SENTINEL = '18446744073709551615'
 const ID = 'ab'.repeat(32)
@@ -115,54 +115,30 @@ test('the reason why the tool aborted is the line after its stack trace', async 
     { doing: 'run chain-mpt --storage', happened: 'killed by SIGABRT', evidence: 'x' },
     { output: stderr },
   )
-  const { outcomes } = await watch(aborted)
-  expect(outcomes.at(-1)).toMatchObject({ ok: false, error: { name: 'SourceError' } })
-  const error = outcomes.at(-1)?.ok === false ? outcomes.at(-1) : undefined
-  expect(error?.ok === false ? error.error.message : '').toMatchInlineSnapshot(`
-    "Could not read the storage report: DB is on older format (magic=CHAIN007) and this binary expects CHAIN008.
-      what to do: the package is newer than the database: stop the services together, run the tool with --upgrade once, start them together"
+  const { states } = await watch(aborted)
+  expect(states).toThrowErrorMatchingInlineSnapshot(`
+    [SourceError: Could not read the storage report: DB is on older format (magic=CHAIN007) and this binary expects CHAIN008.
+      what to do: the package is newer than the database: stop the services together, run the tool with --upgrade once, start them together]
   `)
 })
 
-describe('sources', () => {
-  let directory = ''
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'chain-agent-storage-'))
-  })
-  afterAll(async () => {
-    await rm(directory, { recursive: true })
-  })
+it('a report from a file, while it is recent', async ({ directory }) => {
   const never = new AbortController().signal
-
-  test('the tool is always run with --storage', async () => {
-    const calls: unknown[] = []
-    const exec = execOf((program) => {
-      calls.push(program)
-      return Promise.resolve({ exitCode: 0, stdout: 'report', stderr: '' })
-    })
-    const command = (): Promise<string> => Promise.resolve('monad-mpt')
-    const read = createStorageTool({ exec, command, devices: ['/dev/a', '/dev/b'] })
-    expect(await read(never)).toBe('report')
-    expect(calls).toEqual([{ command: 'monad-mpt', args: ['--storage', '/dev/a', '--storage', '/dev/b'] }])
-  })
-
-  test('a report from a file, while it is recent', async () => {
-    const path = join(directory, 'report.txt')
-    await writeFile(path, 'report')
-    await utimes(path, 1_772_359_200, 1_772_359_200)
-    const clock = manualClock(1_772_359_200_000 + 140_000)
-    // Two intervals and a timeout: 140 s.
-    const timing = { interval: 60_000, timeout: 20_000 }
-    const read = createStorageReport({ reportFile: path, ...timing }, clock)
-    if (!read) throw new Error('no file is configured')
-    expect(await read(never)).toBe('report')
-    await clock.advance(1)
-    await expect(read(never)).rejects.toThrow('it is older than 140s')
-    for (const written of [0, 1_772_359_401, 253_402_300_799]) {
-      await utimes(path, written, written)
-      await expect(read(never)).rejects.toThrow('its modification time is later than now, or not set')
-    }
-    await rm(path)
-    await expect(read(never)).rejects.toThrow('chain-agent-storage.timer')
-  })
+  const path = join(directory, 'report.txt')
+  await writeFile(path, 'report')
+  await utimes(path, 1_772_359_200, 1_772_359_200)
+  const clock = manualClock(1_772_359_200_000 + 140_000)
+  // Two intervals and a timeout: 140 s.
+  const timing = { interval: 60_000, timeout: 20_000 }
+  const read = createStorageReport({ reportFile: path, ...timing }, clock)
+  if (!read) throw new Error('no file is configured')
+  expect(await read(never)).toBe('report')
+  await clock.advance(1)
+  await expect(read(never)).rejects.toThrow('it is older than 140s')
+  for (const written of [0, 1_772_359_401, 253_402_300_799]) {
+    await utimes(path, written, written)
+    await expect(read(never)).rejects.toThrow('its modification time is later than now, or not set')
+  }
+  await rm(path)
+  await expect(read(never)).rejects.toThrow('chain-agent-storage.timer')
 })

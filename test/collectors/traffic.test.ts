@@ -57,21 +57,20 @@ const start = async (first: string | Error, own?: string | number) => {
   const clock = manualClock(BEGIN)
   const answer = { value: first, own }
   let asked = 0
+  /** A number is an HTTP status. */
+  const respond = async (response: string | number | Error) => {
+    if (response instanceof Error) throw response
+    return Promise.resolve(
+      typeof response === 'number' ? { status: response, text: '' } : { status: 200, text: response },
+    )
+  }
   const endpoint = {
-    metrics: () => {
+    metrics: async () => {
       asked += 1
-      return answer.value instanceof Error
-        ? Promise.reject(answer.value)
-        : Promise.resolve({ status: 200, text: answer.value })
+      return respond(answer.value)
     },
   }
-  /** A number is an HTTP status. */
-  const rpc = {
-    metrics: () =>
-      Promise.resolve(
-        typeof answer.own === 'number' ? { status: answer.own, text: '' } : { status: 200, text: answer.own ?? '' },
-      ),
-  }
+  const rpc = { metrics: async () => respond(answer.own ?? '') }
   const collector = traffic({
     url: null,
     rpcUrl: 'http://rpc:8080',
@@ -232,9 +231,8 @@ describe('a collector that serves old metrics is not alive', () => {
   })
 
   test('no collector, or no RPC that pushes to it: the rest is absent', async () => {
-    const { shown, states, next, answer } = await start(
-      new NoResponseError('refused', 'http://h.example', 'ECONNREFUSED'),
-    )
+    const refused = new NoResponseError('refused', 'http://h.example', 'ECONNREFUSED')
+    const { shown, states, next, answer } = await start(refused)
     expect(shown()).toEqual({ up: 0 })
     expect(states()['metrics of the RPC']).toMatch(/^refused: /)
     answer.value = text(['zephyr_total_uptime_us{job="devnet_crow"} 5'], BEGIN)

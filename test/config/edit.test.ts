@@ -9,60 +9,28 @@ const RECEIVER = { path: 'alertmanagers.urls', value: ['http://pager:9093'] }
 const ENTRY = '{ name: b, url: https://b.example }'
 
 describe('a setting', () => {
+  // `<-` and `->` enclose what is removed, `<+` and `+>` what is added.
   it.each([
-    ['to a file of comments: at its end', '# mine\n', PREFIX, '# mine\n\nprefix: chain\n'],
-    ['to an empty file', '', PREFIX, 'prefix: chain\n'],
-    ['a section at the end', 'listen: :1', KEY, 'listen: :1\n\nnode:\n  publicKey: 02ab\n'],
-    ['a list at the end', 'listen: :1\n# end\n', REFERENCE, `listen: :1\n# end\n\nreferences:\n  - ${ENTRY}\n`],
-    [
-      'a list of texts at the end',
-      'listen: :1\n',
-      RECEIVER,
-      'listen: :1\n\nalertmanagers:\n  urls: [http://pager:9093]\n',
-    ],
-    ['in place of another', '"prefix":   auto   # why\n', PREFIX, '"prefix":   chain   # why\n'],
-    ['in place of none', 'prefix: # why\nlisten: :1\n', PREFIX, 'prefix: chain # why\nlisten: :1\n'],
-    [
-      'in a section, with its indentation',
-      'node:   # mine\n    # where\n    directory: /srv\n',
-      KEY,
-      'node:   # mine\n    publicKey: 02ab\n    # where\n    directory: /srv\n',
-    ],
-    [
-      'in an empty section',
-      'node:\n#  publicKey: 02\nlisten: :1\n',
-      KEY,
-      'node: { publicKey: 02ab }\n#  publicKey: 02\nlisten: :1\n',
-    ],
-    ['in a section on one line', 'node: {directory: /srv}\n', KEY, 'node: {directory: /srv, publicKey: 02ab}\n'],
-    ['in an empty section on one line', 'node: {}\n', KEY, 'node: { publicKey: 02ab }\n'],
-    ['in JSON', '{"listen":":1"}', REFERENCE, `{"listen":":1", references: [${ENTRY}]}`],
-    [
-      'to a list, below its last entry',
-      "references:\n- name: a\n  url: 'https://a.example'   # paid\n\n# next\nlisten: :1\n",
-      REFERENCE,
-      `references:\n- name: a\n  url: 'https://a.example'   # paid\n- ${ENTRY}\n\n# next\nlisten: :1\n`,
-    ],
-    [
-      'to a list, at the end of a file without a line break',
-      'references:\n    - {name: a, url: https://a.example}',
-      REFERENCE,
-      `references:\n    - {name: a, url: https://a.example}\n    - ${ENTRY}`,
-    ],
-    ['to an empty list', 'references: []  # none\n', REFERENCE, `references: [${ENTRY}]  # none\n`],
-    [
-      'to a list on one line',
-      'alertmanagers: { urls: [http://a] }\n',
-      RECEIVER,
-      'alertmanagers: { urls: [http://a, http://pager:9093] }\n',
-    ],
-    [
-      'to a file with CRLF',
-      'references:\r\n  - url: http://a\r\n',
-      REFERENCE,
-      `references:\r\n  - url: http://a\r\n  - ${ENTRY}\n`,
-    ],
-  ])('%s', (...[, before, addition, after]) => {
+    ['to a file of comments: at its end', PREFIX, '# mine\n<+\nprefix: chain\n+>'],
+    ['to an empty file', PREFIX, '<+prefix: chain\n+>'],
+    ['a section at the end', KEY, 'listen: :1<+\n\nnode:\n  publicKey: 02ab\n+>'],
+    ['a list at the end', REFERENCE, `listen: :1\n# end\n<+\nreferences:\n  - ${ENTRY}\n+>`],
+    ['a list of texts at the end', RECEIVER, 'listen: :1\n<+\nalertmanagers:\n  urls: [http://pager:9093]\n+>'],
+    ['in place of another', PREFIX, '"prefix":   <-auto-><+chain+>   # why\n'],
+    ['in place of none', PREFIX, 'prefix:<+ chain+> # why\nlisten: :1\n'],
+    ['in a section, indented', KEY, 'node:   # mine\n<+    publicKey: 02ab\n+>    # where\n    directory: /srv\n'],
+    ['in an empty section', KEY, 'node:<+ { publicKey: 02ab }+>\n#  publicKey: 02\nlisten: :1\n'],
+    ['in a section on one line', KEY, 'node: {directory: /srv<+, publicKey: 02ab+>}\n'],
+    ['in an empty section on one line', KEY, 'node: {<+ publicKey: 02ab +>}\n'],
+    ['in JSON', REFERENCE, `{"listen":":1"<+, references: [${ENTRY}]+>}`],
+    ['to a list', REFERENCE, `references:\n- url: 'http://a'   # paid\n<+- ${ENTRY}\n+>\n# next\nlisten: :1\n`],
+    ['to a list at the end of a file', REFERENCE, `references:\n    - {url: https://a.example}<+\n    - ${ENTRY}+>`],
+    ['to an empty list', REFERENCE, `references: [<+${ENTRY}+>]  # none\n`],
+    ['to a list on one line', RECEIVER, 'alertmanagers: { urls: [http://a<+, http://pager:9093+>] }\n'],
+    ['to a file with CRLF', REFERENCE, `references:\r\n  - url: http://a\r\n<+  - ${ENTRY}\n+>`],
+  ])('%s', (...[, addition, edit]) => {
+    const before = edit.replace(/<\+[^]*\+>/, '').replaceAll(/<-|->/g, '')
+    const after = edit.replace(/<-.*->/, '').replaceAll(/<\+|\+>/g, '')
     expect(addSettings('agent.yaml', before, [addition])).toBe(after)
   })
 

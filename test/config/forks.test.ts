@@ -1,19 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { parseForks, readForks } from '../../src/config/forks.ts'
 import { readConfig } from '../../src/config/load.ts'
 import { ConfigError } from '../../src/core/errors.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
-let directory = ''
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'chain-agent-forks-'))
-})
-afterAll(() => {
-  rmSync(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 const NOW = Date.UTC(2027, 0, 1, 12)
 const read = (own: string | null) => readForks(own, NOW)
 const write = (text: string): string => {
@@ -21,29 +15,15 @@ const write = (text: string): string => {
   writeFileSync(path, text)
   return path
 }
-const parse = (...lines: readonly string[]) => parseForks(parseConfigFile('own.yaml', lines.join('\n')), NOW)
-const complaint = (...lines: readonly string[]): string => {
+const complaint = (text: string): string => {
   try {
-    parse(...lines)
+    parseForks(parseConfigFile('own.yaml', text), NOW)
     return 'none'
   } catch (error) {
     if (error instanceof ConfigError) return error.message
     throw error
   }
 }
-
-describe('the forks that come with the agent', () => {
-  test('the first network, to the minute', () => {
-    expect(read(null).forks.get('143')).toEqual([
-      { name: 'mip-8', kind: 'fork', activationAt: 1_788_359_400_000, minimumVersion: '0.16.1', timeline: 'page' },
-    ])
-  })
-  test('its test network, to the minute', () => {
-    expect(read(null).forks.get('10143')).toMatchObject([
-      { activationAt: 1_786_545_000_000, minimumVersion: '0.16.0', timeline: 'page' },
-    ])
-  })
-})
 
 describe("the operator's own file", () => {
   test('adds networks and forks, and wins over an entry of the same name', () => {
@@ -90,58 +70,25 @@ describe("the operator's own file", () => {
     })
   })
 
+  const of143 = (...changes: readonly object[]): string =>
+    `143: ${JSON.stringify(changes.map((change) => ({ name: 'x', kind: 'fork', activation: '2026-09-02', ...change })))}`
   test.each([
-    ['a review that is no day', ['reviewed: soon'], 'own.yaml:1: reviewed: expected a time like 2026-09-02T14:30:00Z'],
-    [
-      'a time that is none',
-      ['143:', '  - name: x', '    kind: fork', '    activation: tomorrow'],
-      'own.yaml:4: 143.0.activation: expected a time like 2026-09-02T14:30:00Z, or a day, got "tomorrow"',
-    ],
-    [
-      'no such day',
-      ['"143":', '  - {name: x, kind: fork, activation: 2026-13-01}'],
-      'own.yaml:2: 143.0.activation: expected a time like 2026-09-02T14:30:00Z, or a day, got "2026-13-01"',
-    ],
-    [
-      'a time of somewhere else',
-      ['143:', '  - {name: x, kind: fork, activation: 2026-09-02T14:30:00+02:00}'],
-      'own.yaml:2: 143.0.activation: expected a time like 2026-09-02T14:30:00Z, or a day, got "2026-09-02T14:30:00+02:00"',
-    ],
-    [
-      'a key that is missing',
-      ['143:', '  - name: y', '    kind: fork', '    activation: 2026-09-02', '  - name: x', '    kind: fork'],
-      'own.yaml:5: 143.1.activation: expected a time, got nothing',
-    ],
-    [
-      'a key that there is not',
-      ['143:', '  - {name: x, kind: fork, activation: 2026-09-02, minVersion: 1.2.3}'],
-      'own.yaml:2: 143.0.minVersion: no such key; there are: name, kind, activation, minimumVersion, timeline, source',
-    ],
-    [
-      'a version of two numbers is a number',
-      ['143:', '  - name: x', '    kind: fork', '    activation: 2026-09-02', '    minimumVersion: 0.17'],
-      'own.yaml:5: 143.0.minimumVersion: expected a version; quote one of two numbers, got 0.17',
-    ],
-    [
-      'an unknown kind and an unknown timeline',
-      ['143:', '  - {name: x, kind: split, activation: 2026-09-02, timeline: slot}'],
-      'own.yaml:2: 143.0.kind: expected fork or release, got "split"\n' +
-        'own.yaml:2: 143.0.timeline: expected page or null, got "slot"',
-    ],
-    [
-      'a name twice',
-      [
-        '143:',
-        '  - {name: x, kind: fork, activation: 2026-09-02}',
-        '  - {name: x, kind: fork, activation: 2026-09-03}',
-      ],
-      'own.yaml:1: 143: expected names that differ, got ',
-    ],
-    ['a network by its name', ['mainnet: []'], 'own.yaml:1: mainnet: expected a chain id in decimal digits, got []'],
-    ['no list', ['143: none'], 'own.yaml:1: 143: expected a list of forks, got "none"'],
-    ['no networks', ['- name: x'], 'own.yaml:1: expected lists of forks under chain ids, got '],
-  ])('%s', (_, lines, expected) => {
-    expect(complaint(...lines)).toContain(expected)
+    ['a review that is no day', 'reviewed: soon', '1: reviewed: expected a time like 2026-09-02T14:30:00Z'],
+    ['no time', of143({ activation: 'tomorrow' }), 'like 2026-09-02T14:30:00Z, or a day, got "tomorrow"'],
+    ['no such day', of143({ activation: '2026-13-01' }), 'got "2026-13-01"'],
+    ['a time of somewhere else', of143({ activation: '2026-09-02T14:30:00+02:00' }), 'got "2026-09-02T14:30:00+02'],
+    ['no activation', '143:\n  - name: x\n    kind: fork', '2: 143.0.activation: expected a time, got nothing'],
+    ['a key that there is not', of143({ minVersion: '1.2.3' }), '143.0.minVersion: no such key; there are: name, kind'],
+    ['a version of two numbers', of143({ minimumVersion: 0.17 }), 'quote one of two numbers, got 0.17'],
+    ['an unknown kind', of143({ kind: 'split' }), '1: 143.0.kind: expected fork or release, got "split"'],
+    ['an unknown timeline', of143({ timeline: 'slot' }), '1: 143.0.timeline: expected page or null, got "slot"'],
+    ['a name twice', of143({}, {}), '1: 143: expected names that differ, got '],
+    ['a network by its name', 'mainnet: []', '1: mainnet: expected a chain id in decimal digits, got []'],
+    ['no list', '143: none', '1: 143: expected a list of forks, got "none"'],
+    ['no networks', '- name: x', '1: expected lists of forks under chain ids, got '],
+  ])('%s', (_, text, expected) => {
+    expect(complaint(text)).toMatch(/^own\.yaml:\d: /)
+    expect(complaint(text)).toContain(expected)
   })
 })
 

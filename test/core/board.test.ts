@@ -22,21 +22,24 @@ const values = (board: Board): Record<string, number> =>
       .map(({ name, value }) => [name.replace('chain_agent_collector_', ''), value]),
   )
 
-describe('what is known', () => {
-  const known = () => {
-    const clock = manualClock(0)
-    const board = new Board(clock)
-    return { clock, board, report: board.register(thing) }
-  }
+const registered = () => {
+  const changes: string[] = []
+  const clock = manualClock(0)
+  const board = new Board(clock, ({ subject, from, to }: Change) => {
+    changes.push(`${subject ?? 'itself'}: ${from ?? '?'} → ${to}`)
+  })
+  return { clock, board, changes, report: board.register(thing) }
+}
 
+describe('what is known', () => {
   test('nothing, before the first attempt has ended', () => {
-    const { board } = known()
+    const { board } = registered()
     expect(values(board)).toEqual({})
     expect([...board.statuses()]).toMatchObject([{ up: undefined }])
   })
 
   test('that it is down, when the first attempt should have ended and has not', async () => {
-    const { clock, board } = known()
+    const { clock, board } = registered()
     await clock.advance(25_000)
     expect(values(board)).toEqual({})
     await clock.advance(1)
@@ -44,7 +47,7 @@ describe('what is known', () => {
   })
 
   test('a reading, up to the moment when it is stale', async () => {
-    const { clock, board, report } = known()
+    const { clock, board, report } = registered()
     await clock.advance(1000)
     report({ ok: true, value: 3, at: 1000, took: 250 })
     const of = { up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
@@ -57,7 +60,7 @@ describe('what is known', () => {
   })
 
   test('after a failure the last reading remains until it is stale; up is 0 at once', async () => {
-    const { clock, board, report } = known()
+    const { clock, board, report } = registered()
     report({ ok: true, value: 3, at: 0, took: 1 })
     await clock.advance(10_000)
     report({ ok: false, error: new ParseError('a', 'b', 'c'), at: 10_000, took: 1 })
@@ -78,7 +81,7 @@ describe('what is known', () => {
   })
 
   test('failures, and which of them are internal, from 0', () => {
-    const { board, report } = known()
+    const { board, report } = registered()
     const timeout = new SourceError({ doing: 'a', happened: 'b' }, { timeout: true })
     for (const error of [timeout, timeout, new Error('bug')]) report({ ok: false, error, at: 0 })
     const failures = [...board.samples()].filter(({ name }) => name.includes('failures'))
@@ -113,17 +116,8 @@ describe('what is known', () => {
 })
 
 describe('each change is reported once', () => {
-  const told = () => {
-    const changes: string[] = []
-    const clock = manualClock(0)
-    const board = new Board(clock, ({ subject, from, to }: Change) => {
-      changes.push(`${subject ?? 'itself'}: ${from ?? '?'} → ${to}`)
-    })
-    return { clock, board, changes, report: board.register(thing) }
-  }
-
   test('of the collector and of its subjects', () => {
-    const { changes, report } = told()
+    const { changes, report } = registered()
     const gone = new SourceError({ doing: 'read', happened: 'gone', evidence: 'attempt 1' })
     const goneStill = new SourceError({ doing: 'read', happened: 'gone', evidence: 'attempt 2' })
     for (const value of [1, 2, 9, 8]) report({ ok: true, value, at: 0 })
@@ -140,7 +134,7 @@ describe('each change is reported once', () => {
   })
 
   test('a collector that becomes silent, and one that never reported', async () => {
-    const { clock, board, changes, report } = told()
+    const { clock, board, changes, report } = registered()
     await clock.advance(25_001)
     board.checkStaleness()
     report({ ok: true, value: 1, at: 0 })

@@ -4,11 +4,7 @@ import { errorOf, reasonIn, stableReason } from '../../src/core/error-body.ts'
 test.each([
   ['plain text', ' too many requests \n', 'too many requests'],
   ['a field', '{"message":"slow down"}', 'slow down'],
-  [
-    'an error and a message',
-    '{"error":"Too Many Requests","message":"slow down","status":429}',
-    'Too Many Requests: slow down',
-  ],
+  ['an error and a message', '{"error":"Too Many","message":"slow down","status":429}', 'Too Many: slow down'],
   ['the same text twice', '{"error":"no","message":"no"}', 'no'],
   ['JSON-RPC', '{"id":1,"error":{"code":-32005,"message":"limit"}}', 'limit'],
   ['a list of errors', '{"errors":[{"message":"first"},{"message":"second"}]}', 'first'],

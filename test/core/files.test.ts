@@ -38,10 +38,7 @@ const READERS: readonly (readonly [path: string, read: (file: string, directory:
   ['beginning', async (file) => readBeginning(file, 10)],
   ['text', async (file) => readText(file, 10)],
   ['tree', async (_, directory) => createFileTree(directory).read('tree')],
-  [
-    'report',
-    async (file) => createKeyReport({ ...timing, reportFile: file }, { ...manualClock(Date.now()) })?.(signal),
-  ],
+  ['report', async (file) => createKeyReport({ ...timing, reportFile: file }, manualClock(Date.now()))?.(signal)],
   ['secret', async (file) => readSecretFile(file)],
   ['secrets', async (file) => readSecretLines(file, 'API keys')],
   ['20260301-125930.json', async (_, directory) => readIncidentFile(directory, '20260301-125930')],
@@ -112,22 +109,15 @@ it('a file has a size limit, and a directory is none', async ({ directory }) => 
 /** An operation that ends when the test ends it. */
 const operation = () => {
   let end = (): void => undefined
-  const ended = new Promise<string>((resolve) => {
-    end = () => {
-      resolve('done')
-    }
-  })
   let isStarted = false
-  return {
-    work: async () => {
-      isStarted = true
-      return ended
-    },
-    end: () => {
-      end()
-    },
-    isStarted: () => isStarted,
+  const ended = new Promise<string>((resolve) => {
+    end = () => resolve('done')
+  })
+  const work = async (): Promise<string> => {
+    isStarted = true
+    return ended
   }
+  return { work, end: () => end(), isStarted: () => isStarted }
 }
 
 /** What a promise ends with, as far as it has ended. */

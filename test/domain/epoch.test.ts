@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { readEpochLengths } from '../../src/config/staking.ts'
 import { epochPosition } from '../../src/domain/epoch.ts'
 
 const LENGTH = { blocks: 50_000, delayRounds: 5000 }
@@ -26,12 +25,4 @@ describe('the position in an epoch', () => {
   ])('block $height of epoch $epoch does not fit', ({ height, epoch }) => {
     expect(epochPosition({ height, epoch }, LENGTH)).toBeUndefined()
   })
-})
-
-test.each([
-  ['143', LENGTH],
-  ['20143', { blocks: 10_000, delayRounds: 1000 }],
-  ['7', undefined],
-])('the length of the epochs of chain %s', (id, expected) => {
-  expect(readEpochLengths().get(id)).toEqual(expected)
 })

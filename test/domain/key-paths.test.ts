@@ -19,68 +19,29 @@ const at = (home: string, backup: string) => ({
   backupDirectory: `/opt/${backup}/backup`,
 })
 
-test.each([
-  ['nothing exists', 'chain', [], at('chain', 'chain')],
-  [
-    'paths with the prefix exist, and so do those with monad',
-    'chain',
-    [
-      '/home/chain/chain-bft',
-      '/home/chain/.env',
-      '/opt/chain/backup',
-      '/home/monad/monad-bft',
-      '/home/monad/.env',
-      '/opt/monad/backup',
-    ],
-    at('chain', 'chain'),
-  ],
-  [
-    'only paths with monad exist',
-    'chain',
-    ['/home/monad/monad-bft', '/home/monad/.env', '/opt/monad/backup'],
-    at('monad', 'monad'),
-  ],
-  ['no backup yet: it goes where the node directory is', 'chain', ['/home/monad/monad-bft'], at('monad', 'monad')],
-  [
-    'earlier backups under the prefix stay in use',
-    'chain',
-    ['/home/monad/monad-bft', '/home/monad/.env', '/opt/chain/backup'],
-    at('monad', 'chain'),
-  ],
-  ['no backup yet on a node with the prefix', 'chain', ['/home/chain/chain-bft'], at('chain', 'chain')],
-  ['the prefix is monad', 'monad', [], at('monad', 'monad')],
-])('default folders: %s', async (...[, prefix, existing, expected]) => {
-  expect(await resolveFolders(DEFAULTS, lookupOf(prefix, existing))).toEqual(expected)
-})
-
 const inVarLib = (name: string) => ({
   directory: `/var/lib/${name}`,
   keystoreDirectory: `/var/lib/${name}/private`,
   environmentFile: `/etc/${name}/env`,
   backupDirectory: `/opt/${name}/backup`,
 })
+const WITHOUT_BFT = { directory: '/home/kinet/kinet', keystoreDirectory: '/home/kinet/kinet/config' }
+const home = (name: string) => [`/home/${name}/${name}-bft`, `/home/${name}/.env`]
+const all = (name: string) => [...home(name), `/opt/${name}/backup`]
 
 test.each([
+  ['nothing exists', 'chain', [], at('chain', 'chain')],
+  ['paths of both exist', 'chain', [...all('chain'), ...all('monad')], at('chain', 'chain')],
+  ['only paths with monad exist', 'chain', all('monad'), at('monad', 'monad')],
+  ['no backup yet: it goes where the node directory is', 'chain', ['/home/monad/monad-bft'], at('monad', 'monad')],
+  ['earlier backups stay in use', 'chain', [...home('monad'), '/opt/chain/backup'], at('monad', 'chain')],
+  ['no backup yet on a node with the prefix', 'chain', ['/home/chain/chain-bft'], at('chain', 'chain')],
+  ['the prefix is monad', 'monad', [], at('monad', 'monad')],
   ['a package with /etc and /var/lib', 'chain', ['/var/lib/chain', '/etc/chain/env'], inVarLib('chain')],
-  [
-    'the same with the fixed prefix',
-    'chain',
-    ['/var/lib/monad', '/etc/monad/env', '/opt/monad/backup'],
-    inVarLib('monad'),
-  ],
-  [
-    'moved, and what was left behind: the first layout',
-    'monad',
-    ['/home/monad/monad-bft', '/home/monad/.env', '/var/lib/monad', '/etc/monad/env'],
-    at('monad', 'monad'),
-  ],
-  [
-    'a node in a directory without -bft',
-    'kinet',
-    ['/home/kinet/kinet', '/home/kinet/.env'],
-    { ...at('kinet', 'kinet'), directory: '/home/kinet/kinet', keystoreDirectory: '/home/kinet/kinet/config' },
-  ],
-])('other layouts: %s', async (...[, prefix, existing, expected]) => {
+  ['the same with the fixed prefix', 'chain', ['/var/lib/monad', '/etc/monad/env'], inVarLib('monad')],
+  ['what was left behind', 'monad', [...home('monad'), '/var/lib/monad', '/etc/monad/env'], at('monad', 'monad')],
+  ['without -bft', 'kinet', ['/home/kinet/kinet', '/home/kinet/.env'], { ...at('kinet', 'kinet'), ...WITHOUT_BFT }],
+])('folders: %s', async (...[, prefix, existing, expected]) => {
   expect(await resolveFolders(DEFAULTS, lookupOf(prefix, existing))).toEqual(expected)
 })
 

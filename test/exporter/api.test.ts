@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts'
 import { openHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
+import { HEALTHY } from '../support/snapshot.ts'
 import { askView } from './serve-view.ts'
 
 type SchemaName = keyof typeof API_SCHEMAS
@@ -71,39 +72,25 @@ test('the agent serves the document as it is in the package', async () => {
 })
 
 test.each(documented)('$path returns what is documented', async ({ path, type, schema }) => {
-  const response = await (
-    await askView()
-  )(path.replace('{name}', 'ChainBehind'), {
-    method: type === 'text/event-stream' ? 'HEAD' : 'GET',
-  })
+  const ask = await askView()
+  const method = type === 'text/event-stream' ? 'HEAD' : 'GET'
+  const response = await ask(path.replace('{name}', 'ChainBehind'), { method })
   expect([response.status, response.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`])
   if (schema) expectOnly(schema, await response.text())
   else expect(path).toMatch(/stream$|openapi/)
 })
 
+const FAILED = { help: 'help', enabled: true, up: false, lastSuccessAt: 0 }
+
 test('the JSON contains no character that a terminal interprets, whatever systemd and the node report', async () => {
   const text = 'up\u202e\u2066\u200b\u001b[31m\u009b2J\u001b]0;title\u0007 since\u0085'
+  const error = new SourceError({ doing: 'read', happened: text, advice: text })
   const statuses = [
-    {
-      name: 'services',
-      help: 'help',
-      enabled: true,
-      up: false,
-      lastSuccessAt: 0,
-      error: new SourceError({ doing: 'read', happened: text, advice: text }),
-      reading: { services: new Map([[text, { subState: text }]]) },
-    },
+    { ...FAILED, name: 'services', error, reading: { services: new Map([[text, { subState: text }]]) } },
   ]
   const ask = await askView({
     status: () => renderStatus({ version: text, startedAt: text, prefix: text }, statuses),
-    health: () =>
-      Promise.resolve({
-        state: 'unknown',
-        since: '2026-03-01T12:00:00.000Z',
-        unknownBecause: null,
-        findings: [],
-        failures: [text],
-      }),
+    health: () => Promise.resolve(renderHealth({ ...HEALTHY, failures: [text] })),
   })
   for (const path of ['/api/v1/status', '/api/v1/health']) {
     const body = await (await ask(path)).text()
@@ -116,36 +103,23 @@ test('the JSON contains no character that a terminal interprets, whatever system
 test('home directories and keys in addresses are in no field of a collector or a finding', () => {
   const [text, redacted] = ['ask https://h/KEY of /home/op/x', 'ask https://h/… of ~/x']
   const error = new SourceError({ doing: text, happened: 'none', advice: text })
-  const shown = { name: 'rpc', help: 'help', enabled: true, up: false, lastSuccessAt: 0 }
   const { collectors } = renderStatus({ version: '1', startedAt: '1970-01-01T00:00:00.000Z', prefix: null }, [
-    { ...shown, error, reading: { list: [text], map: new Map([[text, { text }]]) } },
+    { ...FAILED, name: 'rpc', error, reading: { list: [text], map: new Map([[text, { text }]]) } },
   ])
   expect(collectors['rpc']).toMatchObject({
     error: `Could not ${redacted}: none\n  what to do: ${redacted}`,
     advice: redacted,
     reading: { list: [redacted], map: { [redacted]: { text: redacted } } },
   })
-  const finding = findingOf({ description: text })
-  const { findings } = renderHealth({
-    state: 'critical',
-    since: 0,
-    unknownBecause: null,
-    findings: [finding],
-    failures: [],
-  })
+  const { findings } = renderHealth({ ...HEALTHY, state: 'critical', findings: [findingOf({ description: text })] })
   expect(findings).toMatchObject([{ description: redacted }])
 })
 
 const AT = Date.UTC(2026, 2, 1)
-const FIVE_EVENTS = Array.from({ length: 5 }, (_, at): Event => ({
-  id: at + 7,
-  at: AT + at * 60_000,
-  collector: 'rpc',
-  subject: null,
-  from: null,
-  to: `state ${at}`,
-  severity: 'info',
-}))
+const EVENT: Event = { id: 1, at: 0, collector: 'rpc', subject: null, from: null, to: 'working', severity: 'info' }
+const FIVE_EVENTS = Array.from({ length: 5 }, (_, at) => {
+  return { ...EVENT, id: at + 7, at: AT + at * 60_000, to: `state ${at}` }
+})
 const queried = (query: string) => {
   const read = readEventsQuery(new URLSearchParams(query))
   return typeof read === 'string' ? read : renderEvents(FIVE_EVENTS, read).events.map(({ to }) => to)
@@ -172,23 +146,13 @@ test.each([
 })
 
 test('a page of events has the number that is kept, and how far they reach back', () => {
-  expect(renderEvents(FIVE_EVENTS, { limit: 1 })).toMatchObject({
-    total: 5,
-    oldestAt: '2026-03-01T00:00:00.000Z',
-    newestId: 11,
-  })
-  expect(renderEvents([], { limit: 1 })).toEqual({
-    total: 0,
-    oldestAt: null,
-    newestId: null,
-    events: [],
-  })
+  const oldestAt = '2026-03-01T00:00:00.000Z'
+  expect(renderEvents(FIVE_EVENTS, { limit: 1 })).toMatchObject({ total: 5, oldestAt, newestId: 11 })
+  expect(renderEvents([], { limit: 1 })).toEqual({ total: 0, oldestAt: null, newestId: null, events: [] })
 })
 
 test('the limits of the parameter limit are those of the document', async () => {
-  const events = Array.from({ length: 1001 }, (_, id): Event => {
-    return { id, at: 0, collector: 'rpc', subject: null, from: null, to: 'working', severity: 'info' }
-  })
+  const events = Array.from({ length: 1001 }, (_, id) => ({ ...EVENT, id }))
   const ask = await askView({ events: () => Promise.resolve(events) })
   const { parameters = [] } = openApi.paths['/api/v1/events']?.get ?? {}
   const { minimum, maximum, default: usual } = parameters.find(({ name }) => name === 'limit')?.schema ?? {}
@@ -250,16 +214,6 @@ const faultsIn = (value: unknown, path = ''): readonly string[] => {
   return fault === undefined ? [] : [`${path} = ${String(value)}: ${fault}`]
 }
 
-test('the check finds each of the formats of an earlier version', () => {
-  expect(faultsIn({ startedAt: 1795124041895, at: '1795315240', tookMs: 3, upSeconds: '4', n: 2e9 })).toEqual([
-    'startedAt = 1795124041895: a moment that is not RFC 3339',
-    'at = 1795315240: a moment that is not RFC 3339',
-    'tookMs = 3: a duration that is not in seconds',
-    'upSeconds = 4: a duration that is not a number',
-    'n = 2000000000: a number as large as an epoch',
-  ])
-})
-
 test.each([
   { scenario: 'service-crash', second: 150 },
   { scenario: 'statesync', second: 60 },
@@ -277,10 +231,8 @@ test.each([
     expect(overview.events).not.toEqual([])
     const text = await host.page('/api/v1/status')
     const status = API_SCHEMAS.Status.parse(JSON.parse(text))
-    expect(status.collectors['services']).toHaveProperty(
-      'reading.services.0.startedAt',
-      expect.stringMatching(RFC_3339),
-    )
+    const startedAt = 'reading.services.0.startedAt'
+    expect(status.collectors['services']).toHaveProperty(startedAt, expect.stringMatching(RFC_3339))
     expect(faultsIn(JSON.parse(text))).toEqual([])
     const health = API_SCHEMAS.Health.parse(JSON.parse(await host.page('/api/v1/health')))
     expect(health.findings).not.toEqual([])

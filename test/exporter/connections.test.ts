@@ -1,24 +1,15 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { limitConnections, oneAtATime } from '../../src/exporter/connections.ts'
 import { eventually } from '../support/eventually.ts'
+import { listening } from '../support/http.ts'
 import { serveView } from './serve-view.ts'
-
-const closing: (() => void)[] = []
-afterEach(() => {
-  for (const close of closing.splice(0)) close()
-})
-
-const portOf = (server: Server): number => {
-  const bound = server.address()
-  return typeof bound === 'object' && bound ? bound.port : 0
-}
 
 const open = async (port: number): Promise<Socket> => {
   const socket = connect({ port, host: '127.0.0.1' })
-  closing.push(() => socket.destroy())
+  onTestFinished(() => void socket.destroy())
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   return socket
@@ -29,13 +20,9 @@ const MOST = 8
 const startLimited = async (handle: Parameters<typeof oneAtATime>[0] = (_, response) => response.end('ok')) => {
   const server = createServer(oneAtATime(handle))
   limitConnections(server, MOST)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return portOf(server)
+  const { port, close } = await listening(server)
+  onTestFinished(close)
+  return port
 }
 
 const get = async (port: number): Promise<number> =>
@@ -53,10 +40,8 @@ test.each([
     sockets.push(socket)
   }
   for (let each = 0; each < 3; each += 1) expect(await get(port)).toBe(200)
-  await eventually(
-    () => sockets.filter(({ destroyed }) => !destroyed).length,
-    (count) => count < MOST,
-  )
+  const openSockets = () => sockets.filter(({ destroyed }) => !destroyed).length
+  await eventually(openSockets, (count) => count < MOST)
 })
 
 test('a connection that has sent a request outlives those that have not', async () => {
@@ -109,15 +94,12 @@ const pipeline = async (requests: number) => {
   return { closed, received: () => received }
 }
 
-test('16 requests may wait for one in progress', async () => {
+test('16 requests may wait for one in progress; with one more the connection is closed, and none is handled', async () => {
   const { received } = await pipeline(17)
   await eventually(() => received().split('\r\n\r\nok').length - 1, 17)
-})
-
-test('with one more the connection is closed, and none is handled', async () => {
-  const { closed, received } = await pipeline(18)
-  await closed
-  expect(received()).toBe('')
+  const tooMany = await pipeline(18)
+  await tooMany.closed
+  expect(tooMany.received()).toBe('')
 })
 
 test('2,000 pipelined scrapes are at most one rendering, and the connection is closed', async () => {

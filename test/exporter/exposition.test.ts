@@ -87,12 +87,6 @@ test('the labels of a series are the same object in each evaluation, until it en
   expect((await labelsOf('rpc'))[0]).not.toBe(first[0])
 })
 
-test('label values are escaped', async () => {
-  const { render } = exposition()
-  const [line] = await ours(render([sample('chain_service_active', 1, { service: 'a"b\\c\nd' })]))
-  expect(line).toBe('chain_service_active{service="a\\"b\\\\c\\nd"} 1')
-})
-
 test('the agent and the service export disjoint metrics', async () => {
   const told = async (text: Promise<string>): Promise<readonly string[]> =>
     [...(await text).matchAll(/^# HELP (chain_(?:query_service|rpc)_)/gm)].map(([, part = '']) => part)

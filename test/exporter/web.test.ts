@@ -150,6 +150,16 @@ describe('passwords', () => {
   })
 })
 
+const TLS: NonNullable<WebConfig['tls']> = {
+  cert: '',
+  key: '',
+  ca: undefined,
+  clientAuth: 'NoClientCert',
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.3',
+  honorCipherOrder: true,
+}
+
 describe('TLS', () => {
   let [authority, server, client, other]: Certificate[] = []
   beforeAll(async () => {
@@ -169,12 +179,10 @@ describe('TLS', () => {
   ): Promise<WebConfig> => ({
     ...NO_WEB_CONFIG,
     tls: {
+      ...TLS,
       ...(await pem(certificate)),
       ca: clientAuth.includes('Verify') ? (await pem(authority)).cert : undefined,
       clientAuth,
-      minVersion: 'TLSv1.2',
-      maxVersion: 'TLSv1.3',
-      honorCipherOrder: true,
     },
   })
 
@@ -186,10 +194,8 @@ describe('TLS', () => {
     ['RequireAndVerifyClientCert', [403, 200, 403]],
   ] as const)('%s: without a certificate, with one of the authority, with another', async (clientAuth, expected) => {
     const { ask } = await start({ config: await tlsOf(server, clientAuth) })
-    const statuses = [await ask(), await ask(await pem(client)), await ask(await pem(other))].map(
-      ({ status }) => status,
-    )
-    expect(statuses).toEqual(expected)
+    const answers = [await ask(), await ask(await pem(client)), await ask(await pem(other))]
+    expect(answers.map(({ status }) => status)).toEqual(expected)
   })
 
   it('a resumed session without a certificate is rejected', async () => {
@@ -226,15 +232,6 @@ describe('TLS', () => {
 })
 
 const USERS = new Map([['ada', 'hash']])
-const TLS: NonNullable<WebConfig['tls']> = {
-  cert: '',
-  key: '',
-  ca: undefined,
-  clientAuth: 'NoClientCert',
-  minVersion: 'TLSv1.2',
-  maxVersion: 'TLSv1.3',
-  honorCipherOrder: true,
-}
 it.each([
   ['127.0.0.1', {}, null],
   ['::1', {}, null],

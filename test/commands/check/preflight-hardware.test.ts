@@ -1,13 +1,12 @@
-import { onTestFinished, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { affinity, databaseDrive, driveModels, hugePages } from '../../../src/commands/check/preflight/hardware.ts'
 import { sample } from '../../../src/core/metric.ts'
 import { createTree } from '../../collectors/run-host.ts'
 import { context, type Host } from './context.ts'
 
 const on = async (files: Readonly<Record<string, string>>, host: Host = {}) => {
-  const tree = await createTree(files)
-  onTestFinished(tree.clear)
-  return context({ ...host, root: tree.root })
+  const { root } = await createTree(files)
+  return context({ ...host, root })
 }
 const summaries = (found: Awaited<ReturnType<typeof databaseDrive.run>>) =>
   found.map(({ severity, summary }) => `${severity}: ${summary}`)

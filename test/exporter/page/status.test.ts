@@ -6,6 +6,7 @@ import { renderParts } from '../../../src/exporter/page/status.ts'
 import { SECTIONS } from '../../../src/health/sections/sections.ts'
 import { findingOf, overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { HEALTHY } from '../../support/snapshot.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const partOf = (input: ReturnType<typeof overviewInput>, id: string): string =>
@@ -77,10 +78,7 @@ test('the last hour is kept, and no more; unknown values interrupt the line', ()
   }
   for (let minute = 0; minute < 100; minute += 1) record(9)
   for (let each = 0; each < 236; each += 1) record(3)
-  record(undefined)
-  record(1)
-  record(2)
-  record(3)
+  for (const rate of [undefined, 1, 2, 3]) record(rate)
   expect(history.of('rate').length).toBe(240)
   expect(history.of('rate').slice(-5)).toEqual([3, null, 1, 2, 3])
   const html = partOf(overviewInput({}, { history }), 'figures')
@@ -111,12 +109,8 @@ test('a document is at most a second old, and not rendered again before', async 
 
 test('a full stop is at its command, before the button', () => {
   const finding = findingOf({ advice: ['Run `chain-agent logs`, then `chain-agent check`.'] })
-  const found = partOf(
-    overviewInput({
-      health: { state: 'critical', since: NOON, unknownBecause: null, failures: [], findings: [finding] },
-    }),
-    'findings',
-  ).replaceAll(/<button[^]*?<\/button>/g, '[Copy]')
+  const input = overviewInput({ health: { ...HEALTHY, state: 'critical', findings: [finding] } })
+  const found = partOf(input, 'findings').replaceAll(/<button[^]*?<\/button>/g, '[Copy]')
   expect(found).toContain('Run <code>chain-agent logs</code>,[Copy] then <code>chain-agent check</code>.[Copy]</li>')
 })
 
@@ -128,17 +122,12 @@ test('every section has a title', () => {
 
 test('the name of the host is first in the title and on the page; first readings are no events', () => {
   const event = { id: 1, at: NOON, collector: 'rpc', subject: 'node RPC', severity: 'info' } as const
-  const input = overviewInput(
-    {},
-    {
-      hostName: 'validator-7',
-      events: [
-        { ...event, from: null, to: 'known' },
-        { ...event, from: 'known', to: 'refused' },
-        { ...event, collector: 'agent', from: null, to: 'started' },
-      ],
-    },
-  )
+  const events = [
+    { ...event, from: null, to: 'known' },
+    { ...event, from: 'known', to: 'refused' },
+    { ...event, collector: 'agent', from: null, to: 'started' },
+  ]
+  const input = overviewInput({}, { hostName: 'validator-7', events })
   const overview = createOverview(input)
   expect(titleOf(overview)).toBe('validator-7 · OK · chain-agent')
   expect(partOf(input, 'state')).toMatch(/^<p class="node">validator-7<\/p>/)
