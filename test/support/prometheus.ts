@@ -155,14 +155,15 @@ export class QueryError extends Error {}
 /** An instant query by the interface of Prometheus, which others have, too: at a time in seconds since the epoch, or now. */
 export const instantQuery = async (address: string, query: string, at?: number): Promise<readonly Series[]> => {
   // VictoriaMetrics would answer from its cache.
-  const time = at === undefined ? {} : { time: `${at}`, nocache: '1' }
+  const time: Readonly<Record<string, string>> = at === undefined ? {} : { time: `${at}`, nocache: '1' }
   const { result } = instantSchema.parse(await requestApi(address, 'query', { query, ...time }))
   return result.map(({ metric, value: [, value] }) => ({ labels: metric, value }))
 }
 
 export const rangeQuery = async (address: string, query: string, range: Range): Promise<readonly Course[]> => {
-  const [start, end, step] = [range.from, range.to, range.step].map(String)
-  const { result } = rangeSchema.parse(await requestApi(address, 'query_range', { query, start, end, step }))
+  const { from, to, step } = range
+  const parameters = { query, start: `${from}`, end: `${to}`, step: `${step}` }
+  const { result } = rangeSchema.parse(await requestApi(address, 'query_range', parameters))
   return result.map(({ metric, values }) => ({ labels: metric, points: values }))
 }
 
@@ -172,8 +173,9 @@ export const labelValues = async (
   label: string,
   { from, to, match }: Span & { readonly match?: string | undefined },
 ) => {
-  const scope = { start: `${from}`, end: `${to}`, ...(match !== undefined && { 'match[]': match }) }
-  return z.array(z.string()).parse(await requestApi(address, `label/${label}/values`, scope))
+  const scope: Readonly<Record<string, string>> = match === undefined ? {} : { 'match[]': match }
+  const parameters = { start: `${from}`, end: `${to}`, ...scope }
+  return z.array(z.string()).parse(await requestApi(address, `label/${label}/values`, parameters))
 }
 
 const requestApi = async (address: string, path: string, parameters: Readonly<Record<string, string>>) => {
@@ -187,7 +189,7 @@ const answerSchema = z.discriminatedUnion('status', [
   z.object({ status: z.literal('success'), data: z.unknown() }),
   z.object({ status: z.literal('error'), error: z.string() }),
 ])
-const metric = z.record(z.string(), z.string())
+const labelSet = z.record(z.string(), z.string())
 const sample = z.tuple([z.number(), z.string().transform(Number)])
-const instantSchema = z.object({ result: z.array(z.object({ metric, value: sample })) })
-const rangeSchema = z.object({ result: z.array(z.object({ metric, values: z.array(sample) })) })
+const instantSchema = z.object({ result: z.array(z.object({ metric: labelSet, value: sample })) })
+const rangeSchema = z.object({ result: z.array(z.object({ metric: labelSet, values: z.array(sample) })) })
