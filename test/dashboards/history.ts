@@ -105,11 +105,11 @@ const generatedMetrics = (written: ReadonlySet<string>): readonly Generated[] =>
     .filter(([name]) => !written.has(name))
     .map(([name, definition]) => ({ name, definition, combinations: combine(definition.labels ?? {}) }))
 
-/** A label whose values are not known in advance has one. */
+/** A label whose values are not known in advance has one: of a service, a name that panels know. */
 const combine = (labels: Labels): readonly Readonly<Record<string, string>>[] =>
   Object.entries(labels).reduce<readonly Readonly<Record<string, string>>[]>(
     (all, [label, values]) =>
-      (typeof values === 'string' ? [`${label}-1`] : values).flatMap((value) =>
+      (typeof values === 'string' ? [label === 'service' ? 'bft' : `${label}-1`] : values).flatMap((value) =>
         all.map((one) => ({ ...one, [label]: value })),
       ),
     [{}],

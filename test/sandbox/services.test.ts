@@ -110,7 +110,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
   let node: SandboxedNode
 
   /** Waits until the metrics have the unit in this state. */
-  const see = async (service: string, state: string): Promise<void> => {
+  const expectState = async (service: string, state: string): Promise<void> => {
     await node.waitFor(1, 'chain_service_state', { service, state })
   }
   /** When systemd started the main process, in seconds since the epoch. */
@@ -128,7 +128,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
     node = await createNode('chain', { config })
     await node.systemctl('start', ...['bft', 'execution'].map(node.unit))
     await node.startAgent()
-    await see('bft', 'active')
+    await expectState('bft', 'active')
     return node.down
   })
 
@@ -138,18 +138,18 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
 
   it('a stop and a start', async () => {
     await node.systemctl('stop', node.unit('bft'))
-    await see('bft', 'inactive')
+    await expectState('bft', 'inactive')
     await node.systemctl('start', node.unit('bft'))
-    await see('bft', 'active')
+    await expectState('bft', 'active')
   })
 
   it('a killed process, also of the control group that was created again', async () => {
     await node.signal('bft', 'KILL')
-    await see('bft', 'failed')
+    await expectState('bft', 'failed')
     await node.systemctl('start', node.unit('bft'))
-    await see('bft', 'active')
+    await expectState('bft', 'active')
     await node.signal('bft', 'KILL')
-    await see('bft', 'failed')
+    await expectState('bft', 'failed')
   })
 
   it('two restarts in quick succession', async () => {
@@ -161,15 +161,15 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
 
   it('the first start of a unit', async () => {
     await node.systemctl('start', node.unit('rpc'))
-    await see('rpc', 'active')
+    await expectState('rpc', 'active')
   })
 
   it('a unit that is installed, started, removed and masked', async () => {
-    await see('cruft', 'not-found')
+    await expectState('cruft', 'not-found')
     await node.writeUnit(node.unit('cruft'), '[Service]\nExecStart=/bin/sleep infinity\n')
-    await see('cruft', 'inactive')
+    await expectState('cruft', 'inactive')
     await node.systemctl('start', node.unit('cruft'))
-    await see('cruft', 'active')
+    await expectState('cruft', 'active')
     await node.systemctl('stop', node.unit('cruft'))
     await node.exec('rm', [`/etc/systemd/system/${node.unit('cruft')}`])
     await node.systemctl('mask', node.unit('cruft'))

@@ -72,7 +72,7 @@ const unpackOnce = async (name: string, fetchInto: (cwd: string) => Promise<void
     await fetchInto(fresh)
     const archives = (await readdir(fresh)).filter((file) => file.endsWith('.deb'))
     for (const archive of archives) await must('dpkg', ['-x', join(fresh, archive), join(fresh, 'root')])
-    await rename(join(fresh, 'root'), place).catch(async (error: unknown) => {
+    await rename(join(fresh, 'root'), place).catch((error: unknown) => {
       // Another run was faster.
       if (!existsSync(place)) throw error
     })

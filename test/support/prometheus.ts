@@ -75,11 +75,10 @@ export const startPrometheus = async (
   })
   return {
     query: async (expression) => instantQuery(address, expression),
-    range: async (expression, range) =>
-      (await rangeQuery(address, expression, range)).map(({ labels: { __name__: _, ...labels }, points }) => ({
-        labels,
-        points,
-      })),
+    range: async (expression, range) => {
+      const found = await rangeQuery(address, expression, range)
+      return found.map(({ labels: { __name__: _name, ...labels }, points }) => ({ labels, points }))
+    },
     stop: async () => {
       await stop()
       await rm(directory, { recursive: true })

@@ -1,4 +1,4 @@
-import { BLOCK_TAGS } from '../../../src/collectors/rpc/definition.ts'
+import { BLOCK_TAGS, REQUEST_FAILURES } from '../../../src/collectors/rpc/definition.ts'
 import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
 import { BLOCKS_PER_SECOND, type NodeState, TIMEOUT_SHARE } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
@@ -38,6 +38,11 @@ const recordRpc = (to: Recorder, moment: NodeState): void => {
     const perSecond = method === 'eth_blockNumber' ? 0.5 : 1.5
     const median = (moment.isSlow ? 0.2 : 0.008) * (1 + 0.3 * moment.noise(1))
     to.observe('chain_rpc_request_duration_seconds', { perSecond: rpcAnswers ? perSecond : 0, median }, { method })
+    for (const reason of REQUEST_FAILURES) {
+      const fails = (!rpcAnswers && reason === 'refused') || (moment.isSlow && reason === 'timeout')
+      const share = rpcAnswers ? 0.02 : 1
+      to.total('chain_rpc_errors_total', fails ? perSecond * share : 0, { method, reason })
+    }
   }
   if (!rpcAnswers) return
   for (const tag of BLOCK_TAGS) {
@@ -335,6 +340,7 @@ const recordRewards = (to: Recorder, { follows, ownTimeoutShare, timeoutShare }:
 const recordSchedule = (to: Recorder, moment: NodeState): void => {
   const { at, round, follows, profile, ownTimeoutShare } = moment
   to.gauge('chain_schedule_proved', follows)
+  to.total('chain_schedule_misses_total', 0)
   // A full node is no member of the set.
   if (!follows || !profile.isValidator) return
   const roundsPerSecond = BLOCKS_PER_SECOND * 1.02

@@ -1,6 +1,7 @@
 import { COLLECTORS } from '../../../src/collectors/index.ts'
 import { KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
+import { LINE_RESULTS } from '../../../src/domain/log-state.ts'
 import { MAINTENANCE_REASONS } from '../../../src/domain/maintenance.ts'
 import { type NodeState, BLOCKS_PER_SECOND } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
@@ -87,6 +88,10 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
       const last = at - (at % period)
       to.gauge('chain_agent_collector_last_success_timestamp_seconds', last, { collector })
     }
+  }
+  for (const result of LINE_RESULTS) {
+    const lines = moment.consensusRuns && result === 'parsed' ? 12 : 0
+    to.total('chain_agent_lines_total', lines, { format: 'ledger-tail', result })
   }
   for (const service of JOURNALS) to.gauge('chain_agent_journal_last_entry_timestamp_seconds', at - 1, { service })
   for (const reason of MAINTENANCE_REASONS)
