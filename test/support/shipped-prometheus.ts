@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts'
 import { run } from './programs.ts'
 import { receiving } from './http.ts'
 
-export const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../..')
 export const SHIPPED = join(ROOT, 'deploy/prometheus')
 export const CONFIGURATIONS = ['node.yml', 'fleet.yml', 'remote-write.yml']
 const ALERTS = join(ROOT, 'alerts')
