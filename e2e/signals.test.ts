@@ -47,20 +47,20 @@ const judge = async (
   const { signal = '' } = scenario
   const range = { from: faultAt - 25, to: faultAt + AFTERMATH_S, step: 1 }
   const seen = await prometheus.range(signal, range)
-  const [first] = seen.flatMap(({ points }) => points.map(({ at }) => at)).toSorted((a, b) => a - b)
+  const [first] = seen.flatMap(({ points }) => points.map(([at]) => at)).toSorted((a, b) => a - b)
   if (first === undefined) {
     return { scenario, before: '', after: '', seconds: undefined, isEarly: false }
   }
-  const labels = seen.find(({ points }) => points.some(({ at }) => at === first))?.labels ?? {}
+  const labels = seen.find(({ points }) => points.some(([at]) => at === first))?.labels ?? {}
   const watched = (await prometheus.range(leftOf(signal), range)).find(
     (series) => JSON.stringify(series.labels) === JSON.stringify(labels),
   )
-  const last = watched?.points.findLast(({ at }) => at < first)
-  const now = watched?.points.find(({ at }) => at >= first)
+  const last = watched?.points.findLast(([at]) => at < first)
+  const now = watched?.points.find(([at]) => at >= first)
   return {
     scenario,
-    before: last === undefined ? 'absent' : figure(last.value),
-    after: now === undefined ? 'absent' : figure(now.value),
+    before: last === undefined ? 'absent' : figure(last[1]),
+    after: now === undefined ? 'absent' : figure(now[1]),
     seconds: first - faultAt,
     isEarly: first < faultAt,
   }

@@ -30,7 +30,7 @@ export interface Limits {
 export const limitsBy = (alert: string, metric: string, how: Pick<LimitedBy, 'whole' | 'only'> = {}): Limits =>
   combinedLimits({ alert, metric, ...how })
 
-export const combinedLimits = (...sources: readonly LimitedBy[]): Limits => {
+const combinedLimits = (...sources: readonly LimitedBy[]): Limits => {
   const limits = sources
     .flatMap(({ alert, metric, whole = false, only }) =>
       limitsOf(alert, metric)

@@ -246,13 +246,9 @@ it('an Alertmanager that is away, and a heartbeat that is not accepted', async (
   expect(nothing.err).toContain('There is nothing to test: set alertmanagers.urls or heartbeat.urlFile')
 })
 
-it.for([
-  ['127.0.0.1:9093', 'expected an http or https address'],
-  ['localhost:9093', 'expected an http or https address'],
-  ['http://user:hunter2@127.0.0.1:9093', 'expected a URL without user, query or fragment'],
-])('--alertmanager %s is a usage error', async ([url, expected]) => {
-  const { code, out, err } = await cli(['alert', 'test', '--alertmanager', String(url)])
+it('--alertmanager with a password is a usage error without it', async () => {
+  const { code, out, err } = await cli(['alert', 'test', '--alertmanager', 'http://user:hunter2@127.0.0.1:9093'])
   expect([code, out]).toEqual([2, ''])
-  expect(err).toContain(`--alertmanager: alertmanagers.urls.0: ${expected}`)
+  expect(err).toContain('--alertmanager: alertmanagers.urls.0: expected a URL without user, query or fragment')
   expect(err).not.toContain('hunter2')
 })

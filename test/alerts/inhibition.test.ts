@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { requireAlertmanager } from '../support/alertmanager.ts'
-import { addressOf } from './files.ts'
-import { type Labels, labelsOf, type Listeners, startListeners } from './listeners.ts'
+import { addressIn, type Labels, labelsOf, type Listeners, startListeners } from './listeners.ts'
 
 const describe = await requireAlertmanager()
 
@@ -49,25 +48,23 @@ describe('a real Alertmanager with the committed configuration', () => {
       // It is sent apart, so before or after the others.
       .filter(({ labels }) => labels['alertname'] !== 'ChainMaintenance')
       .map(({ receiver, labels }) =>
-        [
-          receiver,
-          addressOf({ alert: labels['alertname'] ?? '', labels }),
-          labels['directory'],
-          labels['instance'] ?? 'nowhere',
-        ]
+        [receiver, addressIn({ labels }), labels['directory'], labels['instance'] ?? 'nowhere']
           .filter((word) => word !== undefined)
           .join(' '),
       )
     return [...new Set(told)].toSorted()
   }
 
+  /** The messages of this test, by their groups. */
+  const messagesOf = async (...posted: readonly Labels[]) =>
+    (await listeners.hear(posted)).filter(({ groupLabels }) => groupLabels['job'] === job)
+
   it('groups the same alert of two nodes in one message', async () => {
     const other = `other-${instance}`
-    const messages = await listeners.hear([
+    const about = await messagesOf(
       on('ChainBehind', 'warning', { component: 'sync' }),
       on('ChainBehind', 'warning', { component: 'sync', instance: other }),
-    ])
-    const about = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
+    )
     expect(about.map(({ alerts }) => alerts.map(({ labels }) => labels['instance']))).toEqual([[instance, other]])
     expect(about[0]?.groupLabels).toEqual({ alertname: 'ChainBehind', job })
   })
@@ -84,20 +81,13 @@ describe('a real Alertmanager with the committed configuration', () => {
     ]
     expect(await hear([stalled])).toEqual([`pager ChainBlockStalled ${instance}`])
     expect(await hear(later)).toEqual([`pager ChainBlockStalled ${instance}`])
-    const messages = await listeners.hear([
+    const pages = await messagesOf(
       on('ChainBlocksyncWindow', 'critical', { component: 'sync' }),
       on('ChainBlockStalled.deadlock', 'critical'),
-    ])
-    const pages = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
-    expect([...new Set(pages.map(({ groupLabels }) => JSON.stringify(groupLabels)))]).toEqual([
-      JSON.stringify({ instance, job }),
-    ])
-    expect(
-      pages
-        .at(-1)
-        ?.alerts.map(({ labels }) => addressOf({ alert: labels['alertname'] ?? '', labels }))
-        .toSorted(),
-    ).toEqual(['ChainBlockStalled.deadlock', 'ChainBlocksyncWindow'])
+    )
+    for (const { groupLabels } of pages) expect(groupLabels).toEqual({ instance, job })
+    const last = pages.at(-1)?.alerts.map(addressIn).toSorted()
+    expect(last).toEqual(['ChainBlockStalled.deadlock', 'ChainBlocksyncWindow'])
   })
 
   it('sends one page for a network that is stalled, and that of a node of another cluster', async () => {
@@ -127,11 +117,10 @@ describe('a real Alertmanager with the committed configuration', () => {
 
   it('sends a page for the second node although the first has one for the same alert', async () => {
     const other = `other-${instance}`
-    const messages = await listeners.hear([
+    const pages = await messagesOf(
       on('ChainBlockStalled', 'critical'),
       on('ChainBlockStalled', 'critical', { instance: other }),
-    ])
-    const pages = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
+    )
     expect(pages.map(({ groupLabels }) => groupLabels['instance'] ?? '').toSorted()).toEqual(
       [instance, other].toSorted(),
     )
@@ -141,17 +130,13 @@ describe('a real Alertmanager with the committed configuration', () => {
     const down = on('ChainAgentDown', 'critical', { component: 'agent' })
     const watcher = { component: 'services', node: instance, watcher: 'w' }
     await listeners.post(down)
-    const messages = await listeners.hear([
+    const pages = await messagesOf(
       down,
       on('ChainWatchedNodeSilent.nothing', 'critical', watcher),
       on('ChainWatchedNodeSilent.port', 'warning', watcher),
-    ])
-    const about = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
-    expect([...new Set(about.map(({ groupLabels }) => JSON.stringify(groupLabels)))]).toEqual([
-      JSON.stringify({ instance, job }),
-    ])
-    const last = about.at(-1)?.alerts.map(({ labels }) => addressOf({ alert: labels['alertname'] ?? '', labels }))
-    expect(last?.toSorted()).toEqual(['ChainAgentDown', 'ChainWatchedNodeSilent.nothing'])
+    )
+    for (const { groupLabels } of pages) expect(groupLabels).toEqual({ instance, job })
+    expect(pages.at(-1)?.alerts.map(addressIn).toSorted()).toEqual(['ChainAgentDown', 'ChainWatchedNodeSilent.nothing'])
   })
 
   it.each(['consensus', 'agent'])('a watcher repeats that the node is critical: a page about %s', async (component) => {
@@ -312,7 +297,7 @@ describe('the same Alertmanager at night', () => {
   let listeners: Listeners
 
   beforeAll(async () => {
-    listeners = await startListeners({ isNight: true })
+    listeners = await startListeners(true)
   })
   afterAll(async () => {
     await listeners.stop()
@@ -327,12 +312,7 @@ describe('the same Alertmanager at night', () => {
       labelsOf('ChainMonitoringFailing', 'warning', { component: 'agent' }),
       labelsOf('ChainBlockStalled', 'critical'),
     ])
-    expect(
-      new Set(
-        messages.flatMap(({ alerts }) =>
-          alerts.map(({ labels }) => addressOf({ alert: labels['alertname'] ?? '', labels })),
-        ),
-      ),
-    ).toEqual(new Set(['ChainBlockStalled', 'ChainKeyFile.exposed', 'ChainKeyFile.missing', 'ChainMonitoringFailing']))
+    const expected = ['ChainBlockStalled', 'ChainKeyFile.exposed', 'ChainKeyFile.missing', 'ChainMonitoringFailing']
+    expect(new Set(messages.flatMap(({ alerts }) => alerts.map(addressIn)))).toEqual(new Set(expected))
   })
 })

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { startAlertmanager } from '../support/alertmanager.ts'
 import { eventually } from '../support/eventually.ts'
 import { receiving } from '../support/http.ts'
-import { ALERTS } from './files.ts'
+import { addressOf, ALERTS } from './files.ts'
 import { splitAddress } from '../../src/health/rules/rule.ts'
 
 export const CONFIG = join(ALERTS, 'alertmanager.yaml')
@@ -43,6 +43,10 @@ const namedBy = (address: string): Labels => {
   return { alertname: alert, ...why }
 }
 
+/** `ChainDiskFull`, `ChainDiskFull.filling`. */
+export const addressIn = ({ labels }: { readonly labels: Labels }): string =>
+  addressOf({ alert: labels['alertname'] ?? '', labels })
+
 const labelsSchema = z.record(z.string(), z.string())
 const messageSchema = z.object({
   receiver: z.string(),
@@ -56,16 +60,11 @@ const standingSchema = z.array(z.object({ labels: labelsSchema, status: z.object
 const isSame = (seen: Labels, posted: Labels): boolean =>
   isDeepStrictEqual(seen, Object.fromEntries(Object.entries(posted).filter(([, value]) => value !== '')))
 
-export interface ListenerOptions {
-  /** Whether it is night all day, or never. */
-  readonly isNight?: boolean
-}
-
 const ALWAYS = { times: [{ start_time: '00:00', end_time: '24:00' }] }
 const NEVER = { years: ['1970'] }
 
 /** The committed configuration with every wait set to 1 s and every receiver replaced by the webhook. */
-const hastened = async (url: string, { isNight = false }: ListenerOptions) => {
+const hastened = async (url: string, isNight: boolean) => {
   const { receivers, route, time_intervals: intervals, ...rest } = await readConfig()
   const hasten = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(hasten)
@@ -87,21 +86,13 @@ const hastened = async (url: string, { isNight = false }: ListenerOptions) => {
   }
 }
 
-export interface Listeners {
-  post(...alerts: readonly Labels[]): Promise<void>
-  /** Posts alerts, and waits until each is delivered or inhibited. Returns the messages since the last `forget`. */
-  hear(alerts: readonly Labels[]): Promise<readonly Message[]>
-  forget(): void
-  stop(): Promise<void>
-}
-
-/** A real Alertmanager with the committed configuration, and a webhook in place of its receivers. */
-export const startListeners = async (options: ListenerOptions = {}): Promise<Listeners> => {
+/** A real Alertmanager with the committed configuration, and a webhook in place of its receivers; it is night all day, or never. */
+export const startListeners = async (isNight = false) => {
   const webhook = await receiving()
   const messages = (): readonly Message[] => webhook.bodies.map((body) => messageSchema.parse(JSON.parse(body)))
   const directory = await mkdtemp(join(tmpdir(), 'chain-alertmanager-'))
-  const manager = await startAlertmanager(directory, await hastened(webhook.url, options))
-  const post: Listeners['post'] = async (...alerts) =>
+  const manager = await startAlertmanager(directory, await hastened(webhook.url, isNight))
+  const post = async (...alerts: readonly Labels[]): Promise<void> =>
     manager.post(alerts.map((labels) => ({ labels, annotations: {} })))
   const open = async (alerts: readonly Labels[]): Promise<readonly Labels[]> => {
     const standing = standingSchema.parse(await manager.alerts())
@@ -112,7 +103,8 @@ export const startListeners = async (options: ListenerOptions = {}): Promise<Lis
 
   return {
     post,
-    hear: async (alerts) => {
+    /** Posts alerts, and waits until each is delivered or inhibited. Returns the messages since the last `forget`. */
+    hear: async (alerts: readonly Labels[]): Promise<readonly Message[]> => {
       await post(...alerts)
       await eventually(
         async () => open(alerts),
@@ -120,13 +112,15 @@ export const startListeners = async (options: ListenerOptions = {}): Promise<Lis
       )
       return messages()
     },
-    forget: () => {
+    forget: (): void => {
       webhook.bodies.length = 0
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await manager.stop()
       await webhook.close()
       await rm(directory, { recursive: true, force: true })
     },
   }
 }
+
+export type Listeners = Awaited<ReturnType<typeof startListeners>>

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns/list.ts'
@@ -11,8 +11,6 @@ import { readPromql } from '../support/promql.ts'
 
 const describe = await requirePrometheus()
 
-const SEVERITIES = ['critical', 'warning', 'info', 'none']
-const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(' ')
 /** In this order; those of a `why` come after the mitigation. */
 const SECTIONS = ['Meaning', 'Diagnosis', 'In Prometheus', 'Mitigation', 'When to escalate']
 /** Of a name that has a row without `why`; each other row can have its own. */
@@ -45,43 +43,25 @@ describe('the rules', () => {
 
   it.each(alerts)('$alert $labels.why: labels, annotations, runbook', ({ alert, labels, annotations }) => {
     expect(alert).toMatch(/^Chain[A-Z]\w+$/)
-    expect(Object.keys(labels ?? {})).toEqual(expect.arrayContaining(['component', 'severity']))
-    expect(SEVERITIES).toContain(labels?.['severity'])
-    expect(COMPONENTS).toContain(labels?.['component'])
-    const { summary = '', description = '', runbook_url: url = '', ...rest } = annotations ?? {}
-    const { action = '', cause = '', rank = '', deadline, seen, dashboard_url: dashboard = '', ...others } = rest
-    expect(others).toEqual({})
-    expect(cause).toMatch(/^(?:Caused by (?:the network|others), not by this node\.)?$/)
+    const { summary = '', description = '', action = '', deadline, runbook_url: url = '' } = annotations ?? {}
     // The first line of a message is exact: it says what the row is, without its `why`.
     expect(summary).not.toMatch(/\$labels\.why/)
-    expect(dashboard).not.toBe('')
-    expect(rank).toMatch(/^[0-3][0-9]$/)
     // A phrase, whose values are labels: the first line of a message has at most 90 characters with a node of ten.
     expect(summary).not.toMatch(/\.$|\$value/)
     expect(`CRITICAL node-0001: ${summary.replaceAll(/\{\{.*?\}\}/g, 'execution')}`.length).toBeLessThanOrEqual(90)
     if (labels?.['severity'] !== 'none') expect(action).toMatch(/[.?`]$|\}\}$/)
     // A node has one recovery: the deadline belongs to it.
     expect(deadline !== undefined).toBe(action.includes('chain_node_recovery_info'))
-    // What a watcher sees of the node, or Prometheus of what a watcher does not.
-    if (deadline !== undefined)
-      expect(seen).toMatch(/\(printf `(?:chain_watched_port\{node=%q\} == 1|up\{instance=%q,)/)
     expect(description.length).toBeGreaterThan(40)
     const why = labels?.['why']
     expect(url.endsWith(why === undefined ? `/${alert}` : `/${alert}#${why}`), url).toBe(true)
     const page = readFileSync(join(RUNBOOKS, `${alert}.md`), 'utf8')
     expect(page).toMatch(new RegExp(`^# ${alert}$`, 'm'))
+    expect(page.trimEnd().split('\n').length).toBeLessThanOrEqual(MAX_LINES)
     const sections = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title)
     expect(sections.filter((title) => SECTIONS.includes(title))).toEqual(SECTIONS)
     if (why === undefined) expect(sections).toEqual(expect.arrayContaining(SECTIONS_OF_A_ROW))
     else expect(sections.map(anchorOf)).toContain(why)
-  })
-
-  it('have a runbook of at most 120 lines for each name', () => {
-    const long = readdirSync(RUNBOOKS)
-      .filter((file) => file !== 'index.md')
-      .map((file) => ({ file, lines: readFileSync(join(RUNBOOKS, file), 'utf8').trimEnd().split('\n').length }))
-      .filter(({ lines }) => lines > MAX_LINES)
-    expect(long).toEqual([])
   })
 
   it('have at most 60 names', () => {
@@ -93,7 +73,6 @@ describe('the rules', () => {
       .filter((file) => file !== 'index.md')
       .map((file) => file.replace(/\.md$/, ''))
     expect(pages.toSorted()).toEqual([...new Set(alerts.map(({ alert }) => alert))].toSorted())
-    expect(existsSync(join(RUNBOOKS, 'index.md'))).toBe(true)
   })
 
   it.each(ruleFiles.filter((name) => name !== 'recording'))(
@@ -112,13 +91,9 @@ describe('the rules', () => {
     },
   )
 
-  it('page under at most 30 names, each with the reason why it cannot wait', () => {
-    const paging = new Set(alerts.filter(({ labels }) => labels?.['severity'] === 'critical').map(({ alert }) => alert))
-    expect(paging.size).toBeLessThanOrEqual(30)
-    const index = readFileSync(join(RUNBOOKS, 'index.md'), 'utf8')
-    const section = index.split('\n## Alerts that page\n')[1]?.split('\n## ')[0] ?? ''
-    const reasons = [...section.matchAll(/^\| \[(\w+)\]\(\w+\.md\) \| \S.* \|$/gm)].map(([, alert]) => alert)
-    expect(reasons).toEqual([...paging].toSorted())
+  it('page under at most 30 names', () => {
+    const paging = alerts.filter(({ labels }) => labels?.['severity'] === 'critical').map(({ alert }) => alert)
+    expect(new Set(paging).size).toBeLessThanOrEqual(30)
   })
 
   it('use no syntax that Prometheus 2.42 rejects or 3.x changes', () => {

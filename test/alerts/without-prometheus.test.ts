@@ -9,16 +9,12 @@ import { openHost } from '../support/host.ts'
 import { listening } from '../support/http.ts'
 import { requirePrometheus } from '../support/prometheus.ts'
 import { parseExposition } from '../support/scrape.ts'
-import { addressOf } from './files.ts'
-import type { Labels } from './listeners.ts'
+import { addressIn } from './listeners.ts'
 
 /** It fires without a delay, and ends with its condition. */
 const ALERT = 'ChainStorageFull.free-chunks'
 const SEVERITY = 'critical'
 const SCENARIO = '30s storage used 97\n120s storage used 70'
-
-const addressIn = ({ labels }: { readonly labels: Labels }): string =>
-  addressOf({ alert: labels['alertname'] ?? '', labels })
 
 const listedSchema = z.array(z.object({ labels: z.record(z.string(), z.string()) }))
 

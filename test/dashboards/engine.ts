@@ -1,16 +1,30 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { importSamples, servePrometheus } from '../support/prometheus.ts'
-import { type Api, createApi, type Answered, type Span } from './api.ts'
+import {
+  type Course,
+  importSamples,
+  instantQuery,
+  labelValues,
+  type Range,
+  rangeQuery,
+  servePrometheus,
+  type Span,
+} from '../support/prometheus.ts'
 import { history } from './history.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { alerts, type Rule, rules } from '../alerts/files.ts'
 import { readPromql } from '../support/promql.ts'
 
+/** The queries of dashboards, with times in seconds since the epoch. A series of an instant query has one point. */
+export interface Api {
+  instant(expression: string, at: number): Promise<readonly Course[]>
+  range(expression: string, range: Range): Promise<readonly Course[]>
+  labelValues(label: string, span: Span, match?: string): Promise<readonly string[]>
+}
+
 /** A real Prometheus with the history, the recorded series of the rules, and their alerts. */
 export interface Engine extends Api {
-  readonly origin: string
   /** The reference time of the history, in seconds since the epoch. */
   readonly now: number
   stop(): Promise<void>
@@ -28,7 +42,7 @@ export const startEngine = async (now = thisMinute()): Promise<Engine> => {
   const fine = { from: now - 6 * HOUR, to: now + HOUR / 2, step: 30 }
   const week = { from: now - WEEK, to: fine.from - 60, step: 60 }
   try {
-    await importSamples(directory, history({ now }))
+    await importSamples(directory, history(now))
     for (const level of levelsOfRecording()) {
       const server = await serve(directory)
       const text = await recordedHistory(server.api, level, { week, fine })
@@ -42,7 +56,6 @@ export const startEngine = async (now = thisMinute()): Promise<Engine> => {
     const last = await serve(directory)
     return {
       ...last.api,
-      origin: last.origin,
       now,
       stop: async () => {
         await last.stop()
@@ -59,11 +72,15 @@ const thisMinute = (): number => Math.floor(Date.now() / 60_000) * 60
 
 const serve = async (directory: string) => {
   const { address, stop } = await servePrometheus(directory, {}, FLAGS)
-  const origin = `http://${address}`
-  return { origin, api: createApi(origin), stop }
+  const api: Api = {
+    instant: async (expression, at) =>
+      (await instantQuery(address, expression, at)).map(({ labels, value }) => ({ labels, points: [[at, value]] })),
+    range: async (expression, range) => rangeQuery(address, expression, range),
+    labelValues: async (label, span, match) => labelValues(address, label, { ...span, match }),
+  }
+  return { api, stop }
 }
 
-type Stretch = Span & { readonly step: number }
 type Recording = Rule & { readonly record: string }
 type Labels = Readonly<Record<string, string>>
 
@@ -90,7 +107,7 @@ const looksBack = (expr: string): boolean => expr.includes('[')
 const recordedHistory = async (
   api: Api,
   recordings: readonly Recording[],
-  { week, fine }: { readonly week: Stretch; readonly fine: Stretch },
+  { week, fine }: { readonly week: Range; readonly fine: Range },
 ): Promise<readonly string[]> => {
   const text: string[] = []
   for (const { record, expr, labels } of recordings) {
@@ -103,8 +120,8 @@ const recordedHistory = async (
 }
 
 /** Without their names: `a or b` is one series of a rule, whichever of the two it has at a time. */
-const joined = (answered: readonly Answered[]): readonly Answered[] => {
-  const found = new Map<string, Answered>()
+const joined = (answered: readonly Course[]): readonly Course[] => {
+  const found = new Map<string, Course>()
   for (const { labels, points } of answered) {
     const { __name__: _name, ...own } = labels
     const key = JSON.stringify(
@@ -119,7 +136,7 @@ const joined = (answered: readonly Answered[]): readonly Answered[] => {
 }
 
 /** The ALERTS series, as Prometheus records them. */
-const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly string[]> => {
+const alertHistory = async (api: Api, stretch: Range): Promise<readonly string[]> => {
   const text: string[] = []
   for (const { alert, expr, labels, for: pending, keep_firing_for: kept } of alerts) {
     const waits = { pending: seconds(pending), kept: seconds(kept), step: stretch.step }
@@ -139,7 +156,7 @@ const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly string
 
 /** While an alert is pending or fires: its state and its onset, from the times at which its expression was true. */
 const statesOf = (
-  points: Answered['points'],
+  points: Course['points'],
   { pending, kept, step }: Readonly<Record<'pending' | 'kept' | 'step', number>>,
 ) => {
   const states: { readonly at: number; readonly state: string; readonly onset: number }[] = []
@@ -163,7 +180,7 @@ const END = '# EOF\n'
 
 const seconds = (duration = '0s'): number => (parseDuration(duration) ?? 0) / 1000
 
-const render = (name: string, labels: Labels, points: Answered['points']): readonly string[] => {
+const render = (name: string, labels: Labels, points: Course['points']): readonly string[] => {
   const own = Object.entries(labels).map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)
   const prefix = own.length > 0 ? `${name}{${own.join(',')}}` : name
   return points.map(([at, value]) => `${prefix} ${value} ${at}\n`)

@@ -7,18 +7,6 @@ import { recordChain, recordBefore, recordConsensus, recordStaking } from './his
 import { recordHost, recordQueryService, recordServices, recordStorage } from './history/host.ts'
 import { alerts } from '../alerts/files.ts'
 
-interface Options {
-  /** Reference time of the history, in seconds since the epoch; a multiple of a minute. */
-  readonly now: number
-  readonly hours?: number
-  /** Seconds between two scrapes; a divisor of 60. */
-  readonly step?: number
-  /** Length after `now` in seconds, so that queries for the current time have data for that long. */
-  readonly aheadHours?: number
-  /** Length before the complete hours, with only the metrics of the weekly objective, at one sample per minute. */
-  readonly days?: number
-}
-
 const JOB = 'chain-agent'
 /** As deploy/prometheus/targets gives it; the rules do not keep it. */
 const CLUSTER = 'mainnet'
@@ -27,20 +15,25 @@ export const HEALTHY = 'validator-1'
 /** Its agent has not been scraped for 25 minutes. */
 export const SILENT = 'fullnode-3'
 export const INSTANCES: readonly string[] = PROFILES.map(({ name }) => name)
-const STEP = 30
+
+const HOUR = 3600
+/** The complete history. */
+const FINE = 6 * HOUR
+/** Before it, with only the metrics of the weekly objective, at one sample per minute. */
+const WEEK = 7 * 24 * HOUR
+/** After the reference time, so that queries for the current time have data for that long. */
+const AHEAD = HOUR / 2
 
 /**
- * Generates a history of eight nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The
- * same options give the same text.
+ * Generates a history of eight nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. `now`,
+ * its reference time, is in seconds since the epoch, a multiple of a minute.
  */
-export function* history(options: Options): Generator<string> {
+export function* history(now: number): Generator<string> {
   for (const profile of PROFILES) {
-    for (const recorder of createTarget(profile, options)) yield* recorder.expose()
+    for (const recorder of createTarget(profile, now)) yield* recorder.expose()
   }
   yield '# EOF\n'
 }
-
-const HOUR = 3600
 
 const recordWritten = (to: Recorder, moment: NodeState, now: number): void => {
   recordChain(to, moment)
@@ -56,23 +49,19 @@ const recordWritten = (to: Recorder, moment: NodeState, now: number): void => {
 const writtenNames = (): ReadonlySet<string> => {
   const names = PROFILES.map((profile) => {
     const recorder = createRecorder({})
-    for (const moment of nodeStates(profile, { now: 0, from: -6 * HOUR, fineFrom: -6 * HOUR, to: 0, step: 300 }))
+    for (const moment of nodeStates(profile, { now: 0, from: -FINE, fineFrom: -FINE, to: 0, step: 300 }))
       recordWritten(recorder, moment, 0)
     return recorder.names()
   })
   return new Set(names.flatMap((one) => [...one]))
 }
 
-const createTarget = (
-  profile: (typeof PROFILES)[number],
-  { now, hours = 6, step = STEP, aheadHours = 0.5, days = 7 }: Options,
-): readonly Recorder[] => {
+const createTarget = (profile: (typeof PROFILES)[number], now: number): readonly Recorder[] => {
   const common = { instance: profile.name, job: JOB, cluster: CLUSTER }
   const week = createRecorder(common)
   const full = createRecorder(common)
-  const fineFrom = now - hours * HOUR
-  const from = Math.min(fineFrom, now - days * 24 * HOUR)
-  for (const moment of nodeStates(profile, { now, from, fineFrom, to: now + aheadHours * HOUR, step })) {
+  const fineFrom = now - FINE
+  for (const moment of nodeStates(profile, { now, from: now - WEEK, fineFrom, to: now + AHEAD, step: 30 })) {
     const { at, elapsed, isScraped, starts } = moment
     if (at < fineFrom) {
       week.move({ at, elapsed, isWritten: isScraped })
@@ -86,9 +75,7 @@ const createTarget = (
     full.move({ at, elapsed, isWritten: true })
     full.other('up', isScraped ? 1 : 0)
     full.other('scrape_duration_seconds', isScraped ? 0.03 : 10)
-    full.other('scrape_samples_scraped', isScraped ? 780 : 0)
     full.other('scrape_samples_post_metric_relabeling', isScraped ? 780 : 0)
-    full.other('scrape_series_added', 0)
   }
   return [week, full]
 }
@@ -99,7 +86,6 @@ const beginsAnew = (
   starts: { readonly consensus: boolean; readonly node: boolean; readonly agent: boolean },
 ): boolean => {
   if (name === 'chain_native_events_total') return starts.consensus
-  if (name === 'chain_service_cpu_seconds_total') return starts.node
   const type = definitions.get(name)?.type
   const isOfAgent = type === 'counter' || type === 'histogram' || /^chain_agent_.*_failures_total$/.test(name)
   return starts.agent && (isOfAgent || name.startsWith('process_cpu_'))
@@ -119,11 +105,11 @@ const generatedMetrics = (written: ReadonlySet<string>): readonly Generated[] =>
     .filter(([name]) => !written.has(name))
     .map(([name, definition]) => ({ name, definition, combinations: combine(definition.labels ?? {}) }))
 
-/** A label whose values are not known in advance has one. */
+/** A label whose values are not known in advance has one: of a service, a name that panels know. */
 const combine = (labels: Labels): readonly Readonly<Record<string, string>>[] =>
   Object.entries(labels).reduce<readonly Readonly<Record<string, string>>[]>(
     (all, [label, values]) =>
-      (typeof values === 'string' ? [`${label}-1`] : values).flatMap((value) =>
+      (typeof values === 'string' ? [label === 'service' ? 'bft' : `${label}-1`] : values).flatMap((value) =>
         all.map((one) => ({ ...one, [label]: value })),
       ),
     [{}],

@@ -17,12 +17,7 @@ const target = z.looseObject({
 })
 
 const fieldConfig = z.looseObject({
-  defaults: z.looseObject({
-    unit: z.string().optional(),
-    mappings: z.array(own).optional(),
-    thresholds: own.optional(),
-    custom: own.optional(),
-  }),
+  defaults: z.looseObject({ custom: own.optional() }),
   overrides: z.array(
     z.looseObject({
       matcher: z.looseObject({ id: z.string(), options: z.unknown() }),
@@ -41,7 +36,6 @@ const visualPanel = z.looseObject({
   gridPos,
   targets: z.array(target).optional(),
   links: z.array(own).optional(),
-  transformations: z.array(z.looseObject({ options: own })).optional(),
   options: own.optional(),
   fieldConfig: fieldConfig.optional(),
 })

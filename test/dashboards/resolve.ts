@@ -1,4 +1,5 @@
-import type { Api, Span } from './api.ts'
+import type { Span } from '../support/prometheus.ts'
+import type { Api } from './engine.ts'
 import { type Dashboard, type Panel, queryOf, type Target, type Variable } from './model.ts'
 
 /** The current value of a variable. */
@@ -39,7 +40,7 @@ interface Choice {
 /** Queries the values of the variables in order, since later ones may depend on earlier ones. */
 export const openScene = async (
   { time, templating }: Dashboard,
-  api: Api,
+  api: Pick<Api, 'labelValues'>,
   { now, choose = {} }: Choice,
 ): Promise<Scene> => {
   const span = { from: moment(time.from, now), to: moment(time.to, now) }
@@ -104,7 +105,7 @@ const regexEscape = (value: string): string => value.replaceAll(/[\\^$*+?.()|[\]
 
 const isMany = ({ multi, includeAll }: Variable): boolean => multi || includeAll
 
-const chooseAll = async (variable: Variable, scene: Scene, api: Api): Promise<Chosen> => {
+const chooseAll = async (variable: Variable, scene: Scene, api: Pick<Api, 'labelValues'>): Promise<Chosen> => {
   const { type, includeAll, allValue } = variable
   if (type === 'datasource') return { values: ['history'], isMany: false }
   const many = isMany(variable)

@@ -2,12 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { requirePrometheus } from '../support/prometheus.ts'
 import { checkDashboards } from './check.ts'
 import { type Engine, startEngine } from './engine.ts'
-import { ALLOWED_FINDINGS } from './findings.ts'
-import { ANSWER_FAULTS, alone } from './faults.ts'
-import { HEALTHY, SILENT } from './history.ts'
+import { SILENT } from './history.ts'
 import { committed, dashboardSchema, panelsOf, titleOf } from './model.ts'
 import { openScene, sent } from './resolve.ts'
-import { runDashboard } from './run.ts'
 
 const describe = await requirePrometheus()
 
@@ -19,20 +16,7 @@ describe('the dashboards against a real Prometheus with a past', () => {
   afterAll(() => engine.stop())
 
   it('show data everywhere, without findings', async () => {
-    const check = { dashboards: committed(), api: engine, now: engine.now, excuses: ALLOWED_FINDINGS }
-    expect(await checkDashboards(check)).toEqual([])
-  })
-
-  it.each(ANSWER_FAULTS)('$says', async ({ rule, says, plant }) => {
-    const dashboard = alone()
-    plant(dashboard)
-    const run = { name: 'node', dashboard, api: engine, now: engine.now }
-    const found = await runDashboard({ ...run, choose: { instance: HEALTHY } })
-    // What has no job to ask for has no series either.
-    const [first] = found
-    expect(first?.rule, JSON.stringify(found)).toBe(rule)
-    expect(first?.text).toContain(says)
-    if (!says.startsWith('variable')) expect(found).toHaveLength(1)
+    expect(await checkDashboards({ dashboards: committed(), api: engine, now: engine.now })).toEqual([])
   })
 
   it('show for a node without its agent only values that do not need it', async () => {
@@ -68,9 +52,4 @@ describe('the dashboards against a real Prometheus with a past', () => {
       expect(all).toContainEqual(one[0])
     },
   )
-
-  it('the panel into which faults are planted has no finding', async () => {
-    const run = { name: 'node', dashboard: alone(), api: engine, now: engine.now }
-    expect(await runDashboard({ ...run, choose: { instance: HEALTHY } })).toEqual([])
-  })
 })

@@ -3,10 +3,10 @@ import { basename, join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { buildDebs, downloadPackages, probeDebianHost } from '../support/deb.ts'
 import { requireRealPart } from '../support/real-parts.ts'
+import { PATH } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const SLOW = 1_800_000
-const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** A container's policy that no package starts a service, and our unit of other suites. */
 const LEFTOVERS = '/usr/sbin/policy-rc.d /etc/systemd/system/chain-agent.service'
 
@@ -20,12 +20,8 @@ const [PLAYBOOK = '', VARIABLES = ''] = [
 describe('the tasks of the how-to, with ansible-core of Debian', () => {
   let node: SandboxedNode
 
-  const shell = async (script: string): Promise<string> => {
-    const options = { env: { PATH, LC_ALL: 'C.UTF-8', HOME: '/root' }, timeout: SLOW }
-    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script], options)
-    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
-    return stdout.trimEnd()
-  }
+  const shell = async (script: string): Promise<string> =>
+    node.shell(script, { env: { PATH, LC_ALL: 'C.UTF-8', HOME: '/root' }, timeout: SLOW })
   /** The last line of the output, such as `ok=4 changed=3 failed=0`. */
   const play = async (): Promise<string | undefined> =>
     (await shell(`cd ${node.directory}; ansible-playbook -i inventory chain-agent.yml`)).split('\n').at(-1)

@@ -1,24 +1,20 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { buildDebs } from '../support/deb.ts'
+import { buildDebs, probeDebianHost } from '../support/deb.ts'
 import { debianTree, probeDebianTree } from '../support/debian.ts'
 import { ledgerTotals } from '../support/ledger.ts'
 import { must } from '../support/programs.ts'
-import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { probeSandbox } from '../support/sandbox.ts'
+import { requireRealPart } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 import { itNeedsNoTerminal } from './unattended.ts'
 
 const SLOW = 1_800_000
 
-const probe = async (): Promise<Probe> => {
-  if (process.arch !== 'x64') return { missing: `the packages are for amd64, not ${process.arch}` }
-  const sandbox = await probeSandbox()
-  return 'missing' in sandbox ? sandbox : probeDebianTree('trixie')
-}
-
-const describe = await requireRealPart('Debian 13', probe)
+const describe = await requireRealPart('Debian 13', async () => {
+  const host = await probeDebianHost()
+  return 'missing' in host ? host : probeDebianTree('trixie')
+})
 
 describe('the Debian packages on Debian 13', () => {
   let debs: Awaited<ReturnType<typeof buildDebs>>
@@ -34,10 +30,8 @@ describe('the Debian packages on Debian 13', () => {
     host = await createNode('monad', { ownNetwork: true, root: await debianTree('trixie') })
     await must('cp', [debs.agent, debs.queryService, host.directory])
     // The unit of other suites takes the place of that of the package.
-    await host.exec('sh', ['-euc', 'rm /etc/systemd/system/chain-agent.service; systemctl daemon-reload'])
-    await host.systemctl('start', ...services.map(host.unit))
-    await host.ledger.goTo(5)
-    await host.ledger.reached(5)
+    await host.shell('rm /etc/systemd/system/chain-agent.service; systemctl daemon-reload')
+    await host.startServices(...services)
     return host.down
   }, SLOW)
 

@@ -8,6 +8,7 @@ import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
 import { installSteps, rootShell } from '../support/npm-install.ts'
 import { must } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
+import { PATH } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 import { blocksOf, runOf, scriptOf, shellBlocks } from '../support/shell-blocks.ts'
 import { aptGet, configurationOf, itNeedsNoTerminal } from './unattended.ts'
@@ -63,9 +64,9 @@ const missingFiles = (root: string): readonly string[] => {
 }
 
 const SLOW = 1_800_000
-const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** Removed first: a container's policy that no package starts a service, our unit of other suites, man-db's index (20 s). */
 const LEFTOVERS = '/usr/sbin/policy-rc.d /etc/systemd/system/chain-agent.service /var/lib/man-db/auto-update'
+const SERVICES = ['ledger-tail', 'bft', 'execution', 'rpc']
 const STARTED = '39f53479d3a045ac8e11786248231fbf'
 
 const block = z.object({ seqNum: z.coerce.number() })
@@ -96,9 +97,7 @@ describe('the Debian packages', () => {
     directory = await mkdtemp(join(CACHE, 'package-'))
     node = await createNode('monad', { ownNetwork: true })
     await shell(`rm -f ${LEFTOVERS}; systemctl daemon-reload`)
-    await node.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(node.unit))
-    await node.ledger.goTo(5)
-    await node.ledger.reached(5)
+    await node.startServices(...SERVICES)
   }, SLOW)
   afterAll(async () => {
     await node.down()
@@ -194,8 +193,7 @@ describe('the Debian packages', () => {
     await node.ledger.reached(100)
     await shell(`dpkg -i ${later}`)
     const end = (await node.ledger.last()) + 500
-    await node.ledger.goTo(end)
-    await node.ledger.reached(end)
+    await node.ledger.runTo(end)
 
     const { counts, memory } = savedSchema.parse(JSON.parse(await shell(`cat ${saved}`)))
     const counted = (event: string): number => {
@@ -281,11 +279,10 @@ describe('the Debian packages', () => {
 
   describe('without a terminal', () => {
     let host: SandboxedNode
-    const units = ['ledger-tail', 'bft', 'execution', 'rpc']
     beforeAll(async () => {
       host = await createNode('monad', { ownNetwork: true })
-      await host.exec('sh', ['-euc', `rm -f ${LEFTOVERS}; systemctl daemon-reload`])
-      await host.systemctl('start', ...units.map(host.unit))
+      await host.shell(`rm -f ${LEFTOVERS}; systemctl daemon-reload`)
+      await host.startServices(...SERVICES)
       return host.down
     }, SLOW)
 
@@ -347,8 +344,8 @@ describe('the Debian packages', () => {
         cp ${archives}/*.deb /var/cache/apt/archives/
         echo 192.0.2.1 rpc.provider-a.example rpc.provider-b.example rpc.provider-c.example >> /etc/hosts
         systemctl daemon-reload`
-      await host.exec('sh', ['-euc', prepare])
-      await host.systemctl('start', ...['ledger-tail', 'bft', 'execution', 'rpc'].map(host.unit))
+      await host.shell(prepare)
+      await host.startServices(...SERVICES)
       messages = await startTelegram(host)
       return host.down
     }, SLOW)

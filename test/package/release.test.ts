@@ -5,11 +5,11 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { laterVersion } from '../support/deb.ts'
+import { laterVersion, probeDebianHost } from '../support/deb.ts'
 import { debianTree, probeDebianTree } from '../support/debian.ts'
 import { must, run } from '../support/programs.ts'
 import { type Probe, requireRealPart, versionsToTest } from '../support/real-parts.ts'
-import { createSandbox, probeSandbox, type Sandbox } from '../support/sandbox.ts'
+import { createSandbox, type Sandbox } from '../support/sandbox.ts'
 import { blocksOf, scriptOf } from '../support/shell-blocks.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,11 +33,8 @@ const { version } = z
 const [debian] = versionsToTest<string | undefined>([undefined, 'trixie'])
 
 const probe = async (): Promise<Probe> => {
-  if (process.arch !== 'x64') return { missing: `a release is built on amd64, not ${process.arch}` }
-  if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke gpg'])).code !== 0)
-    return { missing: 'no Debian' }
-  const sandbox = await probeSandbox()
-  return 'missing' in sandbox || debian === undefined ? sandbox : probeDebianTree(debian)
+  const host = await probeDebianHost('gpg')
+  return 'missing' in host || debian === undefined ? host : probeDebianTree(debian)
 }
 
 /** The machine of each ELF file in the directory, by its path. */

@@ -3,11 +3,10 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Decrypter, generateIdentity, identityToRecipient } from 'age-encryption'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { installProgram, type InstalledProgram } from '../support/installed-program.ts'
+import { installProgram } from '../support/installed-program.ts'
 import { must } from '../support/programs.ts'
 import { scrape } from '../support/scrape.ts'
 
@@ -21,17 +20,15 @@ const DOWN = 'bft is down (failed)'
 const TOKEN = '0x70ce000000000000000000000000000000000001'
 const [FIRST, SECOND] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 
-let program: InstalledProgram
+let program: Awaited<ReturnType<typeof installProgram>>
 beforeAll(async () => {
   program = await installProgram()
   return program.stop
 })
 
-describe('the tarball', () => {
-  it('has a manual page that npm links, and neither a source map nor the entry of the tests', async () => {
-    expect(await readFile(join(program.prefix, 'share/man/man1/chain-agent.1'), 'utf8')).toContain('.SH NAME')
-    expect(await must('find', [program.prefix, '-name', '*.map', '-o', '-name', 'testing.js'])).toBe('')
-  })
+it('the tarball has a manual page that npm links, and neither a source map nor the entry of the tests', async () => {
+  expect(await readFile(join(program.prefix, 'share/man/man1/chain-agent.1'), 'utf8')).toContain('.SH NAME')
+  expect(await must('find', [program.prefix, '-name', '*.map', '-o', '-name', 'testing.js'])).toBe('')
 })
 
 /** POST of a method of the node. */
@@ -342,65 +339,11 @@ describe('the API of the installed program', () => {
   })
 })
 
-/** A value of each section that is not its default. */
-const CHANGED: Readonly<Record<string, unknown>> = {
-  prefix: 'monad',
-  listen: '127.0.0.1:9900',
-  profile: 'watcher',
-  web: { hosts: ['node.example'] },
-  log: { level: 'warn' },
-  state: { directory: '/srv/state' },
-  events: { keep: 500 },
-  node: { directory: '/srv/node' },
-  references: [{ name: 'a', url: 'http://a.example', kind: 'rpc' }],
-  names: { file: '/srv/names.yaml' },
-  startGuard: { agents: ['http://10.0.0.2:9843'] },
-  health: { objective: 0.99 },
-  rpc: { interval: '90s' },
-  reference: { interval: '90s' },
-  services: { required: ['bft'] },
-  lifecycle: { enabled: false },
-  ledger: { unit: 'a.service' },
-  consensus: { unit: 'a.service' },
-  execution: { unit: 'a.service' },
-  logs: { interval: '90s' },
-  storage: { reportFile: '/run/report.txt' },
-  status: { interval: '90s' },
-  host: { ports: [8080] },
-  native: { namePrefix: 'monad' },
-  traffic: { interval: '90s' },
-  keys: { reportFile: '/run/report.json' },
-  version: { programs: ['rpc'] },
-  derived: { blocksyncWindow: 700 },
-  schedule: { enabled: false },
-  slo: { enabled: false },
-  staking: { validatorId: 7 },
-  maintenance: { enabled: false },
-  watched: { name: 'node-a' },
-  heartbeat: { interval: '90s' },
-  alertmanagers: { job: 'other' },
-  serveQuery: { readyLag: 7 },
-}
-
-describe('config.example.yaml of the installed program', () => {
-  it('can be uncommented, with another value in each section', async () => {
-    const commented = await readFile(join(program.packageDirectory, 'config.example.yaml'), 'utf8')
-    const sections = z.record(z.string(), z.unknown()).parse(parse(commented.replaceAll(/^#(?=\S| {2,}\S)/gm, '')))
-    expect(Object.keys(CHANGED)).toEqual(Object.keys(sections))
-    const isSection = (value: unknown): value is Record<string, unknown> =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-    const merged = Object.entries(sections).map(([name, value]) => {
-      const changed = CHANGED[name]
-      return [name, isSection(value) && isSection(changed) ? { ...value, ...changed } : changed]
-    })
-    await writeFile(program.file('example.yaml'), stringify(Object.fromEntries(merged)))
-
-    const schema = z.object({ settings: z.record(z.string(), z.object({ value: z.unknown(), origin: z.string() })) })
-    const { settings } = schema.parse(await json(['config', '--json', '--config', program.file('example.yaml')]))
-    expect(Object.entries(settings).filter(([, { origin }]) => !/example\.yaml:\d+$/.test(origin))).toEqual([])
-    const expected = Object.entries(CHANGED).flatMap(([name, value]) =>
-      isSection(value) ? Object.entries(value).map(([key, one]) => [`${name}.${key}`, one]) : [[name, value]],
-    )
-    expect(expected.map(([key]) => [key, settings[String(key)]?.value])).toEqual(expected)
-  })
+it('config.example.yaml of the installed program can be uncommented', async () => {
+  const commented = await readFile(join(program.packageDirectory, 'config.example.yaml'), 'utf8')
+  await writeFile(program.file('example.yaml'), commented.replaceAll(/^#(?=\S| {2,}\S)/gm, ''))
+  const schema = z.object({ settings: z.record(z.string(), z.object({ origin: z.string() })) })
+  const { settings } = schema.parse(await json(['config', '--json', '--config', program.file('example.yaml')]))
+  expect(Object.keys(settings).length).toBeGreaterThan(100)
+  expect(Object.entries(settings).filter(([, { origin }]) => !/example\.yaml:\d+$/.test(origin))).toEqual([])
 })

@@ -1,25 +1,21 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { metrics } from '../../src/metrics.ts'
 import { rules } from '../alerts/files.ts'
-import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   checkShipped,
   CONFIGURATIONS,
-  type ExpositionServer,
-  ROOT,
   serveExposition,
   SHIPPED,
   type ShippedPrometheus,
   startShipped,
 } from '../support/shipped-prometheus.ts'
 import { freePort } from '../support/free-port.ts'
-import { must } from '../support/programs.ts'
-import { requirePrometheus, promtool } from '../support/prometheus.ts'
+import { requirePrometheus } from '../support/prometheus.ts'
 
 const describe = await requirePrometheus()
 
@@ -44,21 +40,6 @@ describe('the configurations of deploy/prometheus', () => {
     expect(stdout).toMatch(/SUCCESS: \d+ rules found/)
   })
 
-  it('what docs/how-to/prometheus.md has installed is there, and Prometheus takes it', async ({ directory: root }) => {
-    await mkdir(join(root, 'etc/prometheus'), { recursive: true })
-    const guide = await readFile(join(ROOT, 'docs/how-to/prometheus.md'), 'utf8')
-    const steps = [...guide.matchAll(/^(?:install|chain-agent (?:rules|dashboards) --output) .*/gm)].map(([step]) =>
-      step.replaceAll(/ (?=\/(?:etc|var)\/)/g, ` ${root}`).replace(/^chain-agent/, 'node dist/main.js'),
-    )
-    expect(steps.length).toBeGreaterThan(6)
-    await must('bash', ['-euc', steps.join('\n')], { cwd: ROOT })
-    const installed = await readdir(root, { recursive: true, withFileTypes: true })
-    const names = installed.filter((entry) => entry.isFile()).map(({ name }) => name)
-    expect(names.filter((name) => name.endsWith('.rules.yaml')).length).toBeGreaterThan(10)
-    expect(names).toEqual(expect.arrayContaining(['prometheus.yml', 'nodes.yaml', 'node.json', 'chain-agent.yaml']))
-    await must(await promtool(), ['check', 'config', join(root, 'etc/prometheus/prometheus.yml')])
-  })
-
   it('differ in what they are for alone', async () => {
     const fleet = await read('fleet.yml')
     const { remote_write: written, global, ...rest } = await read('remote-write.yml')
@@ -80,25 +61,6 @@ describe('the configurations of deploy/prometheus', () => {
     expect(kept.test('process_cpu_seconds_total;prometheus')).toBe(false)
     expect(kept.test('prometheus_build_info;prometheus')).toBe(false)
   })
-
-  it('the example of query services has a node of the other example, at the port of its metrics', async () => {
-    const schema = z.array(z.object({ targets: z.array(z.string()), labels: z.strictObject({ node: z.string() }) }))
-    const text = await readFile(join(SHIPPED, 'query-services/nodes.yaml'), 'utf8')
-    expect(schema.parse(parse(text))).toEqual([{ targets: ['10.0.0.11:9144'], labels: { node: 'node-a' } }])
-  })
-
-  it('the example of targets names each node once, at the port of the agent', async () => {
-    const groups = z
-      .array(z.object({ targets: z.array(z.string()), labels: z.looseObject({ node: z.string() }) }))
-      .parse(parse(await readFile(join(SHIPPED, 'targets/nodes.yaml'), 'utf8')))
-    const names = groups.map(({ labels }) => labels.node)
-    expect(new Set(names).size).toBe(3)
-    expect(groups.map(({ targets }) => targets.map((target) => target.split(':')[1]))).toEqual([
-      ['9843'],
-      ['9843'],
-      ['9843'],
-    ])
-  })
 })
 
 /** Just enough to tell nodes apart, and for a rule to record something. */
@@ -111,7 +73,9 @@ chain_native_statesync_active 0
 describe('a real Prometheus with fleet.yml', () => {
   const stops: (() => unknown)[] = []
   let prometheus: ShippedPrometheus
-  let agents: Readonly<Record<'a' | 'b' | 'many' | 'other' | 'nameless' | 'service', ExpositionServer>>
+  let agents: Readonly<
+    Record<'a' | 'b' | 'many' | 'other' | 'nameless' | 'service', Awaited<ReturnType<typeof serveExposition>>>
+  >
 
   beforeAll(async () => {
     const overLimit = Array.from({ length: 2001 }, (_, index) => `chain_x{n="${index}"} 1\n`)

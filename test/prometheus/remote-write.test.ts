@@ -133,30 +133,6 @@ withPrometheus('remote-write.yml', () => {
       expect((await victoria.query(alike, at))[0]?.value).toBe(0)
     })
 
-    it('divides by the time that it saw, where the window is longer', async () => {
-      const blocks = 'chain_ledger_blocks_total{event="proposed"}[30m]'
-      const [here] = await prometheus.query(`rate(${blocks})`, at)
-      const [there] = await victoria.query(`rate(${blocks})`, at)
-      const growth = `last_over_time(${blocks}) - first_over_time(${blocks})`
-      const [seen] = await victoria.query(
-        `(${growth}) / (tlast_over_time(${blocks}) - tfirst_over_time(${blocks}))`,
-        at,
-      )
-      expect(there?.value).toBeGreaterThan(0)
-      expect(there?.value).toBeCloseTo(seen?.value ?? 0, 6)
-      // Some minutes of thirty.
-      expect(here?.value).toBeLessThan((there?.value ?? 0) / 2)
-    })
-
-    it('answers as of half a minute ago, where not told otherwise', async () => {
-      const before = Date.now() / 1000
-      const [there] = await victoria.query('time()')
-      const after = Date.now() / 1000
-      // It rounds to a second or two.
-      expect((there?.value ?? 0) - before).toBeGreaterThan(-33)
-      expect((there?.value ?? 0) - after).toBeLessThan(-28)
-    })
-
     it('has the label that tells whose copy it is, and nothing of the jobs of others', async () => {
       const [height] = await victoria.query('chain_rpc_block_number{tag="latest"}', at)
       expect(height?.labels).toMatchObject({ instance: 'node-a', job: 'chain-agent', prometheus: 'a' })

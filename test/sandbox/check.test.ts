@@ -32,9 +32,7 @@ describe('check, status and recover on real systemd and journald', () => {
       `[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep infinity" \\\n  ${SECRET}\nEnvironment=KEYSTORE_PASSWORD=${SECRET}\n`,
     )
     await node.writeUnit('chain-rpc.service.d/files.conf', '[Service]\nLimitNOFILE=65536\n')
-    for (const service of ['bft', 'execution', 'rpc', 'ledger-tail']) await node.systemctl('start', node.unit(service))
-    await node.ledger.goTo(5)
-    await node.ledger.reached(5)
+    await node.startServices('bft', 'execution', 'rpc', 'ledger-tail')
     return node.down
   })
 
@@ -91,8 +89,7 @@ describe('check, status and recover on real systemd and journald', () => {
   })
 
   it('status has the time of the newest line of a log, as journald has it', async () => {
-    await node.ledger.goTo(30)
-    await node.ledger.reached(30)
+    await node.ledger.runTo(30)
     const isNewest = async (): Promise<boolean> => {
       const args = ['-u', node.unit('ledger-tail'), '-n', '1', '-o', 'json', '--merge']
       const { stdout } = await node.exec('journalctl', args)

@@ -7,7 +7,7 @@ import { createExec } from '../../src/sources/exec.ts'
 import { createJournalRangeReader, type JournalRange } from '../../src/sources/journal-range.ts'
 import { debianPackage } from '../support/debian.ts'
 import { temporaryFolder } from '../support/directory.ts'
-import { must, run } from '../support/programs.ts'
+import { must } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type SteppedEntry, steppedFiles } from '../support/stepped-journal.ts'
 
@@ -48,11 +48,6 @@ describe('the files of a real journal whose clock went back', () => {
     for (const [index, entries] of steppedFiles().entries()) await writeFileOf(entries, `part-${index}`)
     const script = `#!/bin/sh\nexec /usr/bin/journalctl --directory '${directory}/journal' "$@"\n`
     await writeFile(join(directory, 'journalctl'), script, { mode: 0o755 })
-  })
-
-  it('journalctl itself finds nothing in a range of them', async () => {
-    const range = ['--since=@1795513140', '--until=@1795513260', '-o', 'json', '-q']
-    expect((await run(join(directory, 'journalctl'), ['--merge', ...range])).stdout).toBe('')
   })
 
   it('the reader finds the entries of the range, also by a pattern and the newest ones', async () => {

@@ -31,9 +31,7 @@ describe('the install steps of docs/how-to', () => {
     beforeAll(async () => {
       node = await createNode('monad', { ownNetwork: true })
       shell = await rootShell(node, prefix, packageFile)
-      await node.systemctl('start', node.unit('ledger-tail'), node.unit('bft'))
-      await node.ledger.goTo(5)
-      await node.ledger.reached(5)
+      await node.startServices('ledger-tail', 'bft')
       output = await shell(installSteps().install)
       return node.down
     }, SLOW)

@@ -33,9 +33,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
       echo 'ACME Drive 960' > /opt/sys/class/nvme/nvme0/model
       echo AC18 > /opt/sys/class/nvme/nvme0/firmware_rev
       sed 's/"state":{[^}]*},//; s/"prefix":"monad",//; s#^{#{"host":{"interval":"500ms","sysfs":"/opt/sys","bootDirectory":"/opt/boot","smartDirectory":"/run/chain-agent-smart"},#' ${node.directory}/config.yaml > /etc/chain-agent/config.yaml`)
-    await node.systemctl('start', node.unit('ledger-tail'), node.unit('bft'))
-    await node.ledger.goTo(2)
-    await node.ledger.reached(2)
+    await node.startServices('ledger-tail', 'bft')
     await node.startAgent()
     return node.down
   })

@@ -48,9 +48,7 @@ describe('the unit for key files in deploy/', () => {
       sed 's/"state":{[^}]*},//; s/"prefix":"monad",//; s#^{#{"keys":{"interval":"500ms"},#' ${node.directory}/config.yaml > /etc/chain-agent/config.yaml
       chown root:chain-agent /etc/chain-agent /etc/chain-agent/config.yaml
       chmod 750 /etc/chain-agent; chmod 640 /etc/chain-agent/config.yaml`)
-    await node.systemctl('start', node.unit('ledger-tail'), node.unit('bft'))
-    await node.ledger.goTo(2)
-    await node.ledger.reached(2)
+    await node.startServices('ledger-tail', 'bft')
     await node.startAgent()
     return node.down
   })

@@ -8,7 +8,10 @@ const describe = await requireSandbox()
 const KILLS = 5
 const BLOCKS_PER_KILL = 100
 
-describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefix) => {
+describe.each([
+  ['chain', 'monad'],
+  ['monad', 'chain'],
+])('the ledger stream of a node named %s', (prefix, other) => {
   let node: SandboxedNode
   let block = 0
   let replayed = 0
@@ -28,8 +31,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
   /** What the stream says while no agent listens. */
   const runUnheard = async (further: number): Promise<void> => {
     block += further
-    await node.ledger.goTo(block)
-    await node.ledger.reached(block)
+    await node.ledger.runTo(block)
   }
   const endAgent = async (...how: readonly string[]): Promise<void> => {
     await node.systemctl(...how, 'chain-agent.service')
@@ -52,6 +54,12 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     expect(value('chain_ledger_seq_num', { event: 'proposed' })).toBe(60)
     expect(value('chain_ledger_round', { event: 'proposed' })).toBe(66)
     expect(value('chain_agent_lines_total', { format: 'ledger-tail', result: 'unparsed' })).toBe(0)
+  })
+
+  it('no tool is asked for anything of another name', async () => {
+    const calls = await node.calls()
+    expect(calls.filter((call) => call.includes(`${prefix}-`))).not.toEqual([])
+    expect(calls.filter((call) => new RegExp(`\\b${other}-`).test(call))).toEqual([])
   })
 
   it('is counted once though the program prints old blocks again when it starts', async () => {
@@ -110,8 +118,8 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     const lastSuccess = value('chain_agent_collector_last_success_timestamp_seconds', { collector: 'ledger' })
     const restarts = { service: 'ledger-tail' }
     // Long enough for the follower to be looked at twice.
-    const later = await node.see(
-      (seen) => seen,
+    const later = await eventually(
+      node.look,
       (seen) =>
         (seen.value('chain_agent_collector_last_success_timestamp_seconds', { collector: 'ledger' }) ?? 0) >
         (lastSuccess ?? Infinity) + 8,
@@ -127,10 +135,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     const before = ledgerTotals(await node.look())
     await node.systemctl('stop', node.unit('ledger-tail'))
     const service = { service: 'ledger-tail' }
-    const gone = await node.see(
-      (seen) => seen,
-      (seen) => seen.value('chain_service_active', service) === 0,
-    )
+    const gone = await eventually(node.look, (seen) => seen.value('chain_service_active', service) === 0)
     expect(ledgerTotals(gone)).toEqual(before)
     expect(gone.value('chain_ledger_seq_num', { event: 'proposed' })).toBe(
       value('chain_ledger_seq_num', { event: 'proposed' }),
@@ -145,13 +150,11 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     ['floods', 20_000, 'ignored'],
     ['garbage', 50, 'unparsed'],
   ] as const)('is counted exactly though its program %s', async (how, lines, result) => {
-    const told = async (): Promise<number> =>
-      (await node.look()).value('chain_agent_lines_total', { format: 'ledger-tail', result }) ?? 0
-    const earlier = await told()
+    const series = ['chain_agent_lines_total', { format: 'ledger-tail', result }] as const
+    const earlier = (await node.look()).value(...series) ?? 0
     await node.ledger.goMad(how, lines)
     await expectCounted(20)
-    await eventually(told, (now) => now === earlier + lines)
-    expect(await told()).toBe(earlier + lines)
+    await node.waitFor(earlier + lines, ...series)
   })
 
   it('is followed again when the follower no longer receives entries', async () => {
@@ -175,20 +178,5 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     await node.startAgent()
     await expectCounted(10)
     expect(await gaps()).toBe(1)
-  })
-})
-
-describe('with the prefix monad', () => {
-  it('no tool is asked for anything of another name', async () => {
-    const node = await createNode('monad')
-    try {
-      await node.systemctl('start', node.unit('bft'), node.unit('ledger-tail'))
-      await node.startAgent()
-      const calls = await node.calls()
-      expect(calls.filter((call) => call.includes('monad-'))).not.toEqual([])
-      expect(calls.filter((call) => /\bchain-/.test(call))).toEqual([])
-    } finally {
-      await node.down()
-    }
   })
 })

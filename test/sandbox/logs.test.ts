@@ -34,9 +34,8 @@ describe('the logs of a node, under a real journald', () => {
     appendFile(file(service), lines.map((line) => `${line}\n`).join(''))
   const total = async (service: string, pattern: string): Promise<number | undefined> =>
     (await node.look()).value('chain_log_pattern_total', { service, pattern })
-  const counted = async (service: string, pattern: string, times: number): Promise<void> => {
-    await eventually(async () => total(service, pattern), times)
-  }
+  const counted = async (service: string, pattern: string, times: number) =>
+    node.waitFor(times, 'chain_log_pattern_total', { service, pattern })
   const logged = async (text: string): Promise<void> => {
     await eventually(node.log, (log) => log.includes(text))
   }
@@ -131,13 +130,8 @@ describe('the logs of a node, under a real journald', () => {
   })
 
   it('tell how far back the journal reaches', async () => {
-    const oldest = async (service: string): Promise<number | undefined> =>
-      (await node.look()).value('chain_log_oldest_entry_timestamp_seconds', { service })
-    const before =
-      (await eventually(
-        async () => oldest('bft'),
-        (at) => at !== undefined,
-      )) ?? 0
+    const oldest = 'chain_log_oldest_entry_timestamp_seconds'
+    const before = await node.present(oldest, { service: 'bft' })
     expect(before).toBeGreaterThanOrEqual(beganAt)
     expect(before).toBeLessThanOrEqual(Date.now() / 1000)
     for (const namespace of [[], ['--namespace=node']]) {
@@ -146,13 +140,13 @@ describe('the logs of a node, under a real journald', () => {
     }
     const vacuumedAt = Date.now() / 1000
     await say('bft', 'after that')
-    const after = await eventually(
-      async () => oldest('bft'),
+    const after = await node.see(
+      ({ value }) => value(oldest, { service: 'bft' }),
       (at) => (at ?? 0) > before,
     )
     expect(after).toBeGreaterThanOrEqual(vacuumedAt)
     expect(after).toBeLessThanOrEqual(Date.now() / 1000)
     // Nothing of execution is left, and nothing is known then.
-    await eventually(async () => oldest('execution'), undefined)
+    await node.waitFor(undefined, oldest, { service: 'execution' })
   })
 })

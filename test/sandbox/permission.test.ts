@@ -42,9 +42,7 @@ describe('an agent that is not root', () => {
     await writeFile(join(node.directory, 'home/config/id-secp'), '{}', { mode: 0o600 })
     await writeFile(join(node.directory, 'backup/secp-backup'), 'x', { mode: 0o600 })
     for (const folder of ['home', 'backup']) await chmod(join(node.directory, folder), 0o700)
-    for (const service of ['bft', 'execution', 'ledger-tail']) await node.systemctl('start', node.unit(service))
-    await node.ledger.goTo(5)
-    await node.ledger.reached(5)
+    await node.startServices('bft', 'execution', 'ledger-tail')
     return node.down
   })
 

@@ -27,14 +27,6 @@ describe('the process list of a host whose consensus has its password as an argu
     return (await node.exec('setpriv', [...user, 'cat', `/proc/${pid}/cmdline`])).stdout.includes(CANARY)
   }
 
-  /** The same in a unit with these settings. */
-  const canReadInUnit = async (...settings: readonly string[]): Promise<boolean> => {
-    const pid = await node.systemctl('show', '--property=MainPID', '--value', node.unit('bft'))
-    const properties = ['User=nobody', 'Group=nogroup', ...settings].flatMap((one) => ['-p', one])
-    const args = ['--wait', '--pipe', '--quiet', ...properties, 'cat', `/proc/${pid}/cmdline`]
-    return (await node.exec('systemd-run', args)).stdout.includes(CANARY)
-  }
-
   beforeAll(async () => {
     node = await createNode('chain')
     const command = `/bin/sh -c "while :; do sleep 3600; done" sh --keystore-password "\${KEYSTORE_PASSWORD}"`
@@ -66,13 +58,6 @@ describe('the process list of a host whose consensus has its password as an argu
     expect(await canRead('nogroup')).toBe(false)
     expect(await canRead(GROUP)).toBe(true)
     expect(await run(GROUP, 'status', 'bft')).toMatch(/open files.* +\d/)
-  })
-
-  it('a unit for which systemd mounts /proc again, as that of the agent, is not affected', async () => {
-    await remount('hidepid=2')
-    expect(await canReadInUnit('ProtectSystem=strict')).toBe(false)
-    expect(await canReadInUnit('ProtectSystem=strict', 'ProtectKernelTunables=yes')).toBe(true)
-    expect(await canReadInUnit('ProtectKernelTunables=yes', 'ProtectProc=invisible')).toBe(false)
   })
 
   it('nothing that was printed has the password', () => {

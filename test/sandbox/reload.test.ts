@@ -1,27 +1,21 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
+import { receiving } from '../support/http.ts'
 import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
 import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 
 const describe = await requireSandbox()
 
-/** For a machine that is busy: what is waited for decides, not the time. */
-
 describe('systemctl reload chain-agent', () => {
   let node: SandboxedNode
-  let url = ''
+  /** Every reference answers with the same height. */
+  let server: Awaited<ReturnType<typeof receiving>>
   let rpcUrl = ''
   let block = 0
-  /** Every reference answers with the same height. */
-  const server = createServer((_, response) => {
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0x10' }))
-  })
   const often = { interval: '500ms' }
   const settings = (changes: Readonly<Record<string, unknown>>) => ({
     prefix: 'monad',
@@ -32,10 +26,9 @@ describe('systemctl reload chain-agent', () => {
     reference: often,
     ...changes,
   })
-  const reference = (name: string) => ({ references: [{ name, url, kind: 'rpc' }] })
+  const reference = (name: string) => ({ references: [{ name, url: server.url, kind: 'rpc' }] })
   const configure = async (config: unknown): Promise<void> =>
     writeFile(join(node.directory, 'config.yaml'), JSON.stringify(config))
-  const logged = async (text: string): Promise<string> => eventually(node.log, (seen) => seen.includes(text))
   const mainPid = (): Promise<string> => node.systemctl('show', '-P', 'MainPID', 'chain-agent.service')
   /** Reloads while the stream is written, and waits until every block up to its end is counted. */
   const reloadWithin = async (further: number, config: unknown): Promise<void> => {
@@ -54,10 +47,7 @@ describe('systemctl reload chain-agent', () => {
   const up = (name: string) => ['chain_reference_up', { reference: name }] as const
 
   beforeAll(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+    server = await receiving(200, JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0x10' }))
     rpcUrl = `http://127.0.0.1:${await freePort()}`
     node = await createNode('monad')
     await configure(settings(reference('before')))
@@ -73,16 +63,13 @@ describe('systemctl reload chain-agent', () => {
   })
   afterAll(async () => {
     await node.down()
-    server.close()
+    await server.close()
   })
 
   it('replaces a reference, and counts every line that is written meanwhile once', async () => {
     const pid = await mainPid()
     await reloadWithin(200, settings(reference('after')))
-    const { value } = await node.see(
-      (seen) => seen,
-      (seen) => seen.value(...up('after')) === 1,
-    )
+    const { value } = await eventually(node.look, (seen) => seen.value(...up('after')) === 1)
     expect(value(...up('before'))).toBe(undefined)
     expect(value('chain_agent_config_last_reload_successful')).toBe(1)
     expect(await mainPid()).toBe(pid)
@@ -109,7 +96,7 @@ describe('systemctl reload chain-agent', () => {
     const before = (await node.look()).value(at)
     await writeFile(join(node.directory, 'config.yaml'), 'prefix: monad\nrefrences: []\n')
     await node.systemctl('reload', 'chain-agent.service')
-    await logged('config.yaml:2: no such key: refrences; did you mean references?')
+    await eventually(node.log, /config\.yaml:2: no such key: refrences; did you mean references\?/)
     expect(await node.systemctl('is-active', 'chain-agent.service')).toBe('active')
     expect(await mainPid()).toBe(pid)
     // A rendering of /metrics is kept for 250 ms.

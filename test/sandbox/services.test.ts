@@ -1,30 +1,26 @@
 import { beforeAll, expect, it } from 'vitest'
-import { SERVICE_STATES } from '../../src/collectors/services/definition.ts'
 import { parseUnits } from '../../src/parsers/systemctl.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { requireSandbox } from '../support/real-parts.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+import type { Exposition } from '../support/scrape.ts'
 
 const describe = await requireSandbox()
 
 describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
   let node: SandboxedNode
 
-  const stateOf = (service: string) => ({
-    /** Waits for a state, then returns what else the metrics say of the unit. */
-    is: async (state: string) => {
-      const { value } = await node.see(
-        (seen) => seen,
-        (seen) => seen.value('chain_service_state', { service, state }) === 1,
-      )
-      return {
-        active: value('chain_service_active', { service }),
-        expected: value('chain_service_expected', { service }),
-        exit: value('chain_service_last_exit_status', { service }),
-      }
-    },
-  })
+  /** Waits for a state, then returns what else the metrics have of the unit. */
+  const inState = async (service: string, state: string) => {
+    const isIt = ({ value }: Exposition): boolean => value('chain_service_state', { service, state }) === 1
+    const { value } = await eventually(node.look, isIt)
+    return {
+      active: value('chain_service_active', { service }),
+      expected: value('chain_service_expected', { service }),
+      exit: value('chain_service_last_exit_status', { service }),
+    }
+  }
   const exits = (service: string, result: string) => node.waitFor(1, 'chain_service_exits_total', { service, result })
 
   beforeAll(async () => {
@@ -37,12 +33,12 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
 
   it('run, as systemd says', async () => {
     for (const service of ['bft', 'execution', 'rpc', 'ledger-tail']) {
-      expect(await stateOf(service).is('active')).toMatchObject({ active: 1, expected: 1 })
+      expect(await inState(service, 'active')).toMatchObject({ active: 1, expected: 1 })
     }
   })
 
   it('are missing where systemd does not know them', async () => {
-    expect(await stateOf('cruft').is('not-found')).toEqual({ active: 0, expected: 0, exit: undefined })
+    expect(await inState('cruft', 'not-found')).toEqual({ active: 0, expected: 0, exit: undefined })
   })
 
   /** The changes of the unit in the journal of the agent, as the agent wrote them, after the first. */
@@ -54,31 +50,29 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
   it('have crashed, with the signal, and the journal of the agent has it', async () => {
     expect(await changes('execution')).toEqual([])
     await node.signal('execution', 'ABRT')
-    expect(
-      await eventually(
-        () => changes('execution'),
-        ({ length }) => length > 0,
-      ),
-    ).toMatchObject([{ level: 'info', from: 'active', to: 'failed (signal 6)' }])
-    expect(await stateOf('execution').is('failed')).toEqual({ active: 0, expected: 1, exit: 6 })
+    const found = await eventually(
+      () => changes('execution'),
+      ({ length }) => length > 0,
+    )
+    expect(found).toMatchObject([{ level: 'info', from: 'active', to: 'failed (signal 6)' }])
+    expect(await inState('execution', 'failed')).toEqual({ active: 0, expected: 1, exit: 6 })
     expect(await exits('execution', 'signal')).toBe(1)
   })
 
   it('are not active after a clean exit though they are expected to be', async () => {
     await node.signal('bft', 'USR1')
-    expect(await stateOf('bft').is('inactive')).toEqual({ active: 0, expected: 1, exit: 0 })
+    expect(await inState('bft', 'inactive')).toEqual({ active: 0, expected: 1, exit: 0 })
     expect(await exits('bft', 'success')).toBe(1)
   })
 
   it('have ended with an exit code', async () => {
     await node.signal('rpc', 'USR2')
-    expect(await stateOf('rpc').is('failed')).toEqual({ active: 0, expected: 1, exit: 3 })
+    expect(await inState('rpc', 'failed')).toEqual({ active: 0, expected: 1, exit: 3 })
     expect(await exits('rpc', 'exit-code')).toBe(1)
   })
 
   it('are restarted, and each start is counted once', async () => {
-    const starts = ({ value }: Awaited<ReturnType<typeof node.look>>) =>
-      value('chain_service_starts_total', { service: 'execution' })
+    const starts = ({ value }: Exposition) => value('chain_service_starts_total', { service: 'execution' })
     expect(starts(await node.look())).toBe(0)
     await node.systemctl('start', node.unit('execution'))
     expect(await node.see(starts, (count) => count !== 0)).toBe(1)
@@ -93,7 +87,7 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
 
   it('are restarted in part, until execution is restarted too', async () => {
     await node.systemctl('start', node.unit('bft'))
-    await stateOf('bft').is('active')
+    await inState('bft', 'active')
     await node.systemctl('restart', node.unit('bft'))
     await node.waitFor(1, 'chain_service_partial_restart')
     await node.systemctl('restart', node.unit('execution'))
@@ -115,12 +109,10 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
 describe('with an hour between two polls, a change is seen by its watch', () => {
   let node: SandboxedNode
 
-  /** Waits for a state, and returns the one that the agent has then. */
-  const see = async (service: string, wanted: string): Promise<string | undefined> =>
-    node.see(
-      ({ value }) => SERVICE_STATES.find((state) => value('chain_service_state', { service, state }) === 1),
-      wanted,
-    )
+  /** Waits until the metrics have the unit in this state. */
+  const expectState = async (service: string, state: string): Promise<void> => {
+    await node.waitFor(1, 'chain_service_state', { service, state })
+  }
   /** When systemd started the main process, in seconds since the epoch. */
   const startOf = async (service: string): Promise<number> => {
     const args = ['show', '--timestamp=us+utc', '--property=ExecMainStartTimestamp', '--value', node.unit(service)]
@@ -136,7 +128,7 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
     node = await createNode('chain', { config })
     await node.systemctl('start', ...['bft', 'execution'].map(node.unit))
     await node.startAgent()
-    await see('bft', 'active')
+    await expectState('bft', 'active')
     return node.down
   })
 
@@ -146,18 +138,18 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
 
   it('a stop and a start', async () => {
     await node.systemctl('stop', node.unit('bft'))
-    expect(await see('bft', 'inactive')).toBe('inactive')
+    await expectState('bft', 'inactive')
     await node.systemctl('start', node.unit('bft'))
-    expect(await see('bft', 'active')).toBe('active')
+    await expectState('bft', 'active')
   })
 
   it('a killed process, also of the control group that was created again', async () => {
     await node.signal('bft', 'KILL')
-    expect(await see('bft', 'failed')).toBe('failed')
+    await expectState('bft', 'failed')
     await node.systemctl('start', node.unit('bft'))
-    expect(await see('bft', 'active')).toBe('active')
+    await expectState('bft', 'active')
     await node.signal('bft', 'KILL')
-    expect(await see('bft', 'failed')).toBe('failed')
+    await expectState('bft', 'failed')
   })
 
   it('two restarts in quick succession', async () => {
@@ -169,15 +161,15 @@ describe('with an hour between two polls, a change is seen by its watch', () => 
 
   it('the first start of a unit', async () => {
     await node.systemctl('start', node.unit('rpc'))
-    expect(await see('rpc', 'active')).toBe('active')
+    await expectState('rpc', 'active')
   })
 
   it('a unit that is installed, started, removed and masked', async () => {
-    expect(await see('cruft', 'not-found')).toBe('not-found')
+    await expectState('cruft', 'not-found')
     await node.writeUnit(node.unit('cruft'), '[Service]\nExecStart=/bin/sleep infinity\n')
-    expect(await see('cruft', 'inactive')).toBe('inactive')
+    await expectState('cruft', 'inactive')
     await node.systemctl('start', node.unit('cruft'))
-    expect(await see('cruft', 'active')).toBe('active')
+    await expectState('cruft', 'active')
     await node.systemctl('stop', node.unit('cruft'))
     await node.exec('rm', [`/etc/systemd/system/${node.unit('cruft')}`])
     await node.systemctl('mask', node.unit('cruft'))

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { debianPackage, debianPackagesOf } from './debian.ts'
 import { freePort } from './free-port.ts'
-import { must, type Running, startServer } from './programs.ts'
+import { must, startServer } from './programs.ts'
 import { requireRealPart, versionsToTest } from './real-parts.ts'
 
 /** Oldest first, each from the release of Debian that has it. */
@@ -40,15 +40,6 @@ export const requireAlertmanager = async (version?: AlertmanagerVersion) =>
     return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
   })
 
-export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {
-  /** HOST:PORT. */
-  readonly address: string
-  /** Throws unless they are accepted. */
-  post(alerts: readonly unknown[]): Promise<void>
-  /** What /api/v2/alerts returns. */
-  alerts(): Promise<unknown>
-}
-
 interface AlertmanagerOptions {
   readonly version?: AlertmanagerVersion | undefined
   readonly flags?: readonly string[]
@@ -59,7 +50,7 @@ export const startAlertmanager = async (
   directory: string,
   config: string | object,
   { version = NEWEST, flags = [] }: AlertmanagerOptions = {},
-): Promise<Alertmanager> => {
+) => {
   const address = `127.0.0.1:${await freePort()}`
   const file = join(directory, 'alertmanager.yml')
   await writeFile(file, typeof config === 'string' ? config : JSON.stringify(config))
@@ -74,14 +65,17 @@ export const startAlertmanager = async (
   ])
   const api = `http://${address}/api/v2/alerts`
   return {
+    /** HOST:PORT. */
     address,
     output,
     stop,
-    post: async (alerts) => {
+    /** Throws unless they are accepted. */
+    post: async (alerts: readonly unknown[]): Promise<void> => {
       const headers = { 'content-type': 'application/json' }
       const { status } = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) })
       if (status !== 200) throw new Error(`${status}\n${output()}`)
     },
-    alerts: async () => (await fetch(api)).json(),
+    /** What /api/v2/alerts returns. */
+    alerts: async (): Promise<unknown> => (await fetch(api)).json(),
   }
 }

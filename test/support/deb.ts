@@ -10,10 +10,11 @@ export const CACHE = join(ROOT, '.cache')
 /** Copying and compressing 200 MB on a busy machine. */
 const SLOW = 900_000
 
-/** Whether the machine is a Debian host on which packages can be built and installed. */
-export const probeDebianHost = async (): Promise<Probe> => {
+/** Whether the machine is a Debian host on which packages can be built and installed; with another program, if one is named. */
+export const probeDebianHost = async (program = ''): Promise<Probe> => {
   if (process.arch !== 'x64') return { missing: `the packages are for amd64, not ${process.arch}` }
-  if ((await run('sh', ['-c', 'command -v dpkg-deb deb-systemd-invoke'])).code !== 0) return { missing: 'no Debian' }
+  if ((await run('sh', ['-c', `command -v dpkg-deb deb-systemd-invoke ${program}`])).code !== 0)
+    return { missing: 'no Debian' }
   return probeSandbox()
 }
 

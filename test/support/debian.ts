@@ -1,4 +1,5 @@
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -64,16 +65,16 @@ export const packagedVersion = async (root: string, name: string): Promise<strin
 
 const unpackOnce = async (name: string, fetchInto: (cwd: string) => Promise<void>): Promise<string> => {
   const place = join(CACHE, name)
-  if (await exists(place)) return place
+  if (existsSync(place)) return place
   await mkdir(CACHE, { recursive: true })
   const fresh = await mkdtemp(join(CACHE, `.${name}-`))
   try {
     await fetchInto(fresh)
     const archives = (await readdir(fresh)).filter((file) => file.endsWith('.deb'))
     for (const archive of archives) await must('dpkg', ['-x', join(fresh, archive), join(fresh, 'root')])
-    await rename(join(fresh, 'root'), place).catch(async (error: unknown) => {
+    await rename(join(fresh, 'root'), place).catch((error: unknown) => {
       // Another run was faster.
-      if (!(await exists(place))) throw error
+      if (!existsSync(place)) throw error
     })
   } finally {
     await rm(fresh, { recursive: true, force: true })
@@ -100,12 +101,6 @@ export const findChromium = async () => {
   const libraries = entries.filter(({ name }) => /\.so(?:\.|$)/.test(name)).map(({ parentPath }) => parentPath)
   return { program: join(root, 'usr/lib/chromium', BROWSER), libraries: [...new Set(libraries)] }
 }
-
-const exists = async (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
 
 /** Asks for the lists of packages only where they are missing or too old; one run at a time may. */
 const withPackageLists = async (args: readonly string[], cwd: string): Promise<void> => {

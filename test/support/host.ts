@@ -61,30 +61,6 @@ interface Options {
   readonly silent?: ReadonlySet<string>
 }
 
-/** A host on which command lines can be tried. */
-export interface Host {
-  readonly directory: string
-  readonly configFile: string
-  readonly port: number
-  /** Milliseconds since the epoch, by the clock of the host. */
-  now(): number
-  /** Milliseconds since the scenario began. */
-  elapsed(): number
-  /** A page of the agent; empty where its status is not 200. */
-  page(path: string): Promise<string>
-  /** Lets one second pass: everything that is due in it is due at its end. */
-  second(): Promise<void>
-  /** Lets a number of seconds pass at once: what is due in them is due once, at their end. */
-  pass(seconds: number): Promise<void>
-  announce(maintenance: { readonly minutes: number }): Promise<void>
-  /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
-  run(
-    argv: readonly string[],
-    more?: Pick<World, 'env' | 'until' | 'terminal' | 'stdin' | 'isTyped'>,
-  ): ReturnType<typeof cli>
-  close(): Promise<void>
-}
-
 const BEGIN = Date.UTC(2026, 2, 1, 12, 58)
 /** The hosts of a complete run use 72 MiB at most; containers often have 64 MiB there. */
 const MIN_MEMORY_BYTES = 1024 ** 3
@@ -104,10 +80,10 @@ const HOST_DIRECTORY = findHostDirectory()
 const REAL_TIMEOUT_MS = 60_000
 
 /**
- * A simulated host some way into a scenario: files are real, tools and ports are functions. Its clock moves only while
- * a command runs, from one sleep to the next, so that no test waits.
+ * A host on which command lines can be tried, some way into a scenario: files are real, tools and ports are functions.
+ * Its clock moves only while a command runs, from one sleep to the next, so that no test waits.
  */
-export const startHost = async (options: Options): Promise<Host> => {
+export const startHost = async (options: Options) => {
   const { second, agent = true, hasNode = true, hasSecrets = false } = options
   const { env = {}, settings = {}, log = pino({ level: 'silent' }), silent = new Set() } = options
   const text = hasNode ? options.scenario : NO_NODE
@@ -175,7 +151,7 @@ export const startHost = async (options: Options): Promise<Host> => {
               : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
           ),
   }
-  const announce: Host['announce'] = async ({ minutes }) => {
+  const announce = async ({ minutes }: { readonly minutes: number }): Promise<void> => {
     const startedAt = clock.now()
     // Some seconds more, so that the whole minutes left are the same when it is read.
     const until = startedAt + minutes * 60_000 + 20_000
@@ -198,8 +174,10 @@ export const startHost = async (options: Options): Promise<Host> => {
       })
     : undefined
   const timed = async <T>(work: () => Promise<T>): Promise<T> => onManualClock(clock, inFlight, work)
+  /** A page of the agent; empty where its status is not 200. */
   const page = async (path: string) => inFlight.track(textOf(`http://127.0.0.1:${port}${path}`))
-  const pass: Host['pass'] = async (seconds) => {
+  /** Lets a number of seconds pass at once: what is due in them is due once, at their end. */
+  const pass = async (seconds: number): Promise<void> => {
     await inFlight.settled()
     await clock.advance(seconds * 1000)
     // Until the state is saved, what it counts is not exported.
@@ -212,13 +190,17 @@ export const startHost = async (options: Options): Promise<Host> => {
     directory,
     configFile,
     port,
+    /** Milliseconds since the epoch, by the clock of the host. */
     now: () => clock.now(),
+    /** Milliseconds since the scenario began. */
     elapsed: () => second * 1000 + clock.elapsed(),
     page,
     announce,
+    /** Lets one second pass: everything that is due in it is due at its end. */
     second: async () => pass(1),
     pass,
-    run: async (argv, more) =>
+    /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
+    run: async (argv: readonly string[], more?: Pick<World, 'env' | 'until' | 'terminal' | 'stdin' | 'isTyped'>) =>
       timed(async () =>
         cli(argv, {
           ...more,
@@ -227,13 +209,15 @@ export const startHost = async (options: Options): Promise<Host> => {
           overrides,
         }),
       ),
-    close: async () => {
+    close: async (): Promise<void> => {
       ending.abort()
       await timed(async () => Promise.all([kept, running?.stop()]))
       await rm(directory, { recursive: true, force: true })
     },
   }
 }
+
+export type Host = Awaited<ReturnType<typeof startHost>>
 
 /** The same for one test, at whose end it is closed. */
 export const openHost = async (options: Options): Promise<Host> => {

@@ -1,14 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import { type NodeInfo, nodeInfoSchema, renderConfig } from '../../simulator/commands/demo/demo-texts.ts'
+import { nodeInfoSchema, renderConfig } from '../../simulator/commands/demo/demo-texts.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
-import { listening } from './http.ts'
+import { receiving } from './http.ts'
 import { must, run, type Running, start } from './programs.ts'
 import { scrape } from './scrape.ts'
 
@@ -23,31 +21,15 @@ const SCENARIO = `# Consensus crashes and stays down.
 300s  bft  crashes SIGABRT
 `
 
-/** The npm package, installed without a network, with a simulated node, its agent, and a watcher of its own. */
-export interface InstalledProgram {
-  /** Where npm installed it. */
-  readonly prefix: string
-  readonly packageDirectory: string
-  readonly node: NodeInfo
-  readonly environment: Readonly<Record<string, string>>
-  /** HOST:PORT of the agent, of the watcher, of a query service, and of its page. */
-  readonly addresses: Readonly<Record<'agent' | 'watcher' | 'query' | 'operations', string>>
-  /** What the agent has sent to Alertmanager. */
-  readonly alerts: readonly string[]
-  /** The path of a file in a directory of its own. */
-  file(name: string): string
-  /** What a command prints, on standard output and then on standard error. */
-  command(args: readonly string[], input?: string): Promise<string>
-  /** Starts a command that runs until the end of the test. */
-  start(...args: readonly string[]): Running
-  stop(): Promise<void>
-}
-
 const configSchema = z.looseObject({ serveQuery: z.record(z.string(), z.unknown()) })
 
-/** Consensus of the node has crashed ten seconds ago. The interpreter is that of the test. */
-export const installProgram = async (): Promise<InstalledProgram> => {
+/**
+ * The npm package, installed without a network, with a simulated node, its agent, and a watcher of its own. Consensus of the
+ * node has crashed ten seconds ago. The interpreter is that of the test.
+ */
+export const installProgram = async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-tarball-'))
+  /** The path of a file in a directory of its own. */
   const file = (name: string): string => join(directory, name)
   const prefix = file('prefix')
   const tarball = (await must(process.execPath, ['scripts/tarball.mjs', directory], { cwd: ROOT })).trim()
@@ -62,6 +44,7 @@ export const installProgram = async (): Promise<InstalledProgram> => {
     CHAIN_AGENT_CONFIG: file('agent.yaml'),
   }
   const options = () => ({ cwd: directory, env: environment, extendEnv: false })
+  /** Starts a command that runs until the end of the test. */
   const startProgram = (...args: readonly string[]): Running => {
     const running = start(process.execPath, [main, ...args], options())
     programs.push(running)
@@ -75,17 +58,10 @@ export const installProgram = async (): Promise<InstalledProgram> => {
   const node = nodeInfoSchema.parse(JSON.parse(line))
   environment = { ...environment, PATH: node.binDirectory }
 
-  const alerts: string[] = []
-  const alertmanager = await listening(
-    createServer((request, response) => {
-      void text(request).then((body) => {
-        alerts.push(body)
-        response.end('{}')
-      })
-    }),
-  )
+  const alertmanager = await receiving(200, '{}')
   const port = await freePort()
   const address = async (): Promise<string> => `127.0.0.1:${await freePort()}`
+  /** HOST:PORT of the agent, of the watcher, of a query service, and of its page. */
   const addresses = {
     agent: `127.0.0.1:${port}`,
     watcher: await address(),
@@ -130,14 +106,16 @@ export const installProgram = async (): Promise<InstalledProgram> => {
     node,
     environment,
     addresses,
-    alerts,
+    /** What the agent has sent to Alertmanager. */
+    alerts: alertmanager.bodies,
     file,
-    command: async (args, input = '') => {
+    /** What a command prints, on standard output and then on standard error. */
+    command: async (args: readonly string[], input = ''): Promise<string> => {
       const { stdout, stderr } = await run(process.execPath, [main, ...args], { ...options(), input })
       return `${stdout}\n${stderr}`
     },
     start: startProgram,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       for (const running of programs.toReversed()) await running.stop()
       await alertmanager.close()
       await rm(directory, { recursive: true })

@@ -64,17 +64,24 @@ export const createLedgerControl = async (directory: string) => {
   await write('genesis', Date.now())
   await write('last', 0)
   await write('target', 0)
+  const goTo = async (block: number): Promise<void> => write('target', block)
+  /** Waits until the stream has printed a block. */
+  const reached = async (block: number): Promise<void> => {
+    await eventually(last, (seen) => seen >= block)
+  }
   return {
     /** The last block that the stream has printed. */
     last,
-    goTo: async (block: number): Promise<void> => write('target', block),
+    goTo,
+    reached,
+    /** Lets the stream print the blocks up to one, and waits for it. */
+    runTo: async (block: number): Promise<void> => {
+      await goTo(block)
+      await reached(block)
+    },
     /** Makes the program print that number of invalid lines between two blocks. */
     goMad: async (how: 'floods' | 'garbage', lines: number): Promise<void> => {
       await write('madness', `${how} ${lines}`)
-    },
-    /** Waits until the stream has printed a block. */
-    reached: async (block: number): Promise<void> => {
-      await eventually(last, (seen) => seen >= block)
     },
   }
 }

@@ -2,12 +2,12 @@ import { copyFile, cp, readdir, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { must } from './programs.ts'
+import { PATH } from './sandbox.ts'
 import type { SandboxedNode } from './sandboxed-node.ts'
 import { blocksOf, runOf } from './shell-blocks.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const NOT_COPIED = ['.git', '.cache', 'node_modules', 'dist', 'coverage', 'bench', 'e2e', 'images']
-const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** npm on a busy machine. */
 const TIMEOUT = 1_200_000
 
@@ -48,15 +48,7 @@ export const rootShell = async (node: SandboxedNode, prefix: string, packageFile
     npm_config_offline: 'true',
     npm_config_cache: join(node.directory, 'npm-cache'),
   }
-  const shell: RootShell = async (script) => {
-    const inPlace = `cd ${node.directory}\n${script}`
-    const { code, stdout, stderr } = await node.exec('sh', ['-euc', inPlace], {
-      env,
-      timeout: TIMEOUT,
-    })
-    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
-    return stdout
-  }
+  const shell: RootShell = async (script) => node.shell(`cd ${node.directory}\n${script}`, { env, timeout: TIMEOUT })
   const npm = await realpath((await must('sh', ['-c', 'command -v npm'])).trim())
   await shell(`
     cp ${process.execPath} /opt/node

@@ -48,22 +48,17 @@ export const checkWebConfig = async (file: string): Promise<string> => {
   return code === 0 ? '' : `${stdout}${stderr}`
 }
 
-interface Course {
-  readonly labels: Readonly<Record<string, string>>
-  /** `at` in seconds since the epoch. */
-  readonly points: readonly { readonly at: number; readonly value: number }[]
-}
-
-interface Range {
+/** In seconds since the epoch. */
+export interface Span {
   readonly from: number
   readonly to: number
-  readonly step: number
 }
+export type Range = Span & { readonly step: number }
 
 export interface Prometheus {
   /** An instant query. */
   query(expression: string): Promise<readonly Series[]>
-  /** A query over a stretch of time, in seconds since the epoch. */
+  /** Without the names of the metrics. */
   range(expression: string, range: Range): Promise<readonly Course[]>
   stop(): Promise<void>
 }
@@ -80,15 +75,9 @@ export const startPrometheus = async (
   })
   return {
     query: async (expression) => instantQuery(address, expression),
-    range: async (expression, { from, to, step }) => {
-      const parameters = new URLSearchParams({ query: expression, start: `${from}`, end: `${to}`, step: `${step}` })
-      const result = await get(`http://${address}/api/v1/query_range?${parameters.toString()}`, {
-        values: z.array(sample),
-      })
-      return result.map(({ metric, values }) => ({
-        labels: Object.fromEntries(Object.entries(metric).filter(([name]) => name !== '__name__')),
-        points: values.map(([at, value]) => ({ at, value: Number(value) })),
-      }))
+    range: async (expression, range) => {
+      const found = await rangeQuery(address, expression, range)
+      return found.map(({ labels: { __name__: _name, ...labels }, points }) => ({ labels, points }))
     },
     stop: async () => {
       await stop()
@@ -97,20 +86,29 @@ export const startPrometheus = async (
   }
 }
 
-/** A real Prometheus with this configuration, and its data in this directory. */
-export const servePrometheus = async (directory: string, config: object, flags: readonly string[] = []) => {
-  const address = `127.0.0.1:${await freePort()}`
-  const file = join(directory, 'prometheus.yml')
-  // JSON is YAML.
-  await writeFile(file, JSON.stringify(config))
-  const running = await startServer(`http://${address}/-/ready`, await prometheus(), [
+interface Place {
+  readonly directory: string
+  readonly file: string
+  /** HOST:PORT. */
+  readonly address: string
+}
+
+/** A real Prometheus with the configuration in a file, and its data in a directory. */
+export const runPrometheus = async ({ directory, file, address }: Place, flags: readonly string[] = []) =>
+  startServer(`http://${address}/-/ready`, await prometheus(), [
     `--config.file=${file}`,
     `--storage.tsdb.path=${join(directory, 'data')}`,
     `--web.listen-address=${address}`,
     '--log.level=warn',
     ...flags,
   ])
-  return { ...running, address }
+
+/** The same with this configuration. */
+export const servePrometheus = async (directory: string, config: object, flags?: readonly string[]) => {
+  const place = { directory, file: join(directory, 'prometheus.yml'), address: `127.0.0.1:${await freePort()}` }
+  // JSON is YAML.
+  await writeFile(place.file, JSON.stringify(config))
+  return { ...(await runPrometheus(place, flags)), address: place.address }
 }
 
 /** Adds samples, in the format OpenMetrics, to the data in this directory. */
@@ -144,22 +142,53 @@ export interface Series {
   readonly value: number
 }
 
-/** An instant query by the interface of Prometheus, which others have, too; `others` are its further parameters. */
-export const instantQuery = async (
+/** A series over time. */
+export interface Course {
+  readonly labels: Readonly<Record<string, string>>
+  readonly points: readonly (readonly [at: number, value: number])[]
+}
+
+/** A query is rejected, with this message. */
+export class QueryError extends Error {}
+
+/** An instant query by the interface of Prometheus, which others have, too: at a time in seconds since the epoch, or now. */
+export const instantQuery = async (address: string, query: string, at?: number): Promise<readonly Series[]> => {
+  // VictoriaMetrics would answer from its cache.
+  const time: Readonly<Record<string, string>> = at === undefined ? {} : { time: `${at}`, nocache: '1' }
+  const { result } = instantSchema.parse(await requestApi(address, 'query', { query, ...time }))
+  return result.map(({ metric, value: [, value] }) => ({ labels: metric, value }))
+}
+
+export const rangeQuery = async (address: string, query: string, range: Range): Promise<readonly Course[]> => {
+  const { from, to, step } = range
+  const parameters = { query, start: `${from}`, end: `${to}`, step: `${step}` }
+  const { result } = rangeSchema.parse(await requestApi(address, 'query_range', parameters))
+  return result.map(({ metric, values }) => ({ labels: metric, points: values }))
+}
+
+/** The values of a label in this time, of the series that match. */
+export const labelValues = async (
   address: string,
-  expression: string,
-  others: Readonly<Record<string, string>> = {},
-): Promise<readonly Series[]> => {
-  const parameters = new URLSearchParams({ query: expression, ...others })
-  const result = await get(`http://${address}/api/v1/query?${parameters.toString()}`, { value: sample })
-  return result.map(({ metric, value: [, value] }) => ({ labels: metric, value: Number(value) }))
+  label: string,
+  { from, to, match }: Span & { readonly match?: string | undefined },
+) => {
+  const scope: Readonly<Record<string, string>> = match === undefined ? {} : { 'match[]': match }
+  const parameters = { start: `${from}`, end: `${to}`, ...scope }
+  return z.array(z.string()).parse(await requestApi(address, `label/${label}/values`, parameters))
 }
 
-const sample = z.tuple([z.number(), z.string()])
-
-/** The series of a response, each with its labels and these fields. */
-const get = async <T extends z.ZodRawShape>(url: string, fields: T) => {
-  const series = z.object({ metric: z.record(z.string(), z.string()), ...fields })
-  const response = z.object({ status: z.literal('success'), data: z.object({ result: z.array(series) }) })
-  return response.parse(await (await fetch(url)).json()).data.result
+const requestApi = async (address: string, path: string, parameters: Readonly<Record<string, string>>) => {
+  const text = new URLSearchParams(parameters).toString()
+  const answer = answerSchema.parse(await (await fetch(`http://${address}/api/v1/${path}?${text}`)).json())
+  if (answer.status === 'error') throw new QueryError(answer.error)
+  return answer.data
 }
+
+const answerSchema = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('success'), data: z.unknown() }),
+  z.object({ status: z.literal('error'), error: z.string() }),
+])
+const labelSet = z.record(z.string(), z.string())
+const sample = z.tuple([z.number(), z.string().transform(Number)])
+const instantSchema = z.object({ result: z.array(z.object({ metric: labelSet, value: sample })) })
+const rangeSchema = z.object({ result: z.array(z.object({ metric: labelSet, values: z.array(sample) })) })

@@ -110,15 +110,7 @@ export interface QueryServerOptions extends Partial<Speech> {
   readonly faults?: Faults
 }
 
-export interface QueryServer {
-  readonly url: string
-  readonly chain: ServedChain
-  readonly seen: readonly Seen[]
-  faults: Faults
-  close(): Promise<void>
-}
-
-export const startQueryServer = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+export const startQueryServer = async (options: QueryServerOptions = {}) => {
   const { logs = [], prefix = '' } = options
   const height = options.height === undefined ? highest(logs) : options.height
   const chain = createChain(logs, height)
@@ -170,6 +162,8 @@ export const startQueryServer = async (options: QueryServerOptions = {}): Promis
     close,
   }
 }
+
+export type QueryServer = Awaited<ReturnType<typeof startQueryServer>>
 
 const highest = (logs: readonly ServedLog[]): number => logs.reduce((most, { block }) => Math.max(most, block), 0)
 

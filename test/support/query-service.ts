@@ -2,7 +2,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { LogStore } from '../../query/store/store.ts'
 import { eventually } from './eventually.ts'
 import { logLines } from './log-lines.ts'
-import { type Exposition, scrape } from './scrape.ts'
+import { scrape } from './scrape.ts'
 import { shipped } from './shipped.ts'
 
 const { changedKeys, loadConfig, serveQuery, systemClock } = shipped
@@ -23,23 +23,8 @@ interface QueryServiceOptions {
   readonly clock?: Clock
 }
 
-export interface QueryService {
-  /** URLs of the query API and of the metrics. */
-  readonly url: string
-  readonly operations: string
-  /** `level text` of each line of its log. */
-  readonly lines: string[]
-  look(): Promise<Exposition>
-  /** The status and body of /-/ready. */
-  ready(): Promise<string>
-  /** Reloads with these settings, as on SIGHUP. */
-  reload(settings: Readonly<Record<string, unknown>>): void
-  /** Ends it in good order; throws what it threw. */
-  stop(): Promise<void>
-}
-
 /** `serve-query` without a process of its own. */
-export const startQueryService = async (options: QueryServiceOptions): Promise<QueryService> => {
+export const startQueryService = async (options: QueryServiceOptions) => {
   const { rpcUrl, store, settings = {}, web = {}, clock = hurriedClock() } = options
   const { log, lines } = logLines()
   const own = { listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', behindAfter: 'never' }
@@ -65,6 +50,7 @@ export const startQueryService = async (options: QueryServiceOptions): Promise<Q
     signal: stopping.signal,
     open: () => Promise.resolve(store),
   })
+  /** Ends it in good order; throws what it threw. */
   const stop = async (): Promise<void> => {
     stopping.abort()
     await ended
@@ -78,18 +64,24 @@ export const startQueryService = async (options: QueryServiceOptions): Promise<Q
   ])
   const [url = '', operations = ''] = urls
   return {
+    /** URLs of the query API and of the metrics. */
     url,
     operations,
+    /** `level text` of each line of its log. */
     lines,
-    reload: (changed) => {
+    /** Reloads with these settings, as on SIGHUP. */
+    reload: (changed: Readonly<Record<string, unknown>>): void => {
       next = changed
       hangup()
     },
     stop,
     look: () => scrape(`${operations}/metrics`),
-    ready: async () => {
+    /** The status and body of /-/ready. */
+    ready: async (): Promise<string> => {
       const response = await fetch(`${operations}/-/ready`)
       return `${response.status} ${(await response.text()).trim()}`
     },
   }
 }
+
+export type QueryService = Awaited<ReturnType<typeof startQueryService>>

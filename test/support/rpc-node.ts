@@ -35,23 +35,13 @@ export interface RpcNodeOptions extends RpcChainOptions {
   readonly faults?: RpcFaults
 }
 
-export interface RpcNode {
-  readonly url: string
-  readonly chain: RpcChain
-  /** Every call so far, in order. */
-  readonly seen: readonly Call[]
-  /** How many requests were open at a time, at most. */
-  readonly most: number
-  faults: RpcFaults
-  close(): Promise<void>
-}
-
 const callSchema = z.object({ id: z.number(), method: z.string(), params: z.array(z.unknown()) })
 type RpcCall = z.infer<typeof callSchema>
 
 /** A node's JSON-RPC over a chain that can be worked out, on a real port. */
-export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNode> => {
+export const startRpcNode = async (options: RpcNodeOptions = {}) => {
   const chain = createRpcChain(options)
+  /** Every call so far, in order. */
   const seen: Call[] = []
   const counts = new Map<string, number>()
   const nothing: RpcFaults = () => undefined
@@ -108,6 +98,7 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
     url,
     chain,
     seen,
+    /** How many requests were open at a time, at most. */
     get most() {
       return state.most
     },
@@ -120,6 +111,8 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
     close,
   }
 }
+
+export type RpcNode = Awaited<ReturnType<typeof startRpcNode>>
 
 const rangeSchema = z.object({ fromBlock: z.string(), toBlock: z.string() })
 const hashSchema = z.object({ blockHash: z.string() })

@@ -8,7 +8,7 @@ import type { Probe } from './real-parts.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DIRECTORY = 'chain-sandbox-'
 const SCRIPT = fileURLToPath(new URL('systemd-sandbox.sh', import.meta.url))
-const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+export const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const INSIDE = { env: { PATH }, extendEnv: false } as const
 
 export interface SandboxOptions {
@@ -25,47 +25,26 @@ export interface SandboxOptions {
 }
 
 /** A separate machine: real systemd, real journald. */
-export interface Sandbox {
-  /** Outlives a reboot; seen inside at the same place. */
-  readonly directory: string
-  readonly journal: string
-  exec: typeof run
-  /** Throws unless it succeeds; the answer without the last line end. */
-  systemctl(...args: readonly string[]): Promise<string>
-  /** Runs a script as root; throws unless it succeeds, returns its output. */
-  shell(script: string): Promise<string>
-  /** What a unit has written to the journal. */
-  log(unit?: string): Promise<string>
-  /** What `systemd-analyze verify` reports of these units; empty if nothing. */
-  verify(...units: readonly string[]): Promise<readonly string[]>
-  /** Installs the program of the checkout, which must be among the binds, as `chain-agent`, and a user for its unit. */
-  install(user: string): Promise<void>
-  /** Installs units of deploy/. */
-  deploy(...units: readonly string[]): Promise<void>
-  /** A unit, or a drop-in: `name.service.d/any.conf`. */
-  writeUnit(name: string, text: string): Promise<void>
-  reboot(): Promise<void>
-  /** Removes every trace. */
-  down(): Promise<void>
-}
-
-export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
+export const createSandbox = async (options: SandboxOptions) => {
   const directory = await mkdtemp(join(tmpdir(), `${DIRECTORY}${process.pid}-`))
   await chmod(directory, 0o755)
   const name = basename(directory).slice(DIRECTORY.length)
   const [units, journal] = [join(directory, 'units'), join(directory, 'journal')]
   const inside = ['exec', '-n', name, '--']
 
-  const exec: Sandbox['exec'] = async (command, args, settings) =>
+  const exec: typeof run = async (command, args, settings) =>
     run(SCRIPT, [...inside, command, ...args], { ...INSIDE, ...settings })
-  const systemctl: Sandbox['systemctl'] = async (...args) =>
+  /** Throws unless it succeeds; the answer without the last line end. */
+  const systemctl = async (...args: readonly string[]): Promise<string> =>
     (await must(SCRIPT, [...inside, 'systemctl', ...args], INSIDE)).trimEnd()
-  const shell: Sandbox['shell'] = async (script) => {
-    const { code, stdout, stderr } = await exec('sh', ['-euc', script], { timeout: 600_000 })
+  /** Runs a script as root; throws unless it succeeds, returns its output. */
+  const shell = async (script: string, settings?: Parameters<typeof run>[2]): Promise<string> => {
+    const { code, stdout, stderr } = await exec('sh', ['-euc', script], { timeout: 600_000, ...settings })
     if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
     return stdout.trimEnd()
   }
-  const writeUnit: Sandbox['writeUnit'] = async (unit, text) => {
+  /** A unit, or a drop-in: `name.service.d/any.conf`. */
+  const writeUnit = async (unit: string, text: string): Promise<void> => {
     await mkdir(join(units, dirname(unit)), { recursive: true })
     await writeFile(join(units, unit), text)
     await systemctl('daemon-reload')
@@ -89,18 +68,22 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
   await up()
 
   return {
+    /** Outlives a reboot; seen inside at the same place. */
     directory,
     journal,
     exec,
     systemctl,
     shell,
+    /** What a unit has written to the journal. */
     log: async (unit = 'chain-agent.service') => shell(`journalctl -u '${unit}' -o cat --no-pager`),
-    verify: async (...verified) => {
+    /** What `systemd-analyze verify` reports of these units; empty if nothing. */
+    verify: async (...verified: readonly string[]): Promise<readonly string[]> => {
       const { code, stdout, stderr } = await exec('systemd-analyze', ['verify', ...verified])
       const lines = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('chain-agent'))
       return code === 0 ? lines : [`exit code ${code}`, ...lines]
     },
-    install: async (user) => {
+    /** Installs the program of the checkout, which must be among the binds, as `chain-agent`, and a user for its unit. */
+    install: async (user: string): Promise<void> => {
       await shell(`
         useradd --system --no-create-home --shell /usr/sbin/nologin ${user}
         mkdir -p /opt/chain-agent /etc/chain-agent
@@ -109,20 +92,24 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
         chmod 755 /usr/local/bin/chain-agent
         cp ${process.execPath} /opt/node`)
     },
-    deploy: async (...names) => {
+    /** Installs units of deploy/. */
+    deploy: async (...names: readonly string[]): Promise<void> => {
       for (const unit of names) await writeUnit(unit, await readFile(join(ROOT, 'deploy', unit), 'utf8'))
     },
     writeUnit,
-    reboot: async () => {
+    reboot: async (): Promise<void> => {
       await halt()
       await up()
     },
-    down: async () => {
+    /** Removes every trace. */
+    down: async (): Promise<void> => {
       await halt()
       await rm(directory, { recursive: true })
     },
   }
 }
+
+export type Sandbox = Awaited<ReturnType<typeof createSandbox>>
 
 const dropIn = (environment: Readonly<Record<string, string>>): string =>
   ['[Service]', ...Object.entries(environment).map(([key, value]) => `Environment="${key}=${value}"`)]

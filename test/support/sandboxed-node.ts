@@ -97,6 +97,11 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
     waitFor,
     present,
     startAgent,
+    /** Starts services of the node, the ledger stream among them, of which five blocks are printed. */
+    startServices: async (...services: readonly string[]): Promise<void> => {
+      await systemctl('start', ...services.map(unit))
+      await ledger.runTo(5)
+    },
     /** The words of a command of the built program with the configuration of the agent. */
     commandLine,
     run: async (...argv: readonly string[]) => sandbox.exec('env', commandLine(...argv)),

@@ -28,7 +28,7 @@ export const leaksOf = (secrets: readonly string[]): ((text: string) => readonly
 }
 
 /** What a tool may print on standard error before it does its work. */
-const NOISE = [
+export const NOISE = [
   `monad-node --keystore-password ${secret('Argument')} --x`,
   `KEYSTORE_PASSWORD=${secret('Password')}`,
   `Keystore secret: ${HEX}`,

@@ -2,13 +2,12 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { instantQuery, prometheus, type PrometheusVersion, promtool, type Series } from './prometheus.ts'
+import { instantQuery, type PrometheusVersion, promtool, runPrometheus } from './prometheus.ts'
 import { freePort } from './free-port.ts'
-import { run, startServer } from './programs.ts'
-import { createServer } from 'node:http'
-import { listening } from './http.ts'
+import { run } from './programs.ts'
+import { receiving } from './http.ts'
 
-export const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../..')
 export const SHIPPED = join(ROOT, 'deploy/prometheus')
 export const CONFIGURATIONS = ['node.yml', 'fleet.yml', 'remote-write.yml']
 const ALERTS = join(ROOT, 'alerts')
@@ -17,16 +16,6 @@ const ALERTS = join(ROOT, 'alerts')
 export interface TargetGroup {
   readonly targets: readonly string[]
   readonly labels: Readonly<Record<string, string>>
-}
-
-export interface ShippedPrometheus {
-  /** HOST:PORT. */
-  readonly address: string
-  /** An instant query; `at` in seconds since the epoch. */
-  query(expression: string, at?: number): Promise<readonly Series[]>
-  /** As an operator adds a node: a file more, or another content of one. */
-  target(file: string, groups: readonly TargetGroup[]): Promise<void>
-  stop(): Promise<void>
 }
 
 /** The folder of the configuration, as docs/how-to/prometheus.md has it made: configuration, targets, rules. */
@@ -68,15 +57,11 @@ interface Options {
  * A real Prometheus with a configuration of deploy/ as it is, but for addresses, and a second in the place of every
  * interval.
  */
-export const startShipped = async ({
-  file,
-  groups,
-  queryServices = [],
-  victoria = '127.0.0.1:8428',
-}: Options): Promise<ShippedPrometheus> => {
+export const startShipped = async ({ file, groups, queryServices = [], victoria = '127.0.0.1:8428' }: Options) => {
   const directory = await installShipped()
   const address = `127.0.0.1:${await freePort()}`
-  const target: ShippedPrometheus['target'] = async (name, entries) =>
+  /** As an operator adds a node: a file more, or another content of one. */
+  const target = async (name: string, entries: readonly TargetGroup[]): Promise<void> =>
     writeFile(join(directory, 'targets', name), stringify(entries))
   await target('nodes.yaml', groups)
   await writeFile(join(directory, 'query-services/nodes.yaml'), stringify(queryServices))
@@ -88,15 +73,12 @@ export const startShipped = async ({
   ])
   for (const rules of await readdir(join(directory, 'chain-agent')))
     await rewrite(join(directory, 'chain-agent', rules), [[/^( *interval): \d+s/gm, '$1: 1s']])
-  const server = await startServer(`http://${address}/-/ready`, await prometheus(), [
-    `--config.file=${join(directory, file)}`,
-    `--storage.tsdb.path=${join(directory, 'data')}`,
-    `--web.listen-address=${address}`,
-    '--log.level=warn',
-  ])
+  const server = await runPrometheus({ directory, file: join(directory, file), address })
   return {
+    /** HOST:PORT. */
     address,
-    query: async (expression, at) => instantQuery(address, expression, at === undefined ? {} : { time: `${at}` }),
+    /** An instant query; `at` in seconds since the epoch. */
+    query: async (expression: string, at?: number) => instantQuery(address, expression, at),
     target,
     stop: async () => {
       await server.stop()
@@ -104,6 +86,8 @@ export const startShipped = async ({
     },
   }
 }
+
+export type ShippedPrometheus = Awaited<ReturnType<typeof startShipped>>
 
 type Change = readonly [from: string | RegExp, to: string]
 
@@ -115,17 +99,8 @@ const rewrite = async (path: string, changes: readonly Change[]): Promise<void> 
   )
 }
 
-export interface ExpositionServer {
-  /** HOST:PORT. */
-  readonly address: string
-  close(): Promise<void>
-}
-
-/** What an agent would answer at /metrics, said beforehand. */
-export const serveExposition = async (text: string): Promise<ExpositionServer> => {
-  const server = createServer((_, response) => {
-    response.setHeader('content-type', 'text/plain; version=0.0.4').end(text)
-  })
-  const { port, close } = await listening(server)
+/** What an agent would answer at /metrics. */
+export const serveExposition = async (text: string) => {
+  const { port, close } = await receiving(200, text, { 'content-type': 'text/plain; version=0.0.4' })
   return { address: `127.0.0.1:${port}`, close }
 }

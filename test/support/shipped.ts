@@ -1,14 +1,10 @@
-import type { program } from './program.ts'
+import type * as program from './program.ts'
 
-interface Entry {
-  readonly program: typeof program
-}
-
-const isEntry = (module: unknown): module is Entry =>
-  typeof module === 'object' && module !== null && 'program' in module
+const isProgram = (module: unknown): module is typeof program =>
+  typeof module === 'object' && module !== null && 'runCli' in module
 
 const loaded: unknown = await import(new URL('../../dist/testing.js', import.meta.url).href)
-if (!isEntry(loaded)) throw new Error('dist/testing.js is of another version: npm run build')
+if (!isProgram(loaded)) throw new Error('dist/testing.js is of another version: npm run build')
 
 /** The program as `npm run build` writes it. Its modules are not those of `src/`: an error of one is no instance of a class of the other. */
-export const shipped = loaded.program
+export const shipped = loaded

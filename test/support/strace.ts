@@ -31,40 +31,9 @@ export interface Call {
   readonly result: string
 }
 
-/** Every call by which a program makes, writes, names, moves or removes a file, or has it on the disk. */
+/** Every call by which a program makes, writes, names, moves or removes a file, or has it on the disk, as an expression of strace. */
 export const CHANGES: readonly string[] = [
-  'openat',
-  'creat',
-  'write',
-  'pwrite64',
-  'writev',
-  'pwritev',
-  'truncate',
-  'ftruncate',
-  'fallocate',
-  'fsync',
-  'fdatasync',
-  'sync',
-  'syncfs',
-  'link',
-  'linkat',
-  'symlink',
-  'symlinkat',
-  'rename',
-  'renameat',
-  'renameat2',
-  'mkdir',
-  'mkdirat',
-  'rmdir',
-  'unlink',
-  'unlinkat',
-  'chmod',
-  'fchmod',
-  'fchmodat',
-  'chown',
-  'fchown',
-  'fchownat',
-  'lchown',
+  '/^(openat|creat|p?writev?|pwrite64|f?truncate|fallocate|f(data)?sync|sync(fs)?|(sym)?link(at)?|rename(at2?)?|mkdir(at)?|rmdir|unlink(at)?|[fl]?ch(mod|own)(at)?)$',
 ]
 
 export const requireStrace = async () =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { debianPackage, debianPackagesOf, packagedVersion } from './debian.ts'
 import { freePort } from './free-port.ts'
-import { instantQuery, type Series } from './prometheus.ts'
+import { instantQuery } from './prometheus.ts'
 import { run, startServer } from './programs.ts'
 import { requireRealPart, versionsToTest } from './real-parts.ts'
 
@@ -37,18 +37,8 @@ export const rejectedByVmalert = async (
   return code === 0 ? '' : `${stdout}${stderr}`
 }
 
-export interface Victoria {
-  /** HOST:PORT. */
-  readonly address: string
-  /** `at` in seconds since the epoch: evaluates at that time. Without it, at the default time. */
-  query(expression: string, at?: number): Promise<readonly Series[]>
-  /** Each a series with its samples, in the JSON of `/api/v1/import`; they are there for queries afterwards. */
-  importLines(lines: readonly string[]): Promise<void>
-  stop(): Promise<void>
-}
-
 /** A real VictoriaMetrics, a single one, and empty. */
-export const startVictoria = async (): Promise<Victoria> => {
+export const startVictoria = async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-victoria-'))
   const address = `127.0.0.1:${await freePort()}`
   const server = await startServer(`http://${address}/health`, await program('victoria-metrics'), [
@@ -58,10 +48,12 @@ export const startVictoria = async (): Promise<Victoria> => {
     '-loggerLevel=WARN',
   ])
   return {
+    /** HOST:PORT. */
     address,
-    query: async (expression, at) =>
-      instantQuery(address, expression, at === undefined ? {} : { time: `${at}`, nocache: '1' }),
-    importLines: async (lines) => {
+    /** `at` in seconds since the epoch: evaluates at that time. Without it, at the default time. */
+    query: async (expression: string, at?: number) => instantQuery(address, expression, at),
+    /** Each a series with its samples, in the JSON of `/api/v1/import`; they are there for queries afterwards. */
+    importLines: async (lines: readonly string[]): Promise<void> => {
       const post = async (path: string, body: string): Promise<void> => {
         const { ok, status } = await fetch(`http://${address}${path}`, { method: 'POST', body })
         if (!ok) throw new Error(`${path} returned status ${status}`)
@@ -75,3 +67,5 @@ export const startVictoria = async (): Promise<Victoria> => {
     },
   }
 }
+
+export type Victoria = Awaited<ReturnType<typeof startVictoria>>

@@ -1,10 +1,8 @@
 import { BLOCK_TAGS, REQUEST_FAILURES } from '../../../src/collectors/rpc/definition.ts'
-import { TRAFFIC_DURATIONS } from '../../../src/collectors/traffic/definition.ts'
 import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
 import { BLOCKS_PER_SECOND, type NodeState, TIMEOUT_SHARE } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 import { FINDINGS } from '../../../src/collectors/consensus/findings.ts'
-import { NETWORK_ERROR_KINDS } from '../../../src/collectors/consensus/definition.ts'
 import { MIGRATION_PHASES, NATIVE_EVENTS } from '../../../src/collectors/native/definition.ts'
 import { FLAGS } from '../../../src/collectors/staking/definition.ts'
 import { CRITERIA } from '../../../src/collectors/slo/definition.ts'
@@ -20,7 +18,6 @@ const STATESYNC_BLOCKS = 120_000
 /** The chapters rpc, reference and ledger, and the height metrics of derived. */
 export const recordChain = (to: Recorder, moment: NodeState): void => {
   recordRpc(to, moment)
-  recordTraffic(to, moment)
   recordReferences(to, moment)
   recordLedger(to, moment)
   recordLag(to, moment)
@@ -61,44 +58,12 @@ const recordRpc = (to: Recorder, moment: NodeState): void => {
   })
 }
 
-/** Requests of users a second, by method, with the mean of their duration in seconds. */
-const REQUESTS = {
-  eth_blockNumber: [2, 0.001],
-  eth_call: [12, 0.02],
-  eth_getLogs: [1, 0.4],
-  other: [3, 0.004],
-} as const
-
-const recordTraffic = (to: Recorder, moment: NodeState): void => {
-  const { rpcAnswers, isSlow } = moment
-  to.gauge('chain_traffic_up', rpcAnswers)
-  if (!rpcAnswers) return
-  for (const method of ['eth_blockNumber', 'eth_call', 'eth_getLogs', 'other'] as const) {
-    const [perSecond, mean] = REQUESTS[method]
-    to.total('chain_traffic_requests_total', perSecond, { method })
-    to.total('chain_traffic_execution_seconds_total', perSecond * mean * (isSlow ? 5 : 1), { method })
-  }
-  const perSecond = isSlow ? ([2, 6, 8, 1] as const) : ([14, 2.9, 0.09, 0.01] as const)
-  for (const [index, duration] of TRAFFIC_DURATIONS.entries())
-    to.total('chain_traffic_bounded_requests_total', perSecond[index] ?? 0, { duration })
-  for (const [status, rate] of [
-    ['2xx', 18],
-    ['4xx', 0.02],
-    ['5xx', 0],
-  ] as const)
-    to.total('chain_traffic_responses_total', rate, { status })
-  to.gauge('chain_traffic_active_requests', isSlow ? 60 : 1)
-  to.gauge('chain_traffic_websockets', 5)
-  to.gauge('chain_rpc_base_fee_wei', 1e11 * (1 + 0.1 * moment.noise(7)))
-}
-
 const recordReferences = (to: Recorder, moment: NodeState): void => {
   for (const [reference, late] of [
     ['other-rpc', 1],
     ['query-service', 3],
   ] as const) {
     to.gauge('chain_reference_up', 1, { reference })
-    to.gauge('chain_reference_hash_matches', 1, { reference })
     to.gauge('chain_reference_block_number', moment.height - late, { reference })
   }
   to.gauge('chain_reference_agreeing', 2)
@@ -125,8 +90,6 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
   if (profile.isValidator) {
     to.total('chain_ledger_own_empty_blocks_total', own * 0.02)
     to.total('chain_ledger_own_timeouts_total', own * ownTimeoutShare)
-    to.observe('chain_ledger_own_block_interval_seconds', { perSecond: own, median: 0.36 })
-    to.observe('chain_ledger_own_delay_seconds', { perSecond: own, median: 0.02 })
     to.gauge('chain_ledger_own_consecutive_timeouts', ownTimeoutShare > 0.2 ? 3 : 0)
   }
 }
@@ -162,10 +125,7 @@ export const recordConsensus = (to: Recorder, moment: NodeState): void => {
 }
 
 const recordLog = (to: Recorder, moment: NodeState): void => {
-  for (const kind of NETWORK_ERROR_KINDS)
-    to.total('chain_consensus_network_errors_total', kind === 'session_timeout' ? 0.004 : 0, { kind })
   if (!moment.consensusRuns) return
-  to.gauge('chain_consensus_network_error_peers', 1)
   if (moment.follows) {
     to.gauge('chain_consensus_round', moment.round)
     to.gauge('chain_consensus_block_number', moment.own)
@@ -346,7 +306,6 @@ const recordPrecompile = (to: Recorder, moment: NodeState, now: number): void =>
     if (views[view] > 0) to.gauge('chain_staking_commission_ratio', COMMISSION, { view })
   }
   to.gauge('chain_staking_expected_commission_ratio', COMMISSION)
-  to.gauge('chain_staking_beneficiary_matches', 1)
   to.gauge('chain_staking_authority_balance_tokens', 24.5)
   to.gauge('chain_staking_authority_balance_minimum_tokens', 5)
   to.gauge('chain_staking_self_stake_tokens', 100_500)

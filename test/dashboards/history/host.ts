@@ -1,5 +1,5 @@
 import { COLLECTORS } from '../../../src/collectors/index.ts'
-import { DROP_KINDS, KERNELS } from '../../../src/collectors/host/definition.ts'
+import { KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
 import { LINE_RESULTS } from '../../../src/domain/log-state.ts'
 import { MAINTENANCE_REASONS } from '../../../src/domain/maintenance.ts'
@@ -15,8 +15,7 @@ import { INGEST_FAILURES, INGEST_PHASES } from '../../../query/service/metrics.t
 
 const GIB = 2 ** 30
 const DAY = 24 * 3600
-const FORMATS = 'ledger-tail consensus-log execution-log'.split(' ')
-const JOURNALS = ['ledger-tail', 'bft', 'execution', 'logs', 'init']
+const JOURNALS = ['ledger-tail', 'bft', 'execution', 'logs']
 
 /** The chapters keys, host and agent, and the metrics of every Node.js process. */
 export const recordHost = (to: Recorder, moment: NodeState): void => {
@@ -46,19 +45,10 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_host_hugepages', 4, { size: '1Gi' })
   to.gauge('chain_host_smt_active', 0)
   to.gauge('chain_host_governor_cpus', 16, { governor: 'performance' })
-  to.total('chain_host_cpu_throttles_total', moment.isSlow ? 0.03 : 0)
-  for (const resource of ['io', 'memory'] as const)
-    to.total('chain_host_pressure_stalled_seconds_total', 0.01, { resource })
   to.total('chain_host_udp_received_total', 8000)
   for (const kind of ['receive_buffer', 'send_buffer'] as const) {
     to.total('chain_host_udp_errors_total', 0, { kind })
   }
-  to.total('chain_host_network_received_total', 8500, { device: 'enp1s0' })
-  for (const kind of DROP_KINDS) to.total('chain_host_network_drops_total', 0, { device: 'enp1s0', kind })
-  to.total('chain_host_oom_kills_total', 0)
-  const available = 0.6 + 0.03 * moment.noise(41)
-  to.gauge('chain_host_memory_available_ratio', available)
-  to.gauge('chain_host_clock_synchronized', 1)
   to.gauge('chain_host_clock_offset_seconds', 0.0003 * moment.noise(42))
   for (const port of ['8080', '8081', '8889', '9143']) to.gauge('chain_host_port_exposed', 0, { port })
 }
@@ -76,36 +66,20 @@ const recordDisks = (to: Recorder, moment: NodeState): void => {
     ['validators', 7200],
   ] as const)
     to.gauge('chain_host_file_modified_timestamp_seconds', at - (at % every), { file })
-  const device = 'nvme0'
-  to.gauge('chain_host_nvme_info', 1, { device, model: 'NVME 3840G', firmware: 'A1B2Q3' })
-  const temperature = (moment.isSlow ? 66 : 47) + Math.round(4 * moment.noise(43))
-  to.gauge('chain_host_nvme_temperature_celsius', temperature, { device })
-  to.gauge('chain_host_nvme_critical_warning', 0, { device })
-  to.total('chain_host_nvme_media_errors_total', 0, { device })
-  to.gauge('chain_host_nvme_used_ratio', 0.07, { device })
-  to.gauge('chain_host_nvme_endurance_eta_seconds', 2425 * DAY, { device })
-  to.total('chain_host_nvme_written_bytes_total', 20_480_000, { device })
+  to.gauge('chain_host_nvme_critical_warning', 0, { device: 'device-1' })
 }
 
 const recordAgent = (to: Recorder, moment: NodeState): void => {
   const { at } = moment
-  const isStalled = !moment.follows && moment.statesync === null
-  const health = moment.isInMaintenance ? 'maintenance' : isStalled ? 'critical' : 'healthy'
   to.gauge('chain_agent_build_info', 1, {
     version: '0.1.0',
     revision: 'ea67c08',
     profile: 'node',
     node_version: '20.20.2',
   })
-  for (const state of ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const)
-    to.gauge('chain_node_health', state === health, { state })
   for (const role of ['validator', 'full-node', 'rpc'] as const)
     to.gauge('chain_node_role', role === (moment.profile.isValidator ? 'validator' : 'full-node'), { role })
-  for (const severity of ['critical', 'warning', 'info'] as const)
-    to.gauge('chain_node_findings', severity === health ? 2 : 0, { severity })
-  to.gauge('chain_agent_state_saved', 1)
   to.gauge('chain_agent_certificate_expiry_timestamp_seconds', at + 60 * 86_400, { endpoint: 'listener' })
-  to.gauge('chain_agent_config_last_reload_successful', 1)
   for (const collector of Object.keys(COLLECTORS)) {
     const fails = collector === 'native' && !moment.consensusRuns
     to.gauge('chain_agent_collector_up', !fails, { collector })
@@ -114,22 +88,12 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
       const last = at - (at % period)
       to.gauge('chain_agent_collector_last_success_timestamp_seconds', last, { collector })
     }
-    const usual = collector === 'status' ? 0.9 : 0.03
-    to.gauge('chain_agent_collector_duration_seconds', usual * (1 + 0.3 * moment.noise(44)), { collector })
-    to.total('chain_agent_collector_failures_total', fails ? 0.1 : 0, { collector })
   }
-  to.total('chain_agent_internal_failures_total', 0)
-  for (const format of FORMATS) {
-    for (const result of LINE_RESULTS) {
-      const lines = moment.consensusRuns && result === 'parsed' ? 12 : 0
-      to.total('chain_agent_lines_total', lines, { format, result })
-    }
+  for (const result of LINE_RESULTS) {
+    const lines = moment.consensusRuns && result === 'parsed' ? 12 : 0
+    to.total('chain_agent_lines_total', lines, { format: 'ledger-tail', result })
   }
-  for (const service of JOURNALS) {
-    if (service !== 'init') to.gauge('chain_agent_journal_last_entry_timestamp_seconds', at - 1, { service })
-    to.total('chain_agent_journal_restarts_total', 0, { service })
-    to.total('chain_agent_journal_gaps_total', 0, { service })
-  }
+  for (const service of JOURNALS) to.gauge('chain_agent_journal_last_entry_timestamp_seconds', at - 1, { service })
   for (const reason of MAINTENANCE_REASONS)
     to.gauge('chain_agent_maintenance', moment.isInMaintenance && reason === 'upgrade', { reason })
   to.gauge('chain_watched_heartbeat_timestamp_seconds', at - (at % 60), { node: 'node-b' })
@@ -142,42 +106,17 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
   to.total('chain_agent_heartbeats_total', 0, { result: 'failed' })
 }
 
-/** The event loop, and the default metrics of prom-client. */
+/** The event loop, and the metrics of prom-client that panels have. */
 const recordProcess = (to: Recorder, moment: NodeState): void => {
   to.observe('chain_agent_event_loop_delay_seconds', { perSecond: 10, median: 0.002 })
   to.other('process_start_time_seconds', moment.agentSince)
-  to.otherTotal('process_cpu_user_seconds_total', 0.03)
-  to.otherTotal('process_cpu_system_seconds_total', 0.01)
   to.otherTotal('process_cpu_seconds_total', 0.04)
-  const gauges: Readonly<Record<string, number>> = {
-    process_resident_memory_bytes: 121e6,
-    process_virtual_memory_bytes: 12.1e9,
-    process_heap_bytes: 181e6,
-    process_open_fds: 42,
-    process_max_fds: 20_000,
-  }
-  for (const [name, usual] of Object.entries(gauges)) {
-    const isFixed = name === 'process_max_fds'
-    to.other(name, isFixed ? usual : usual * (1 + 0.05 * moment.noise(45)))
-  }
+  to.other('process_resident_memory_bytes', 121e6 * (1 + 0.05 * moment.noise(45)))
 }
 
 const HOUR = 3600
 
-interface Service {
-  readonly name: string
-  readonly memory: number
-  readonly cores: number
-  readonly tasks: number
-}
-
-const SERVICES: readonly Service[] = [
-  { name: 'bft', memory: 5.5 * GIB, cores: 0.8, tasks: 47 },
-  { name: 'execution', memory: 22 * GIB, cores: 1.9, tasks: 68 },
-  { name: 'rpc', memory: 2.2 * GIB, cores: 0.35, tasks: 39 },
-  { name: 'ledger-tail', memory: 0.1 * GIB, cores: 0.01, tasks: 9 },
-  { name: 'otelcol', memory: 0.17 * GIB, cores: 0.12, tasks: 14 },
-]
+const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail', 'otelcol']
 const FOLLOWED = ['bft', 'execution', 'cruft'] as const
 /** Forks of the network of the history, by hours after now. */
 const FORKS = [
@@ -199,30 +138,23 @@ const runs = (moment: NodeState, name: string): boolean => {
   return name === 'bft' ? moment.consensusRuns : moment.nodeRuns
 }
 
-const recordService = (to: Recorder, moment: NodeState, { name, ...usual }: Service): void => {
-  const service = name
-  const isUp = runs(moment, name)
+const recordService = (to: Recorder, moment: NodeState, service: string): void => {
+  const isUp = runs(moment, service)
   const failed = !isUp && moment.nodeRuns
   const state = isUp ? 'active' : failed ? 'failed' : 'inactive'
   recordState(to, service, state)
-  to.gauge('chain_service_expected', name !== 'ledger-tail', { service })
-  to.total('chain_service_restarts_total', 0, { service })
-  const since = name === 'bft' ? moment.consensusSince : moment.nodeSince
-  const starts = name === 'bft' ? moment.starts.consensus : moment.starts.node
-  const hasStarted = starts && name !== 'otelcol'
+  to.gauge('chain_service_expected', service !== 'ledger-tail', { service })
+  const since = service === 'bft' ? moment.consensusSince : moment.nodeSince
+  const starts = service === 'bft' ? moment.starts.consensus : moment.starts.node
+  const hasStarted = starts && service !== 'otelcol'
   to.total('chain_service_starts_total', hasStarted ? 1 / moment.elapsed : 0, { service })
-  const hasEnded = (name === 'bft' ? moment.ends.consensus : moment.ends.node) && name !== 'otelcol'
+  const hasEnded = (service === 'bft' ? moment.ends.consensus : moment.ends.node) && service !== 'otelcol'
   for (const result of EXIT_RESULTS) {
     const isSo = hasEnded && result === (failed ? 'core-dump' : 'success')
     to.total('chain_service_exits_total', isSo ? 1 / moment.elapsed : 0, { service, result })
   }
-  to.total('chain_service_cpu_seconds_total', isUp ? usual.cores : 0, { service })
-  if (failed) to.gauge('chain_service_last_exit_status', 134, { service })
   if (!isUp) return
   to.gauge('chain_service_start_timestamp_seconds', since, { service })
-  const memory = usual.memory * (1 + 0.03 * moment.noise(20))
-  to.gauge('chain_service_memory_bytes', Math.round(memory), { service })
-  to.gauge('chain_service_tasks', usual.tasks, { service })
   to.gauge('chain_service_max_file_descriptors', 524_288, { service })
   const files = Math.round(150 + 20 * moment.noise(21))
   to.gauge('chain_service_open_file_descriptors', files, { service })
@@ -239,9 +171,7 @@ const recordCleanup = (to: Recorder, { at, elapsed }: NodeState): void => {
   const last = at - (at % HOUR)
   recordState(to, service, 'inactive')
   to.gauge('chain_service_expected', 0, { service })
-  to.gauge('chain_service_last_exit_status', 0, { service })
   to.gauge('chain_service_start_timestamp_seconds', last, { service })
-  to.total('chain_service_restarts_total', 0, { service })
   const hasRun = at - last < elapsed ? 1 / elapsed : 0
   to.total('chain_service_starts_total', hasRun, { service })
   for (const result of EXIT_RESULTS)
@@ -262,11 +192,6 @@ const recordLogs = (to: Recorder, moment: NodeState): void => {
       const perSecond = cleaned ? 1 / elapsed : slow ? 0.02 : crashed ? 0.0005 : 0
       to.total('chain_log_pattern_total', perSecond, { service, pattern })
     }
-    for (const level of ['warning', 'error'] as const) {
-      const lines = { warning: moment.isSlow ? 0.2 : 0.01, error: consensusRuns ? 0 : 0.05 }
-      to.total('chain_log_lines_total', service === 'cruft' ? 0 : lines[level], { service, level })
-    }
-    to.total('chain_log_suppressed_messages_total', 0, { service })
     if (service !== 'cruft') to.gauge('chain_log_oldest_entry_timestamp_seconds', at - 3 * DAY, { service })
   }
 }

@@ -9,21 +9,16 @@ import { alerts, rules } from '../../alerts/files.ts'
 
 /** Checks of expressions: the metric catalogue, and what suits each kind of metric. */
 export const lintExpressions = (name: string, dashboard: Dashboard): readonly Finding[] =>
-  expressionsOf(name, dashboard).flatMap(({ where, expr, isOverTime = false }) => {
+  expressionsOf(name, dashboard).flatMap(({ where, expr }) => {
     const text = withoutVariables(expr)
-    return [
-      ...lintSelectors(text),
-      ...lintCalls(text, expr),
-      ...lintGroupings(text),
-      ...(isOverTime ? lintChoices(text) : []),
-    ].map(({ rule, what }) => finding(rule, where, what))
+    return [...lintSelectors(text), ...lintCalls(text, expr), ...lintGroupings(text)].map(({ rule, what }) =>
+      finding(rule, where, what),
+    )
   })
 
 interface Expression {
   readonly where: string
   readonly expr: string
-  /** Whether it is a range query. */
-  readonly isOverTime?: boolean
 }
 
 interface Fault {
@@ -33,10 +28,9 @@ interface Fault {
 
 const expressionsOf = (name: string, dashboard: Dashboard): readonly Expression[] => [
   ...panelsOf(dashboard).flatMap((panel) =>
-    (panel.targets ?? []).map(({ refId, expr, instant = false }) => ({
+    (panel.targets ?? []).map(({ refId, expr }) => ({
       where: `${name}, panel ${titleOf(panel)}, target ${refId}`,
       expr,
-      isOverTime: !instant,
     })),
   ),
   ...dashboard.annotations.list.map(({ name: title, expr }) => ({ where: `${name}, annotation "${title}"`, expr })),
@@ -94,8 +88,6 @@ const lintCalls = (text: string, original: string): readonly Fault[] => {
       const window = /^\s*\[([^\]:]+)/.exec(original.slice(node.to))?.[1] ?? ''
       if ((over === 'rate' || over === 'irate') && !/^\$\{?__(?:rate_interval|range)\}?$/.test(window))
         found.push({ rule: 'rate', what: `the ${over} of ${metric} is over ${window}; expected $__rate_interval` })
-      if (metric.endsWith('_bucket') && !keepsBuckets(node, text))
-        found.push({ rule: 'rate', what: `${metric} is summed without le; expected it among the groupings` })
     },
   })
   return found
@@ -109,52 +101,11 @@ const callsAround = (node: SyntaxNode, text: string): readonly string[] =>
     .filter(({ name }) => name === 'FunctionCall' || name === 'AggregateExpr')
     .map(({ from, to }) => /^\w+/.exec(text.slice(from, to))?.[0] ?? '')
 
-/** Above a quantile there are no buckets. */
-const keepsBuckets = (node: SyntaxNode, text: string): boolean => {
-  const all = ancestors(node)
-  const quantile = all.findIndex(
-    ({ name, from, to }) => name === 'FunctionCall' && text.slice(from, to).startsWith('histogram_quantile'),
-  )
-  return all
-    .slice(0, quantile < 0 ? all.length : quantile)
-    .filter(({ name }) => name === 'AggregateExpr')
-    .every((aggregate) => {
-      const modifier = aggregate.getChild('AggregateModifier')
-      return modifier !== null && /\ble\b/.test(text.slice(modifier.from, modifier.to))
-    })
-}
-
-/** topk at each step gives lines that come and go: over time it must be evaluated once. */
-const lintChoices = (text: string): readonly Fault[] => {
-  const found: Fault[] = []
-  parser.parse(text).iterate({
-    enter: ({ name, from, to }) => {
-      const [choose] = /^(?:topk|bottomk)\b/.exec(text.slice(from, to)) ?? []
-      if (name !== 'AggregateExpr' || choose === undefined) return
-      if (!/@ (?:start|end) ?\(\)\)+$/.test(text.slice(from, to)))
-        found.push({ rule: 'many', what: `its ${choose} chooses again at each step; expected @ end()` })
-    },
-  })
-  return found
-}
-
-/** The labels that functions add. */
-const labelsMade = (text: string): ReadonlySet<string> => {
-  const made = new Set([...text.matchAll(/count_values\w*\s*\(\s*"(\w+)"/g)].map(([, label = '']) => label))
-  parser.parse(text).iterate({
-    enter: ({ name, from, to, node }) => {
-      if (name !== 'FunctionCall' || !/^label_(?:replace|join)\b/.test(text.slice(from, to))) return
-      const [literal] = node.getChild('FunctionCallBody')?.getChildren('StringLiteral') ?? []
-      if (literal) made.add(text.slice(literal.from + 1, literal.to - 1))
-    },
-  })
-  return made
-}
-
 const lintGroupings = (text: string): readonly Fault[] => {
-  const own = labelsMade(text)
+  // Functions add labels: an argument that is a word may be the name of one.
+  const added = [...text.matchAll(/[(,]\s*"(\w+)"/g)].map(([, label = '']) => label)
   return readPromql(text)
-    .groupings.filter((label) => !knownLabels.has(label) && !own.has(label))
+    .groupings.filter((label) => !knownLabels.has(label) && !added.includes(label))
     .map((label) => ({ rule: 'metric', what: `no metric has the label ${label}, by which it groups` }))
 }
 
@@ -188,13 +139,11 @@ const recorded: ReadonlyMap<string, Known> = new Map(
 const severities = [...new Set(alerts.flatMap(({ labels }) => labels?.['severity'] ?? []))]
 const components = [...new Set(alerts.flatMap(({ labels }) => labels?.['component'] ?? []))]
 
-/** Series of Prometheus itself about targets and alerts. */
-const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
+/** Series of Prometheus itself about targets and alerts, and of a process. */
+const OTHERS: Readonly<Record<string, Known>> = {
   up: { labels: {}, isCounter: false },
   scrape_duration_seconds: { labels: {}, isCounter: false },
-  scrape_samples_scraped: { labels: {}, isCounter: false },
   scrape_samples_post_metric_relabeling: { labels: {}, isCounter: false },
-  scrape_series_added: { labels: {}, isCounter: false },
   ALERTS: {
     labels: {
       alertname: [...new Set(alerts.map(({ alert }) => alert))],
@@ -204,12 +153,12 @@ const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
     },
     isCounter: false,
   },
+  // Of prom-client.
+  process_start_time_seconds: { labels: {}, isCounter: false },
+  process_resident_memory_bytes: { labels: {}, isCounter: false },
+  process_cpu_seconds_total: { labels: {}, isCounter: true },
   ALERTS_FOR_STATE: { labels: { severity: severities, component: components }, isCounter: false },
 }
-
-/** The default metrics of prom-client. */
-const OF_PROCESS = /^process_(?:start_time_seconds|(?:resident|virtual)_memory_bytes|heap_bytes|(?:open|max)_fds)$/
-const CPU = /^process_cpu_(?:(?:user|system)_)?seconds_total$/
 
 /** Metrics, labels and values of agents of version 0.2.0: panels query both names. */
 const BEFORE: Readonly<Record<string, { readonly labels: Readonly<Record<string, readonly string[]>> }>> = {
@@ -245,11 +194,9 @@ const knownToday = (name: string): Known | undefined => {
     const le = [...(whole.buckets ?? []), '+Inf'].map(String)
     return { labels: { ...whole.labels, ...(suffix === 'bucket' ? { le } : {}) }, isCounter: true }
   }
-  if (OF_PROCESS.test(name)) return { labels: { version: 'open' }, isCounter: false }
-  if (CPU.test(name)) return { labels: {}, isCounter: true }
   // A selector by a name pattern: each matching name is a known metric.
   if (isPattern(name)) return [...recorded.keys()].some((key) => matches(name, key)) ? { labels: {} } : undefined
-  return OF_PROMETHEUS[name] ?? recorded.get(name)
+  return OTHERS[name] ?? recorded.get(name)
 }
 
 const isPattern = (name: string): boolean => !/^[\w:]*$/.test(name)
