@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { day, hour } from '../../src/core/units.ts'
 import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
-import { createExec } from '../../src/sources/exec.ts'
-import { createJournal, type JournalStart } from '../../src/sources/journal.ts'
+import type { JournalStart } from '../../src/sources/journal.ts'
 import { eventually } from '../support/eventually.ts'
 import { requireSandbox } from '../support/real-parts.ts'
 import { createSandbox, type Sandbox } from '../support/sandbox.ts'
+import { createSandboxedJournal } from '../support/sandboxed-journal.ts'
 
 const describe = await requireSandbox()
 const PROGRAM = fileURLToPath(new URL('../fixtures/bin/lines.mjs', import.meta.url))
-const SCRIPT = fileURLToPath(new URL('../support/systemd-sandbox.sh', import.meta.url))
 const UNIT = 'ten.service'
 
 /**
@@ -41,7 +40,7 @@ const movedAhead = (file: Buffer, ms: number): Buffer => {
 
 describe('a real journal with entries of an earlier boot that are ten days ahead', () => {
   let sandbox: Sandbox
-  let exec: ReturnType<typeof createExec>
+  let followed: Awaited<ReturnType<typeof createSandboxedJournal>>
   /** Of the unit's own lines: the first comes some time after systemd has written that the unit started. */
   const newest = async (scope: string): Promise<JournalEntry> => {
     const options = [scope, `_SYSTEMD_UNIT=${UNIT}`, '-n', '1', '-o', 'json']
@@ -73,12 +72,10 @@ describe('a real journal with entries of an earlier boot that are ten days ahead
     await chown(forged, uid, gid)
     await sandbox.systemctl('start', UNIT)
     await newest('--boot')
-    const journalctl = `${SCRIPT} exec -n ${basename(sandbox.directory).replace('chain-sandbox-', '')} -- /usr/bin/journalctl`
-    await writeFile(join(sandbox.directory, 'journalctl'), `#!/bin/sh\nexec ${journalctl} "$@"\n`, { mode: 0o755 })
-    exec = createExec({ clock: systemClock, path: `${sandbox.directory}:/usr/sbin:/usr/bin:/sbin:/bin` })
+    followed = await createSandboxedJournal(sandbox)
   })
   afterAll(async () => {
-    exec.killAll()
+    followed.killAll()
     await sandbox.down()
   })
 
@@ -87,8 +84,8 @@ describe('a real journal with entries of an earlier boot that are ten days ahead
     const stop = new AbortController()
     const following = { match: [`_SYSTEMD_UNIT=${UNIT}`], start, interval: 1000, timeout: 10_000 }
     const read: JournalEntry[] = []
-    const journal = createJournal({ exec, parse: parseJournalEntry })
-    for await (const { entries, gap } of journal.follow(following, { clock: systemClock, signal: stop.signal })) {
+    const context = { clock: systemClock, signal: stop.signal }
+    for await (const { entries, gap } of followed.journal.follow(following, context)) {
       expect(gap).toBe(false)
       read.push(...entries)
       if (Number(read.at(-1)?.message) >= wanted) stop.abort()

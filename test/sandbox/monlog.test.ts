@@ -33,6 +33,8 @@ describe('monlog, on real journald', () => {
   let node: SandboxedNode
 
   const monlog = async (...args: readonly string[]) => node.run('monlog', ...args)
+  const as = async (groups: readonly string[], ...args: readonly string[]) =>
+    node.exec('setpriv', ['--reuid=nobody', '--regid=nogroup', ...groups, ...node.commandLine('monlog', ...args)])
   const first = ({ stdout }: { readonly stdout: string }): string => stdout.split('\n')[0] ?? ''
   const read = (text: string) => reportSchema.parse(JSON.parse(text))
   /** A time before which no entry is added: journald writes an entry some time after its timestamp. */
@@ -80,5 +82,16 @@ describe('monlog, on real journald', () => {
     const ofFile = read((await monlog('--json', '--until', until, '--file', file)).stdout)
     const facts = { source: 'file', unit: null, package: null }
     expect(ofFile).toEqual({ ...report, ...facts })
+  })
+
+  it('prints advice for an unprivileged user, and the log for a member of the group', async () => {
+    const outsider = await as(['--clear-groups'])
+    expect(outsider.code).toBe(2)
+    expect(outsider.stdout).toMatch(/^LOG: this user may not read the journal\.$/m)
+    expect(outsider.stdout).toContain('log in again')
+    const until = await writtenUntil()
+    const member = await as(['--groups=systemd-journal'], '--until', until)
+    expect(member.code).toBe(0)
+    expect(member.stdout).toBe((await monlog('--until', until)).stdout)
   })
 })
