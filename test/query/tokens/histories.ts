@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { type OraclePage } from './oracle.ts'
 import {
   batch,
+  consecutive,
   handover,
   logOf,
   MOST,
@@ -38,7 +39,7 @@ const PLAIN: Readonly<Record<Standard, fc.Arbitrary<WireLog>>> = {
 
 const range = fc
   .tuple(fc.bigInt(0n, 12n), fc.bigInt(0n, 5n), account, account)
-  .map(([first, more, from, to]) => logOf(TOPIC.consecutive, [first, from, to], word(first + more)))
+  .map(([first, more, from, to]) => consecutive(from, to, [first, first + more]))
 
 const bytes = (most: number) =>
   fc
