@@ -38,6 +38,12 @@ describe('the hosted dialect', () => {
     expect(JSON.parse(text)).toMatchObject({ data: [], archive_height: null, next_block: 3, rollback_guard: null })
   })
 
+  it('every block is returned if requested, also without a join', async ({ hosted }) => {
+    const every = { include_all_blocks: true, join_mode: 'JoinNothing', field_selection: { block: ['number'] } }
+    const { text } = await hosted({ from_block: 10, to_block: 13, logs: [{}], ...every })
+    expect(text).toContain('{"data":[{"blocks":[{"number":10},{"number":11},{"number":12}],')
+  })
+
   it.for<[string, string, object]>([
     ['transactions[0]', 'not_served', { transactions: [{ from: [TOKEN] }] }],
     ['traces[0]', 'not_served', { traces: [{}] }],

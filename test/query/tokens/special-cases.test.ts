@@ -78,6 +78,17 @@ test('upper and lower case are the same address', () => {
   expect(balancesOf(result)).toEqual({ [`0x${'ab'.repeat(20)}`]: 5n })
 })
 
+test('a Transfer of 0, which anyone can log, is no sign that a wrapped token logs a Transfer for each deposit', () => {
+  const logs = [
+    logOf(TOPIC.deposit, [ANN], word(10)),
+    transfer(ZERO, EVE, 0),
+    logOf(TOPIC.deposit, [EVE], word(0)),
+    transfer(ANN, ZERO, 3),
+    logOf(TOPIC.withdrawal, [ANN], word(3)),
+  ]
+  expect(balancesOf(resultOfLogs({ standard: 'erc20', profile: 'weth' }, ...logs))).toEqual({ [ANN]: 4n })
+})
+
 const [HOLDER, OTHER] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
 /** Three arguments of which one address is not indexed: what is in the data is the other one. */
 const misplaced = (party: string, id: bigint | number, other: string): WireLog =>
