@@ -23,20 +23,9 @@ const prometheus = z
   .parse(parse(read('deploy/prometheus/node.yml')))
 
 describe('provisioning of Grafana', () => {
+  const source = z.object({ type: z.string(), jsonData: z.object({ timeInterval: z.string() }) })
   const { datasources } = z
-    .strictObject({
-      apiVersion: z.literal(1),
-      datasources: z.array(
-        z.strictObject({
-          name: z.string(),
-          uid: z.string().max(40),
-          type: z.literal('prometheus'),
-          access: z.literal('proxy'),
-          url: z.url(),
-          jsonData: z.strictObject({ httpMethod: z.literal('POST'), timeInterval: z.string() }),
-        }),
-      ),
-    })
+    .object({ datasources: z.array(source) })
     .parse(parse(read('deploy/grafana/provisioning/datasources/chain-agent.yaml')))
 
   test('the source of data knows how often it is scraped', () => {
@@ -45,20 +34,7 @@ describe('provisioning of Grafana', () => {
 
   test('the dashboards are looked for where the guide puts them', () => {
     const { providers } = z
-      .strictObject({
-        apiVersion: z.literal(1),
-        providers: z.array(
-          z.strictObject({
-            name: z.string(),
-            type: z.literal('file'),
-            folder: z.string(),
-            disableDeletion: z.boolean(),
-            allowUiUpdates: z.literal(false),
-            updateIntervalSeconds: z.number(),
-            options: z.strictObject({ path: z.string() }),
-          }),
-        ),
-      })
+      .object({ providers: z.array(z.object({ options: z.object({ path: z.string() }) })) })
       .parse(parse(read('deploy/grafana/provisioning/dashboards/chain-agent.yaml')))
     expect(providers).toHaveLength(1)
     expect(GUIDE).toContain(`chain-agent dashboards --output ${providers[0]?.options.path} `)
@@ -87,16 +63,7 @@ describe('the collector of OpenTelemetry', () => {
       }),
       processors: named,
       exporters: named,
-      service: z.object({
-        pipelines: z.record(
-          z.string(),
-          z.strictObject({
-            receivers: z.array(z.string()),
-            processors: z.array(z.string()),
-            exporters: z.array(z.string()),
-          }),
-        ),
-      }),
+      service: z.object({ pipelines: z.unknown() }),
     })
     .parse(parse(read('deploy/otelcol/chain-agent.yaml')))
 

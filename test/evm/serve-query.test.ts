@@ -25,17 +25,22 @@ const KILLS = 3
 const STORES = ['DuckDB', 'ClickHouse'] as const
 type Store = (typeof STORES)[number]
 
+const FIELDS = ['block_number', 'log_index', 'transaction_hash', 'transaction_index', 'address', 'data']
 const logsSchema = z.array(
   z
     .object({
       address: z.string(),
       blockNumber: z.string(),
       logIndex: z.string(),
+      transactionHash: z.string(),
+      transactionIndex: z.string(),
       data: z.string(),
     })
-    .transform(({ address, blockNumber, logIndex, data }) => ({
+    .transform(({ address, blockNumber, logIndex, transactionHash, transactionIndex, data }) => ({
       block_number: Number(blockNumber),
       log_index: Number(logIndex),
+      transaction_hash: transactionHash,
+      transaction_index: Number(transactionIndex),
       address: address.toLowerCase(),
       data,
     })),
@@ -175,7 +180,7 @@ describe('a self-hosted query service on a real chain', () => {
       from_block: block,
       to_block: block,
       logs: [{ address: [coin.address, nft.address] }],
-      field_selection: { log: ['block_number', 'log_index', 'address', 'data'] },
+      field_selection: { log: FIELDS },
     }
     for (const store of STORES) {
       const serving = servingOf(store)
@@ -188,8 +193,10 @@ describe('a self-hosted query service on a real chain', () => {
       const refused = await serving.query(body, { authorization: 'Bearer another-key-entirely' })
       expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
       expect(await serving.ready()).toBe(200)
-      const { value } = await serving.look()
+      const { value, text } = await serving.look()
       expect(value('chain_query_service_requests_total', { path: '/query', code: '401' })).toBe(1)
+      // The filters in the headers of a real node match its logs.
+      expect(text.match(/^chain_query_service_ingest_errors_total\{.*\} (?!0$).*$/gm)).toBeNull()
       expect(serving.output()).not.toMatch(/of-who-asks|another-key|of-the-test/)
     }
     // One service keeps three contracts alone, and does not answer for others with nothing.
@@ -223,7 +230,7 @@ describe('a self-hosted query service on a real chain', () => {
       })
       const { balances } = await ask(store, { standard: 'erc721', contract: nft, block: height })
       expect(balances).toEqual(truth)
-      const words = ['--url', serving.url, '--address', multi.address, '--fields', 'address,data']
+      const words = ['--url', serving.url, '--address', multi.address, '--fields', FIELDS.slice(2).join()]
       const rows = await must(process.execPath, [MAIN, 'query', ...words, '--quiet'], {
         env: { CHAIN_AGENT_API_KEY: API_KEY },
       })

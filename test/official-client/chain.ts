@@ -53,13 +53,6 @@ const BEFORE = { number: FIRST - 1, hash: word(1), parentHash: word(0), timestam
 /** 600 blocks. */
 export const CHAIN = blocksAfter(BEFORE, 600)
 
-/** Blocks with these numbers of logs, whose data is a word. */
-export const chained = (counts: readonly number[]): readonly Block[] =>
-  chainFrom(
-    BEFORE,
-    counts.map((count) => manyLogs(count).map((log) => ({ ...log, data: word(7) }))),
-  )
-
 /** The block of the chain. */
 export const blockAt = (number: number): Block => {
   const block = CHAIN[number - FIRST]

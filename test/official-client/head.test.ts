@@ -65,16 +65,6 @@ describeClients.each(RECENT)('the stream of heights for client %s', (version) =>
     return { events, ended }
   }
 
-  it('sends the current height and each new one', async () => {
-    const api = await startGrowingApi({ reads: 3 })
-    const { events, ended } = follow(startClient(version, api), 11)
-    await ended
-    expect(events[0]?.type).toBe('Connected')
-    const heights = events.slice(1).map(({ height }) => height ?? 0)
-    expect(heights[0]).toBeGreaterThanOrEqual(FIRST_HEAD)
-    expect(heights).toEqual(heights.map((_, index) => (heights[0] ?? 0) + index))
-  })
-
   it('stays open while no block arrives', async () => {
     // The height is read each 100 ms. A client reconnects after 15 s without an event.
     const api = await startGrowingApi({ reads: 180 })

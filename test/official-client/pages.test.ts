@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { startApi } from './service.ts'
-import { blockAt, chained, expectedLogs, FIRST, LAST, logsOf, pageOf, queryOf } from './chain.ts'
+import { blockAt, expectedLogs, FIRST, LAST, logsOf, pageOf, queryOf } from './chain.ts'
 import { ALL, describeClients, startClient } from './clients.ts'
 
 /** 50 pages or more of the chain. */
@@ -79,13 +79,5 @@ describeClients.each(ALL)('pages for client %s', (version) => {
     const client = startClient(version, { url: `${api.url}/` })
     expect(logsOf([await client.call('get', queryOf())])).toEqual(EVERY_LOG)
     expect(await client.call('getHeight')).toBe(LAST)
-  })
-
-  it('a block has any number of logs', async () => {
-    const blocks = chained([0, 16_000, 10, 10])
-    const api = await startApi({ blocks, limits: { pageLogs: 10_000 } })
-    const pages = (await startClient(version, api).all('pages', queryOf({ toBlock: FIRST + 4 }))).map(pageOf)
-    expect(pages.map(({ nextBlock }) => nextBlock - FIRST)).toEqual([2, 4])
-    expect(JSON.stringify(logsOf(pages))).toBe(JSON.stringify(expectedLogs({ blocks })))
   })
 })

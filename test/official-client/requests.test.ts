@@ -4,7 +4,7 @@ import { Secret } from '../../src/core/redaction/secret.ts'
 import { contract } from '../support/store-cases.ts'
 import { expectedLogs, FIRST, logsOf, pageOf, queryOf } from './chain.ts'
 import { ALL, describeClients, RECENT, startClient } from './clients.ts'
-import { type ApiOptions, startApi } from './service.ts'
+import { startApi } from './service.ts'
 
 const TO = FIRST + 60
 
@@ -77,10 +77,8 @@ const refusalOf = async (call: Promise<unknown>) => {
 }
 
 describeClients.each(ALL)('queries of client %s', (version) => {
-  const open = async (options: ApiOptions = {}) => startClient(version, await startApi(options))
-
   it('that select something in another way', async () => {
-    const client = await open()
+    const client = startClient(version, await startApi())
     const get = async (changes: Readonly<Record<string, unknown>>) =>
       pageOf(await client.call('get', queryOf({ toBlock: TO, ...changes })))
     const all = expectedLogs({ to: TO })
@@ -99,23 +97,6 @@ describeClients.each(ALL)('queries of client %s', (version) => {
     expect(included.data.logs).toEqual(version === '0.6.7' ? all : expectedLogs({ to: TO, filters: [ofContract] }))
     const blocks = await get({ logs: undefined, includeAllBlocks: true, fieldSelection: { block: ['Number'] } })
     expect(blocks.data.blocks).toEqual(Array.from({ length: 60 }, (_, index) => ({ number: FIRST + index })))
-  })
-
-  it('that are refused, with a sentence about it', async () => {
-    const client = await open({ scope: { addresses: [contract(1), contract(2)], topics: [] } })
-    const refused = (changes: Readonly<Record<string, unknown>>) =>
-      refusalOf(client.call('get', queryOf({ toBlock: TO, logs: [{ address: [contract(1)] }], ...changes })))
-    expect(await refused({ logs: [{}] })).toMatchObject({
-      error: {
-        code: 'not_indexed',
-        message: `this service keeps only logs of ${contract(1)} or ${contract(2)}; name them in the filter`,
-      },
-    })
-    // Older clients have no `exclude` and send the query without it.
-    if (version !== '0.6.7')
-      expect(await refused({ logs: [{ include: {}, exclude: { address: [contract(1)] } }] })).toMatchObject({
-        error: { code: 'not_served', path: 'logs[0].exclude' },
-      })
   })
 
   it('before the first block that is kept', async () => {

@@ -4,7 +4,7 @@ import { servedStore } from '../support/memory-store.ts'
 import { startQueryApi } from '../query/api/fixtures.ts'
 import { blocksAfter, CHAIN, FIRST } from './chain.ts'
 
-export type ApiOptions = NonNullable<Parameters<typeof startQueryApi>[0]>
+type ApiOptions = NonNullable<Parameters<typeof startQueryApi>[0]>
 
 /** The query API until the end of the test. */
 export const startApi = async (options: ApiOptions = {}) => {

@@ -1,20 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { fetchBulk } from '../../query/client/delivery.ts'
-import { createQueryClient } from '../../query/client/client.ts'
 import type { CheckedPage } from '../../query/client/page.ts'
 import type { Progress } from '../../query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
-import { jumpingClock } from '../support/jumping-clock.ts'
-import {
-  EVERYTHING,
-  fetchAll,
-  fetchWhole,
-  it as queryTest,
-  positionsIn,
-  positionsOf,
-  steadyLogs,
-} from './client-fixtures.ts'
+import { fetchAll, it as queryTest, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 
 /** Blocks 1 to 3000, of which those to 2800 are old: forty a page. */
 const it = queryTest.extend('served', { logs: steadyLogs(1, 3000), pageLogs: 40 })
@@ -74,12 +64,6 @@ describe('blocks that no reorg can replace', () => {
     // 75 full pages at the least.
     expect(pages.length).toBeGreaterThanOrEqual(75)
     expect(seen.length).toBeLessThan(75 * 2)
-  })
-  it('late pages delay only the delivery', async ({ serve }) => {
-    const server = await serve({
-      faults: ({ path, nth }) => (path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined),
-    })
-    await fetchWhole(server)
   })
   it('are not fetched beyond the buffer limit', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024)
@@ -160,33 +144,6 @@ describe('blocks that no reorg can replace', () => {
     late.open()
     expect(await running).toBe('Error: no space left')
   })
-  it('an error of one request ends the run, and the pages before it have no gap', async ({ serve }) => {
-    const { url } = await serve({
-      faults: ({ path, from }) => (path === '/query' && from > 1500 ? { kind: 'reply', status: 400 } : undefined),
-    })
-    const { error, pages } = await fetchAll(url)
-    expect(error).toMatchObject({ kind: 'fatal' })
-    pages.forEach(({ from }, at) => {
-      expect(from).toBe(pages[at - 1]?.next ?? 0)
-    })
-    expect(pages.at(-1)?.from ?? 0).toBeLessThanOrEqual(1500)
-  })
-  it('an error of the sink ends the run and all its requests', async ({ serve }) => {
-    const { url, seen } = await serve()
-    const client = createQueryClient({ url, apiKey: null, clock: jumpingClock() })
-    const sink = {
-      page: () => {
-        throw new Error('no space left')
-      },
-      reset: () => undefined,
-    }
-    await expect(client.run(EVERYTHING, sink, { signal })).rejects.toThrow('no space left')
-    const before = seen.length
-    await new Promise((resolve) => {
-      setTimeout(resolve, 100)
-    })
-    expect(seen).toHaveLength(before)
-  })
 })
 
 describe('progress', () => {
@@ -199,14 +156,5 @@ describe('progress', () => {
     expect(reports.at(-1)).toMatchObject({ from: 0, through: 3000, target: 3000, logs: 3000 })
     const bytes = pages.reduce((sum, { body }) => sum + body.length, 0)
     expect(result?.stats).toMatchObject({ pages: pages.length, logs: 3000, bytes, reorgs: 0 })
-  })
-  it('starts at the resume point and ends at the target', async ({ serve }) => {
-    const { url, chain } = await serve()
-    const first = await fetchAll(url, { query: { toBlock: 1234 } })
-    expect(first.result).toMatchObject({ complete: true, through: 1234 })
-    const rest = await fetchAll(url, { from: 1235, after: first.pages.at(-1)?.last })
-    expect(rest.result).toMatchObject({ complete: true, from: 1235, through: 3000 })
-    const both = [...first.logs(), ...rest.logs()]
-    expect(positionsOf(both)).toEqual(positionsIn(chain.logs()))
   })
 })

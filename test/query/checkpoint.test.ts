@@ -58,15 +58,6 @@ describe('a checkpoint', () => {
     await expect(checkpoint.read()).rejects.toThrow('it is damaged')
   })
 
-  it('of a run with other options is not used, and these are named', async ({ directory }) => {
-    const file = join(directory, 'point')
-    await openCheckpoint(file, IDENTITY).write(MARK, PAYLOAD)
-    const other = identityOf({ contract: '0x11', toBlock: 7, profile: 'weth' })
-    await expect(openCheckpoint(file, other).read()).rejects.toThrow(
-      'it is of a run with other options: toBlock, profile',
-    )
-  })
-
   it('of the first version, without a fingerprint of all its parts, is of another version', async ({ directory }) => {
     const file = join(directory, 'point')
     const mark = { target: 1000, next: 400, last: null, logs: 3, offset: 7 }

@@ -6,7 +6,7 @@ import { createPool } from '../../src/sources/http-exchange.ts'
 import { listening } from '../support/http.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { fetchAll, it, keepPages, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
+import { it, keepPages } from './client-fixtures.ts'
 
 describe('connections', () => {
   it('use the scheme of the address', () => {
@@ -54,21 +54,6 @@ describe('connections', () => {
     const signal = new AbortController().signal
     for (let times = 0; times < 5; times += 1) expect(await client.height(signal)).toBe(5)
     expect(connections).toBe(1)
-  })
-})
-
-describe('compressed responses', () => {
-  it('are requested and decompressed', async ({ serve }) => {
-    const logs = steadyLogs(1, 500)
-    const bodies: string[] = []
-    for (const packing of [undefined, 'gzip', 'br'] as const) {
-      const server = await serve({ logs, pageLogs: 50, ...(packing && { packing }) })
-      const fetched = await fetchAll(server.url)
-      expect(server.seen[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip, br' })
-      expect(positionsOf(fetched.logs())).toEqual(positionsIn(logs))
-      bodies.push(Buffer.from(fetched.pages[0]?.body ?? []).toString('utf8'))
-    }
-    expect(new Set(bodies).size).toBe(1)
   })
 })
 

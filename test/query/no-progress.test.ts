@@ -22,8 +22,8 @@ const stallFrom =
     return archiveHeight === undefined ? { kind: 'stall' } : { kind: 'stall', archiveHeight }
   }
 
-describe('edge case 42: a service that returns no further blocks', () => {
-  it('edge case 42: eight attempts with waits from 0.1 s to 5 s, then an error', async ({ serve }) => {
+describe('a service that returns no further blocks', () => {
+  it('eight attempts with waits from 0.1 s to 5 s, then an error', async ({ serve }) => {
     const { url, seen } = await serve({ faults: stallFrom(11) })
     const { error, clock, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'no-progress' })
@@ -34,13 +34,13 @@ describe('edge case 42: a service that returns no further blocks', () => {
     // The blocks were near the head, so the page was held back.
     expect(pages).toEqual([])
   })
-  it('edge case 42: the error has the height of a service that is behind', async ({ serve }) => {
+  it('the error has the height of a service that is behind', async ({ serve }) => {
     const { url } = await serve({ faults: stallFrom(11, 10) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'no-progress' })
     expect(String(error)).toContain('it has the blocks up to 10; block 11 was requested')
   })
-  it('edge case 42: the run continues when the service recovers', async ({ serve }) => {
+  it('the run continues when the service recovers', async ({ serve }) => {
     let stalls = 0
     const server = await serve({
       faults: (one) => {

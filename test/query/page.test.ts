@@ -142,17 +142,6 @@ describe('logs in the wrong place', () => {
     expect(pages).toEqual([])
   })
   it.for([
-    ['the data', '{"data":[{"logs":[LOG]}],"data":[],"next_block":31}'],
-    ['the logs', '{"data":[{"logs":[LOG],"logs":[]}],"next_block":31}'],
-  ] as const)('a duplicate key, %s: rejected', async ([, text], { serve }) => {
-    const body = text.replace('LOG', '{"block_number":3,"log_index":0,"data":"0x01"}')
-    const { url } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
-    const { error, pages } = await fetchAll(url)
-    expect(error).toMatchObject({ kind: 'protocol' })
-    expect(String(error)).toContain('a scan and a parse count different logs')
-    expect(pages).toEqual([])
-  })
-  it.for([
     ['{}', 'that the scan finds no log in'],
     [String.raw`{"\u0061":1}`, 'that the scan leaves to the parser'],
   ])('too many values, %s, %s: rejected before they are parsed', async ([value], { serve }) => {

@@ -1,24 +1,12 @@
 import { describe, expect } from 'vitest'
 import { isObject } from '../../src/core/json.ts'
-import { alter, type QueryServerOptions } from '../support/query-server.ts'
-import { fetchAll, fetchWhole, it, positionsIn, positionsOf, queriesTo, steadyLogs } from './client-fixtures.ts'
+import { alter } from '../support/query-server.ts'
+import { fetchAll, fetchWhole, it, queriesTo, steadyLogs } from './client-fixtures.ts'
 
-/** 2,000 logs in 1,000 blocks, a hundred a page. */
-const LONG: QueryServerOptions = { logs: steadyLogs(1, 1000, { perBlock: 2 }), pageLogs: 100 }
 const reply = (error: { readonly code: number; readonly message: string; readonly data?: unknown }) =>
   ({ kind: 'reply', status: 200, body: JSON.stringify({ jsonrpc: '2.0', id: 1, error }) }) as const
 
 describe('an RPC with eth_queryLogs', () => {
-  it('has the same logs and the same last block as a query service, and all pages are linked', async ({ serve }) => {
-    const [service, rpc] = [await serve(LONG), await serve({ ...LONG, rpc: { maxLimit: 100 } })]
-    const [expected, fetched] = [await fetchAll(service.url), await fetchAll(rpc.url)]
-    expect(positionsOf(fetched.logs())).toEqual(positionsIn(rpc.chain.logs()))
-    expect(positionsOf(fetched.logs())).toEqual(positionsOf(expected.logs()))
-    expect(fetched.result).toMatchObject({ complete: true, through: 1000, stats: { logs: 2000, unguarded: 0 } })
-    expect(fetched.pages.at(-1)?.last).toEqual(expected.pages.at(-1)?.last)
-    expect(fetched.pages.at(-1)?.last).toEqual({ block: 1000, hash: `0x${'0'.repeat(61)}3e8` })
-  })
-
   it('is detected with the first height, once', async ({ serve }) => {
     const { url, seen } = await serve({ rpc: {} })
     await fetchAll(url)
@@ -36,19 +24,6 @@ describe('an RPC with eth_queryLogs', () => {
       ...queries.slice(1).map(() => '0x32'),
     ])
     expect(queries.slice(1).filter(({ from, to }) => (to ?? 0) - from + 1 > 60)).toEqual([])
-  })
-
-  it('a reorg between pages: back to the last page of the same chain', async ({ serve }) => {
-    const server = await serve({ rpc: { maxLimit: 10 } })
-    const { chain, seen } = server
-    server.faults = ({ path, nth }) => {
-      if (path === '/query' && nth === 3) chain.reorg(18, steadyLogs(18, 30, { data: '0x02' }))
-      return undefined
-    }
-    const fetched = await fetchWhole(server)
-    expect(fetched.result).toMatchObject({ complete: true, through: 30, stats: { reorgs: 1, logs: 30, unguarded: 0 } })
-    // The first of them was above the limit. The page from 21 does not follow the one from 11.
-    expect(seen.slice(1).map(({ from }) => from)).toEqual([1, 1, 11, 21, 11, 21])
   })
 
   it('a response above the size limit of the node: requests fewer blocks', async ({ serve }) => {

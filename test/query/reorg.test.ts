@@ -17,8 +17,8 @@ const reorgBefore =
     return undefined
   }
 
-describe('edge case 39: a reorg between pages', () => {
-  it('edge case 39: of the last page', async ({ serve }) => {
+describe('a reorg between pages', () => {
+  it('of the last page', async ({ serve }) => {
     const server = await serve()
     const { chain, seen } = server
     server.faults = reorgBefore(chain, 2, [18, 30])
@@ -28,7 +28,7 @@ describe('edge case 39: a reorg between pages', () => {
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
     expect(fetched.resets()).toBe(0)
   })
-  it('edge case 39: over several pages: back to the last page of the same chain', async ({ serve }) => {
+  it('over several pages: back to the last page of the same chain', async ({ serve }) => {
     const server = await serve({ pageLogs: 5 })
     const { chain, seen } = server
     server.faults = reorgBefore(chain, 4, [8, 30])
@@ -41,7 +41,7 @@ describe('edge case 39: a reorg between pages', () => {
     expect(Math.min(...fetched.clock.waits)).toBeGreaterThanOrEqual(50)
     expect(fetched.resets()).toBe(0)
   })
-  it('edge case 39: of delivered blocks: the query restarts', async ({ serve }) => {
+  it('of delivered blocks: the query restarts', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
     const { chain } = server
     server.faults = ({ path, from }) => {
@@ -55,7 +55,7 @@ describe('edge case 39: a reorg between pages', () => {
     expect(fetched.resets()).toBe(1)
     expect(fetched.result).toMatchObject({ complete: true, through: 1000, stats: { logs: 1000, reorgs: 1 } })
   })
-  it('edge case 39: while old blocks are fetched concurrently', async ({ serve }) => {
+  it('while old blocks are fetched concurrently', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 2000), pageLogs: 100 })
     const { chain } = server
     server.faults = reorgBefore(chain, 9, [300, 2000])
@@ -63,7 +63,7 @@ describe('edge case 39: a reorg between pages', () => {
     expect(fetched.resets()).toBe(1)
     expect(fetched.result?.stats.logs).toBe(2000)
   })
-  it('edge case 39: between two runs: a resumed run restarts', async ({ serve }) => {
+  it('between two runs: a resumed run restarts', async ({ serve }) => {
     const { url, chain } = await serve()
     const first = await fetchAll(url)
     const last = first.pages.at(-1)?.last
@@ -79,7 +79,7 @@ describe('edge case 39: a reorg between pages', () => {
     expect(positionsOf(again.logs())).toEqual(positionsIn(chain.logs()))
     expect(again.result).toMatchObject({ complete: true, from: 0, through: 50 })
   })
-  it('edge case 39: again and again: an error, and no page is delivered', async ({ serve }) => {
+  it('again and again: an error, and no page is delivered', async ({ serve }) => {
     const server = await serve()
     server.faults = ({ path, nth }) => {
       if (path === '/query' && nth > 0) server.chain.reorg(11, steadyLogs(11, 30))
@@ -102,7 +102,7 @@ describe('not a reorg', () => {
   })
 })
 
-describe('edge case 39: pages that may be of two chains', () => {
+describe('pages that may be of two chains', () => {
   it.for<[string, QueryServerOptions, number]>([
     ['all hashes', {}, 0],
     ['no hashes, three pages', { guard: false }, 2],
@@ -110,19 +110,19 @@ describe('edge case 39: pages that may be of two chains', () => {
     ['one page', { guard: false, pageLogs: 1000 }, 0],
     // A reorg can replace 801 to 1000: two pages, of which the first follows a block that cannot be replaced.
     ['blocks that a reorg can replace and others', { guard: false, logs: steadyLogs(1, 1000), pageLogs: 100 }, 1],
-  ])('edge case 39: %s', async ([, options, unguarded], { serve }) => {
+  ])('%s', async ([, options, unguarded], { serve }) => {
     const { url } = await serve(options)
     const { result } = await fetchAll(url)
     expect(result?.stats).toMatchObject({ unguarded, reorgs: 0 })
   })
-  it('edge case 39: a reorg without hashes is counted as unguarded pages', async ({ serve }) => {
+  it('a reorg without hashes is counted as unguarded pages', async ({ serve }) => {
     const server = await serve({ dialect: 'spec' })
     server.faults = reorgBefore(server.chain, 1, [5, 30])
     const { result, logs } = await fetchAll(server.url)
     expect(new Set(logs().map(({ data }) => data)).size).toBe(2)
     expect(result?.stats).toMatchObject({ reorgs: 0, unguarded: 2 })
   })
-  it('edge case 39: a resume point that no hash confirms is counted, too', async ({ serve }) => {
+  it('a resume point that no hash confirms is counted, too', async ({ serve }) => {
     const after = { block: 10, hash: '0xaa' }
     const { url } = await serve({ guard: false, pageLogs: 1000, height: 1000 })
     const old = await fetchAll(url, { from: 11, after, query: { toBlock: 600 } })

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { alerts } from '../alerts/files.ts'
-import { serveQueryOptions } from '../../query/commands/serve-query/command.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { API_MAX_CONNECTIONS, QUERY_LIMITS } from '../../query/service/api/limits.ts'
@@ -48,35 +46,13 @@ describe('the pages of the query service', () => {
     expect(few).toContain('`topic3`')
   })
 
-  it('shows configurations that can be used, and options that there are', () => {
+  it('shows configurations that can be used', () => {
     const files = [/<<'END'\n([\s\S]+?)END\n/, /```yaml\n(# \/etc[\s\S]+?)```/].map((shown) =>
       parseConfigFile('query-service.md', shown.exec(page)?.[1] ?? ''),
     )
     const [service, agent] = files.map((file) => loadConfig({ file, env: {}, flags: [] }).config)
     expect(service && planOf(service).retention).toEqual({ blocks: null, bytes: 200e9 })
     expect(Object.keys(agent?.host.directories ?? {})).toEqual(['ledger', 'wal', 'query'])
-    const known = serveQueryOptions(new Command()).options.map(({ long }) => long)
-    const [, ofService = ''] = /## 3. Start the service([\s\S]+)## What it does not do/.exec(page) ?? []
-    const others = [
-      '--url',
-      '--standard',
-      '--token',
-      '--verify',
-      '--api-key-file',
-      '--created-in',
-      '--decimals',
-      '--to-block',
-      '--shell',
-      '--omit',
-      '--address',
-      '--height',
-    ]
-    // Those of other programs are on lines of their own.
-    const asked = ofService
-      .replaceAll(/^ *(?:useradd|npm|curl) .*$/gm, '')
-      .match(/(?<=[\s`(])--[a-z]+(?:[-.][a-z]+)*/g)
-      ?.filter((option) => !known.includes(option) && !others.includes(option))
-    expect(asked?.filter((option) => option !== '--now')).toEqual([])
   })
 
   it('names its alerts', () => {

@@ -27,18 +27,12 @@ export interface Place {
   remove(): Promise<void>
 }
 
-interface Kind {
-  /** What was written outlives a close. */
-  readonly durable: boolean
-  /** Of the random chains that are read; where each page takes long, fewer. */
-  readonly seeds?: readonly number[]
-}
-
 /** What every store has to do. */
 export const storeContract = (
   name: string,
   newPlace: () => Promise<Place>,
-  { durable, seeds = [11, 12, 13] }: Kind = { durable: true },
+  // Of the random chains that are read; where each page takes long, fewer.
+  seeds: readonly number[] = [11, 12, 13],
 ): void => {
   describe(`the store of ${name}`, () => {
     let place: Place
@@ -61,7 +55,6 @@ export const storeContract = (
         if (store === undefined) throw new Error('no store is open')
         return store
       },
-      durable,
       reopen: async (identity: StoreIdentity): Promise<void> => {
         await close()
         store = await place.open(identity)
@@ -82,8 +75,6 @@ export const storeContract = (
 interface StoreBench {
   /** The one that is open now. */
   readonly store: () => LogStore
-  /** What was written outlives a close. */
-  readonly durable: boolean
   /** Closes it, and opens what lies there. */
   readonly reopen: (identity: StoreIdentity) => Promise<void>
   /** Closes it, and makes another in a place of its own. */
@@ -93,7 +84,8 @@ interface StoreBench {
 /** Reading: the naive store gives the expected results. */
 const readingContract = ({ store }: StoreBench, seeds: readonly number[]): void => {
   it('returns each field as it was stored', async () => {
-    const data = hexOf(diceOf(1), 100_000)
+    // 128 bytes are the first length that ClickHouse writes in two bytes.
+    const [data = '', short = ''] = [100_000, 128].map((bytes) => hexOf(diceOf(1), bytes))
     const log = { logIndex: 3, transactionIndex: 1, transactionHash: word(71) }
     const block: Block = {
       number: 2 ** 40,
@@ -110,7 +102,7 @@ const readingContract = ({ store }: StoreBench, seeds: readonly number[]): void 
           transactionHash: `0x${'f0'.repeat(32)}`,
           address: `0x${'0a'.repeat(20)}`,
           topics: [word(1), word(2), word(3), `0x${'ff'.repeat(32)}`],
-          data: '0x00',
+          data: short,
         },
       ],
     }
@@ -130,7 +122,7 @@ const readingContract = ({ store }: StoreBench, seeds: readonly number[]): void 
       block_hash: [word(8), word(8), word(8)],
       block_number: [2 ** 40, 2 ** 40, 2 ** 40],
       address: [contract(1), contract(2), `0x${'0a'.repeat(20)}`],
-      data: ['0x', data, '0x00'],
+      data: ['0x', data, short],
       topic0: [null, word(1), word(1)],
       topic1: [null, word(0), word(2)],
       topic2: [null, null, word(3)],
@@ -224,7 +216,7 @@ const readingContract = ({ store }: StoreBench, seeds: readonly number[]): void 
 
 /** What writing leaves, and what others see of it meanwhile. */
 const writingContract = (bench: StoreBench): void => {
-  const { store, durable } = bench
+  const { store } = bench
   it('is empty at first', async () => {
     await store().append([])
     await store().prune(5)
@@ -240,20 +232,12 @@ const writingContract = (bench: StoreBench): void => {
     await store().append(chain.slice(0, 10))
     await store().append(chain.slice(10))
     for (const again of [false, true]) {
-      if (again && durable) await bench.reopen(IDENTITY)
+      if (again) await bench.reopen(IDENTITY)
       expect(await store().range()).toEqual({ first: 100, last: 129, lastHash: chain[29]?.hash })
       expect(await store().size()).toMatchObject({ logs, blocks: 30 })
       expect((await store().heads([129, 100, 99, 107])).map(({ number }) => number)).toEqual([100, 107, 129])
     }
-    if (durable) expect((await store().size()).bytes).toBeGreaterThan(0)
-  })
-
-  it('accepts blocks without logs, and covers them', async () => {
-    const bare = randomChain({ seed: 3, from: 0, blocks: 8, logs: 0 })
-    await store().append(bare)
-    expect(await store().read({ ...WHOLE, to: 5 }, never())).toMatchObject({ count: 0, next: 6 })
-    expect(await store().read(WHOLE, never())).toMatchObject({ count: 0, next: 8 })
-    expect(await store().size()).toMatchObject({ logs: 0, blocks: 8 })
+    expect((await store().size()).bytes).toBeGreaterThan(0)
   })
 
   it('appends atomically', async () => {
@@ -288,7 +272,7 @@ const writingContract = (bench: StoreBench): void => {
     expect(await store().range()).toMatchObject({ first: 10, last: 27 })
     await store().prune(15)
     for (const again of [false, true]) {
-      if (again && durable) await bench.reopen(IDENTITY)
+      if (again) await bench.reopen(IDENTITY)
       expect(await store().range()).toMatchObject({ first: 15, last: 27 })
       const refusal = await store()
         .read({ ...WHOLE, from: 14 }, never())
@@ -343,7 +327,7 @@ const writingContract = (bench: StoreBench): void => {
       expect(await store().size()).toMatchObject({ logs: rowsOf(current).blocks.length, blocks: 50 })
       expect(await store().range()).toEqual({ first: 20, last: 69, lastHash: right[49]?.hash })
     }
-    if (durable) await bench.reopen(IDENTITY)
+    await bench.reopen(IDENTITY)
     expect(await readAll(20)).toEqual(rowsOf(current))
     expect((await store().heads([23, 69])).map(({ kept }) => kept)).toEqual(
       [right[3], right[49]].map((block) => block?.logs.length),
@@ -353,11 +337,11 @@ const writingContract = (bench: StoreBench): void => {
     await store().append([])
     await store().replace(right.slice(32, 50))
     expect(await readAll(20)).toEqual(rowsOf(right))
-    if (durable) await bench.reopen(IDENTITY)
+    await bench.reopen(IDENTITY)
     expect(await readAll(20)).toEqual(rowsOf(right))
     await store().prune(25)
     expect(await readAll(25)).toEqual(rowsOf(right.slice(5)))
-    if (durable) await bench.reopen(IDENTITY)
+    await bench.reopen(IDENTITY)
     expect(await readAll(25)).toEqual(rowsOf(right.slice(5)))
   })
 
@@ -432,7 +416,6 @@ const writingContract = (bench: StoreBench): void => {
     expect(Math.min(...looks)).toBeGreaterThan(0)
   })
 
-  if (!durable) return
   it('rejects another identity than it was created with', async () => {
     const scope = { addresses: [contract(2), contract(1)], topics: [[word(1)], [], [word(3)]] }
     await bench.renew({ chainId: 7, scope })

@@ -11,5 +11,5 @@ describeReal('ClickHouse', () => {
   })
   afterAll(async () => servers.stop())
 
-  storeContract('ClickHouse on two servers', async () => clickHousePlace(servers), { durable: true, seeds: [11] })
+  storeContract('ClickHouse on two servers', async () => clickHousePlace(servers), [11])
 })

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { listening } from './http.ts'
@@ -31,8 +30,6 @@ export type Fault =
   | { readonly kind: 'close' }
   /** Nothing is ever said. */
   | { readonly kind: 'hang' }
-  /** The correct response after that number of milliseconds of real time. */
-  | { readonly kind: 'slow'; readonly ms: number }
   /** The right answer, once the test lets it go. */
   | { readonly kind: 'held'; readonly until: Promise<void> }
   /** `next_block` is the `from_block` of the request, and there are no logs. */
@@ -263,11 +260,6 @@ const answer = async ({ response, one, fault, right, packing }: Answering): Prom
       break
     }
     case 'hang': {
-      break
-    }
-    case 'slow': {
-      await delay(fault.ms)
-      send(response, JSON.stringify(right()), packing)
       break
     }
     case 'held': {

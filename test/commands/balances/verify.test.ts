@@ -22,7 +22,7 @@ describe('--verify', () => {
     return { code, err: unwrapped(err), asked: rpc.requests }
   }
 
-  it('edge case 17: compares at the last block; a difference exits with 1', async () => {
+  it('compares at the last block; a difference exits with 1', async () => {
     const { url, requests } = await oneLess()
     const { code, out, err } = await cli(argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'))
     expect(code).toBe(1)
@@ -170,7 +170,7 @@ describe('the comparison by default', () => {
   it.for<[string, number, readonly string[]]>([
     ['is a note', 0, []],
     ['exits with 1 if --verify asks for the comparison', 1, ['--verify', '9']],
-  ])('edge case 17: a different supply alone %s', async ([, expected, options]) => {
+  ])('a different supply alone %s', async ([, expected, options]) => {
     const server = await serve()
     const { url } = await start(server, (data) => (data === TOTAL_SUPPLY ? 51n : right(data)))
     const { code, err } = await ask(server, ['--rpc', url, ...options])

@@ -46,14 +46,6 @@ contract Staking {
         done(abi.encode(word(slot), word(slot + 1), word(slot + 2) >> 192));
     }
 
-    /// As the node: words without the encoding of Error(string).
-    fallback() external {
-        assembly {
-            mstore(0, "method not supported")
-            revert(0, 20)
-        }
-    }
-
     function word(uint256 slot) private view returns (uint256 value) {
         assembly {
             value := sload(slot)

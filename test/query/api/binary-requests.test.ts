@@ -1,20 +1,7 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readBinaryRequest } from '../../../query/service/api/binary/request.ts'
 import { contract, word } from '../../support/store-cases.ts'
-import {
-  askPacked,
-  bytes,
-  FULL,
-  included,
-  layOut,
-  messageOf,
-  NO_ZEROS,
-  type Part,
-  request,
-  struct,
-  structs,
-} from './binary-message.ts'
-import { it } from './fixtures.ts'
+import { FULL, included, layOut, messageOf, NO_ZEROS, type Part, request, struct, structs } from './binary-message.ts'
 
 const LIMITS = { bytes: 2 ** 20, values: 80_000 }
 
@@ -97,16 +84,5 @@ describe('a packed request', () => {
       logs: [{ include: NO_FILTER, exclude: null }],
     })
     expect(read(request({ logs: structs() }))).toEqual({ ...READ, logs: [] })
-  })
-
-  it('by id gets notCached', async ({ api }) => {
-    const { status, bytes: sent } = await askPacked(
-      api,
-      messageOf(layOut(struct([1n], [struct([10n]), bytes(word(5))]))),
-    )
-    // Segment of three words: the pointer to a struct of one word and one pointer, 1 for notCached, and a null pointer.
-    const table = Buffer.from('ff000000000300000000', 'hex')
-    const segment = Buffer.from('ff000000000100010002' + '01000000000000000000000000000000', 'hex')
-    expect([status, sent.toString('hex')]).toEqual([200, Buffer.concat([table, segment]).toString('hex')])
   })
 })

@@ -108,7 +108,7 @@ export const plainChain = (
     }
   })
 
-export const hashOf = (block: number): string => `0x${block.toString(16).padStart(64, '0')}`
+const hashOf = (block: number): string => `0x${block.toString(16).padStart(64, '0')}`
 
 /** A store with some methods replaced. */
 export const storeWith = (changes: Partial<LogStore>, store = servedStore()): LogStore => ({

@@ -76,6 +76,9 @@ export interface Wanted {
   readonly blockFields: readonly BlockField[]
   readonly allBlocks: boolean
   readonly transactionFields: readonly TransactionField[]
+  /** Of a page. */
+  readonly maxLogs: number
+  readonly maxBlocks: number
 }
 
 /** Parses a body by an independent reading of the rules; undefined if it is invalid. */
@@ -104,6 +107,8 @@ export const wantedOf = (bytes: Buffer, dialect: Dialect, last: number): Wanted 
     blockFields: isJoined || allBlocks ? BLOCK_FIELDS.filter((field) => selection.block?.includes(field)) : [],
     allBlocks,
     transactionFields: isJoined ? TRANSACTION_FIELDS.filter((field) => selection.transaction?.includes(field)) : [],
+    maxLogs: 'max_num_logs' in data ? (data.max_num_logs ?? Infinity) : Infinity,
+    maxBlocks: 'max_num_blocks' in data ? (data.max_num_blocks ?? Infinity) : Infinity,
   }
 }
 

@@ -117,10 +117,11 @@ const walk = async (walking: Walk): Promise<Course> => {
     }
     const expected = write({ ...page, hasLogs: wanted.fields.length > 0 })
     if (text !== expected) throw new Error(`page from ${from}:\n${text}\nwhere was expected\n${expected}`)
+    const mostLogs = Math.min(FUZZ_LIMITS.pageLogs, Math.max(1, wanted.maxLogs))
+    const isFull = inside.filter(({ block }) => block < next - 1).length >= mostLogs
+    if (isFull || next - from > Math.max(1, wanted.maxBlocks)) throw new Error('a block was begun on a full page')
     if (next > wanted.end) return { status: 200, pages, logs: logs.length }
     if (next <= from || told === undefined) throw new Error(`${next} after ${from} leads nowhere`)
-    const isFull = inside.filter(({ block }) => block < next - 1).length >= FUZZ_LIMITS.pageLogs
-    if (isFull) throw new Error('a block was begun on a full page')
     from = next
     reply = await core(nextRequest(walking.bytes, from))
   }

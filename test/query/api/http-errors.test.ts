@@ -4,7 +4,7 @@ import { ask, askRaw, codeOf, it, RIGHT, storeWith } from './fixtures.ts'
 import { shipped } from '../../support/shipped.ts'
 
 describe('HTTP errors', () => {
-  it('60 a body over 1 MiB, with or without Content-Length: 413, and the client receives it', async ({ api }) => {
+  it('a body over 1 MiB, with or without Content-Length: 413, and the client receives it', async ({ api }) => {
     const body = Buffer.alloc(3 * 1024 * 1024, ' ')
     const sized = await askRaw(api, { body, headers: { 'content-length': String(body.length) } })
     const chunked = await askRaw(api, { body, headers: { 'transfer-encoding': 'chunked' } })
@@ -14,7 +14,7 @@ describe('HTTP errors', () => {
     expect((await ask(api, `${just} `)).status).toBe(413)
   })
 
-  it('61 another content type, or none: 415', async ({ api }) => {
+  it('another content type, or none: 415', async ({ api }) => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', '']) {
       const got = await ask(api, RIGHT, { 'content-type': type })
       expect([type, got.status, codeOf(got)]).toEqual([type, 415, 'media_type'])
@@ -25,7 +25,7 @@ describe('HTTP errors', () => {
     expect(same.status).toBe(200)
   })
 
-  it('62 no key or a wrong key: 401 and the authentication scheme', async ({ serve }) => {
+  it('no key or a wrong key: 401 and the authentication scheme', async ({ serve }) => {
     const locked = await serve({ keys: [new Secret('right-key')] })
     for (const headers of [
       {},
@@ -41,7 +41,7 @@ describe('HTTP errors', () => {
     expect((await askRaw(locked, { method: 'GET', path: '/height' })).status).toBe(401)
   })
 
-  it('63 over the rate limit: 429, the remaining requests and Retry-After', async ({ serve }) => {
+  it('over the rate limit: 429, the remaining requests and Retry-After', async ({ serve }) => {
     const limited = await serve({ requestsPerMinute: 2 })
     const left = []
     for (let each = 0; each < 2; each += 1) left.push((await ask(limited, RIGHT)).headers['x-ratelimit-remaining'])
@@ -57,7 +57,7 @@ describe('HTTP errors', () => {
     expect(got.headers['x-ratelimit-reset']).toBe(got.headers['retry-after'])
   })
 
-  it('64 a wrong path: 404; a wrong method: 405 and the allowed ones', async ({ api }) => {
+  it('a wrong path: 404; a wrong method: 405 and the allowed ones', async ({ api }) => {
     for (const path of ['/', '/query/', '/Query', '/query/arrow', '/height/']) {
       const got = await askRaw(api, { path, body: JSON.stringify(RIGHT) })
       expect([path, got.status, codeOf(got)]).toEqual([path, 404, 'not_found'])
@@ -74,7 +74,7 @@ describe('HTTP errors', () => {
     expect((await askRaw(api, { method: 'HEAD', path: '/query' })).status).toBe(405)
   })
 
-  it('65 a store that fails: 503 and Retry-After; the height is still available', async ({ serve }) => {
+  it('a store that fails: 503 and Retry-After; the height is still available', async ({ serve }) => {
     const doing = 'read logs of /var/lib/secret-place'
     for (const kind of ['unavailable', 'broken', 'missing', 'aborted'] as const) {
       const failing = await serve({
@@ -93,7 +93,7 @@ describe('HTTP errors', () => {
     }
   })
 
-  it('66 an internal error: 500, reported to onError, without details for the client', async ({ serve }) => {
+  it('an internal error: 500, reported to onError, without details for the client', async ({ serve }) => {
     const broken = await serve({
       blocks: [],
       store: storeWith({
@@ -106,7 +106,7 @@ describe('HTTP errors', () => {
     expect(broken.complaints.map(({ message }) => message)).toEqual(['undefined is no function'])
   })
 
-  it('67 an empty store: 503, no height, never an empty page', async ({ serve }) => {
+  it('an empty store: 503, no height, never an empty page', async ({ serve }) => {
     const empty = await serve({ blocks: [] })
     const got = await ask(empty, RIGHT)
     expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'empty', '5'])

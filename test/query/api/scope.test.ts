@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import { servedStore } from '../../support/memory-store.ts'
 import { ask, askRaw, codeOf, errorOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
-import { shipped } from '../../support/shipped.ts'
 
 const TOKEN = `0x${'da'.repeat(20)}`
 const OTHER = `0x${'0e'.repeat(20)}`
@@ -106,16 +105,4 @@ describe('a store with impossible results', () => {
       expect([got.status, codeOf(got)]).toEqual([500, 'internal'])
     },
   )
-
-  it('an error that is not a StoreError causes an error as well', async ({ serve }) => {
-    const served = await serve({
-      dialect: 'hosted',
-      store: storeWith({
-        range: async () => Promise.reject(new shipped.StoreError('broken', { doing: 'x', happened: 'y' })),
-      }),
-      blocks: [],
-    })
-    const got = await ask(served, { from_block: 1, to_block: 2, logs: [] })
-    expect([got.status, codeOf(got)]).toEqual([503, 'unavailable'])
-  })
 })

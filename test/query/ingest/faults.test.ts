@@ -23,6 +23,8 @@ const indexingWhole = (startNode: StartNode) => async (faults: RpcFaults) => {
 }
 const it = ingestTest.extend('through', ({ startNode }) => indexingWhole(startNode))
 
+const HASH = `0x${'12'.repeat(32)}`
+
 const once =
   (method: string, fault: RpcFault) =>
   (call: Call): RpcFault | undefined =>
@@ -44,8 +46,6 @@ const reply = (status: number, body = '', headers = {}): RpcFault => ({
 describe('logs that the node leaves out', () => {
   // The first answer is of blocks 0…7, with 0 1 2 3 0 1 2 3 logs.
   it.for<[string, RpcFault, number]>([
-    ['the first log of a block', changedList((all) => all.toSpliced(3, 1)), 3],
-    ['the last log of all', changedList((all) => all.slice(0, -1)), 7],
     ['a log, and another comes twice', changedList((all) => all.toSpliced(4, 1, all[3])), 3],
     [
       'a log is of a transaction of another block',
@@ -96,11 +96,6 @@ describe('logs that the node leaves out', () => {
     expect(appended[0]).toHaveLength(3)
     expect(state.errors).toEqual({ ...NO_ERRORS, incomplete: 1 })
   })
-
-  it('are not suspected if headers have no filter', async ({ through }) => {
-    const { state } = await through(always('eth_getBlockByNumber', changed({ logsBloom: null })))
-    expect(state.errors).toEqual(NO_ERRORS)
-  })
 })
 
 describe('the order of logs', () => {
@@ -145,21 +140,18 @@ describe('an invalid response', () => {
     expect(state.trouble).toBe(null)
   })
 
-  it('is counted and retried: headers', async ({ through }) => {
-    const headers = (nth: number, fault: RpcFault) => (call: Call) =>
-      call.method === 'eth_getBlockByNumber' && call.nth === nth ? fault : undefined
-    // The first is the newest block, the second block 0.
-    const missing = await through(headers(1, result(null)))
-    expect(missing.state.errors).toEqual({ ...NO_ERRORS, incomplete: 1 })
-    // The blocks before it are read first, and it is requested again with those after it.
-    const laterMissing = await through(headers(5, result(null)))
-    expect(laterMissing.state.errors).toEqual(NO_ERRORS)
-    const other = await through(headers(5, changed({ number: '0x7' })))
-    expect(other.state.errors).toEqual({ ...NO_ERRORS, invalid: 1 })
-    const late = await through(headers(5, changed({ timestamp: '0x18bcfe56800' })))
-    expect(late.state.errors).toEqual({ ...NO_ERRORS, invalid: 1 })
-    const parent = await through(headers(5, changed({ parentHash: HASH })))
-    expect(parent.state.errors).toEqual({ ...NO_ERRORS, unlinked: 1 })
+  // The first header is that of the newest block, the second that of block 0.
+  it.for<[string, number, RpcFault, object]>([
+    ['that is missing', 1, result(null), { incomplete: 1 }],
+    ['that is missing: the blocks before it are read first, and it is not counted', 5, result(null), {}],
+    ['of another block', 5, changed({ number: '0x7' }), { invalid: 1 }],
+    ['of a time that cannot be', 5, changed({ timestamp: '0x18bcfe56800' }), { invalid: 1 }],
+    ['that does not follow', 5, changed({ parentHash: HASH }), { unlinked: 1 }],
+  ])('is counted and retried: a header %s', async ([, nth, fault, errors], { through }) => {
+    const { state } = await through((call) =>
+      call.method === 'eth_getBlockByNumber' && call.nth === nth ? fault : undefined,
+    )
+    expect(state.errors).toEqual({ ...NO_ERRORS, ...errors })
   })
 
   it('is retried with growing delays, up to a minute, and after the Retry-After of the node', async ({ through }) => {
@@ -211,7 +203,6 @@ it('the logged line has the error message of the node and the advice', async ({ 
   expect((await run(0)).state.trouble).toContain('--from-block')
 })
 
-const HASH = `0x${'12'.repeat(32)}`
 const logWith = (value: unknown, values: object): unknown =>
   typeof value === 'object' && value !== null ? { ...value, ...values } : value
 const addressOf = (log: unknown): string =>

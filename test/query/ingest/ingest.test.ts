@@ -155,12 +155,4 @@ describe('an ingest', () => {
     )
     expect(kept.flatMap(({ logs }) => logs).length).toBeGreaterThan(10)
   })
-
-  it('reports that it is stopped, and completes the current write', async ({ startNode }) => {
-    const from = await startNode({ height: 10 })
-    const { store } = watchedStore()
-    const { state, error } = await ingestUntil({ node: from, store }, has(10))
-    expect({ phase: state.phase, error }).toEqual({ phase: 'stopped', error: undefined })
-    expect(await store.range()).toMatchObject({ first: 0, last: 10 })
-  })
 })

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { createRetentionEnforcer, type Retention } from '../../../query/service/ingest/writer.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'
+import { createRpcChain } from '../../support/rpc-node.ts'
 import { ingestUntil, it, watchedStore } from './fixtures.ts'
 
 const chain = createRpcChain()
@@ -82,14 +82,13 @@ describe('retention', () => {
     expect((await begins({}, 150)).firsts.at(-1)).toBe(0)
   })
 
-  it('does not read blocks into an empty store that would be pruned at once', async () => {
-    const node = await startRpcNode({ height: 500 })
+  it('does not read blocks into an empty store that would be pruned at once', async ({ startNode }) => {
+    const node = await startNode({ height: 500 })
     const { store, appended } = watchedStore()
     const options = { node, store, retention: { blocks: 50, bytes: null } }
     const { state } = await ingestUntil(options, ({ indexed }) => indexed === 500)
     expect(appended.flat()[0]?.number).toBe(451)
     expect(state).toMatchObject({ first: 451, indexed: 500 })
-    await node.close()
   })
 
   it.for([
@@ -97,8 +96,8 @@ describe('retention', () => {
     ['then', 500, 9000],
   ] as const)(
     'an empty store begins below the lower of two heights: the wrong one comes %s',
-    async ([, height, next]) => {
-      const node = await startRpcNode({ height })
+    async ([, height, next], { startNode }) => {
+      const node = await startNode({ height })
       const { store, appended } = watchedStore()
       const options = { node, store, retention: { blocks: 50, bytes: null } }
       await ingestUntil(options, ({ trouble, indexed }) => {
@@ -106,7 +105,6 @@ describe('retention', () => {
         return indexed !== null && indexed >= 500
       })
       expect(appended.flat()[0]?.number).toBe(451)
-      await node.close()
     },
   )
 })

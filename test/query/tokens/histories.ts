@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { type OraclePage } from './oracle.ts'
 import {
   batch,
+  consecutive,
   handover,
   logOf,
   MOST,
@@ -21,6 +22,11 @@ export type Standard = 'erc20' | 'erc721' | 'erc1155'
 const ALIKE = [0, 4, 8, 12, 16].map((byte) => `0x${'0'.repeat(2 * byte)}01${'0'.repeat(36 - 2 * byte)}07`)
 
 const account = fc.constantFrom(ZERO, ...[1, 2, 7].map(person), ...ALIKE, `0x${'ab'.repeat(20)}`)
+/** Now and then with more than 20 bytes. */
+const party = fc.oneof(
+  { weight: 5, arbitrary: account },
+  { weight: 1, arbitrary: fc.constant(`0x${'f'.repeat(24)}${person(2).slice(2)}`) },
+)
 const amount = fc.oneof(
   { weight: 5, arbitrary: fc.bigInt(0n, 2n ** 90n) },
   { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 2n ** 32n, 2n ** 128n - 1n, MOST) },
@@ -38,7 +44,7 @@ const PLAIN: Readonly<Record<Standard, fc.Arbitrary<WireLog>>> = {
 
 const range = fc
   .tuple(fc.bigInt(0n, 12n), fc.bigInt(0n, 5n), account, account)
-  .map(([first, more, from, to]) => logOf(TOPIC.consecutive, [first, from, to], word(first + more)))
+  .map(([first, more, from, to]) => consecutive(from, to, [first, first + more]))
 
 const bytes = (most: number) =>
   fc
@@ -59,6 +65,22 @@ const odd = fc
   )
   // Ranges are short because the oracle iterates over them.
   .map((given) => (given[0] === TOPIC.consecutive ? transfer(ZERO, ZERO, 0) : logOf(...given)))
+
+/** An event with any number of its three arguments indexed, and up to a word more or less than the others as data. */
+const misshapen = fc
+  .tuple(
+    fc.constantFrom(TOPIC.transfer, TOPIC.deposit, TOPIC.single),
+    fc.tuple(party, party, amount),
+    fc.nat(3),
+    fc.constantFrom(0, 0, -32, -1, 1, 32),
+  )
+  .map(([topic, given, indexed, more]) => {
+    const data = given
+      .slice(indexed)
+      .map((one) => word(one))
+      .join('')
+    return logOf(topic, given.slice(0, indexed), more < 0 ? data.slice(0, 2 * more) : data + '00'.repeat(more))
+  })
 
 /** Addresses of more than 20 bytes, also in logs without a transfer. */
 const dirty = fc
@@ -100,6 +122,7 @@ export const historyOf = (standard: Standard): fc.Arbitrary<readonly OraclePage[
     { weight: 6, arbitrary: PLAIN[standard] },
     { weight: standard === 'erc721' ? 2 : 0, arbitrary: range },
     { weight: 2, arbitrary: odd },
+    { weight: 2, arbitrary: misshapen },
     { weight: 1, arbitrary: foreign },
     { weight: standard === 'erc1155' ? 1 : 0, arbitrary: dirty },
   )

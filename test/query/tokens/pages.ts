@@ -69,6 +69,10 @@ export const batch = (
   return logOf(TOPIC.batch, [person(99), from, to], word(64) + word(96 + 32 * items.length) + list(0) + list(1))
 }
 
+/** Of ERC-2309. */
+export const consecutive = (from: string, to: string, [first, last]: readonly [bigint, bigint]): WireLog =>
+  logOf(TOPIC.consecutive, [first, from, to], word(last))
+
 /** Logs without a position get consecutive ones in one block. */
 export const placed = (logs: readonly WireLog[], block = 1): readonly WireLog[] =>
   logs.map((log, index) => ({ block_number: block, log_index: index, ...log }))

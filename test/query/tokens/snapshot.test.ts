@@ -61,7 +61,7 @@ describe('snapshots', () => {
     ['amounts that are not ids', ERC20, [MINT, MINT], mints],
     ['deposits with a Transfer', WRAPPED, [deposit, MINT], unwrapped],
     ['deposits without one', WRAPPED, [deposit], unwrapped],
-  ])('edge case 15: a snapshot keeps what was found: %s', ([, options, before, after]) => {
+  ])('a snapshot keeps what was found: %s', ([, options, before, after]) => {
     const first = pageOf(placed(before, 5), { from: 0, next: 10 })
     const last = pageOf(placed(after, 15), { from: 10, next: 20 })
     const [saved, restored] = [createLedger(options), createLedger(options)]
