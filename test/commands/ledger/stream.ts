@@ -3,7 +3,7 @@ export const OWN = `02${'aa'.repeat(32)}`
 export const OTHER = `03${'bb'.repeat(32)}`
 export const NOON = Date.UTC(2026, 2, 1, 12)
 
-export const line = (fields: Readonly<Record<string, string>>): string =>
+const line = (fields: Readonly<Record<string, string>>): string =>
   JSON.stringify({ timestamp: 'x', level: 'INFO', fields, target: 'ledger_tail' })
 
 export interface Proposal {
