@@ -30,7 +30,7 @@ const cpuDifferences = (rounds: Rounds): readonly number[] => pairsOf(rounds, CP
  * if both sides were equally likely, this would happen in fewer than 5 % of checks. Of 5 to 7 windows none may be, of 8
  * one, of 11 two, of 14 three.
  */
-export const isClear = (rounds: Rounds): boolean => {
+const isClear = (rounds: Rounds): boolean => {
   const { length } = rounds
   const above = cpuDifferences(rounds).filter((points) => points > MORE_CPU).length
   return Math.min(above, length - above) <= Math.floor((length - LEAST_WINDOWS) / 3)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { growthOf, renderReport, type Sample } from '../../bench/soak/report.ts'
-import { main } from '../../bench/soak/soak.ts'
 
 const limits = { share: 0.1, floor: 2 }
 
@@ -55,8 +54,4 @@ test('resident memory counts after a full collection only', () => {
   )
   expect(text).toContain('| RSS after collection, MiB | 50 | 50 | 50 | 50 | 50 | 50 | 0 | 0 % | flat |')
   expect(failures).toEqual([])
-})
-
-test('a usage error', async () => {
-  expect(await main(['--minutes', '0'])).toBe(2)
 })

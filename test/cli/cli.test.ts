@@ -2,44 +2,28 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
+import { testUsageErrors } from '../support/usage-errors.ts'
 import { run } from '../support/programs.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { asOrdinaryUser } from '../support/ordinary-user.ts'
 
 const directory = await temporaryFolder()
 
-describe('usage errors: exit code 2, nothing on stdout', () => {
-  test.each([
+testUsageErrors(
+  [],
+  [
     [['parse', 'systemd'], "error: invalid format 'systemd': expected one of rpc, systemctl, ledger-tail"],
-    [
-      ['maintenance', 'start', '30x'],
-      "error: invalid duration '30x': expected a duration from 1m to 7d, such as 30m\n",
-    ],
     [['demo', '--port', 'x'], "error: invalid --port 'x': expected a port from 0 to 65535\n"],
     [['version'], "error: unknown command 'version'\n(Did you mean --version?)\n"],
     [['-v'], "error: unknown option '-v'\n(Did you mean --version?)\n"],
-    [['parse'], "missing required argument 'format'"],
     [['run', '--config', '/no/such/file.yaml'], 'there is no such file'],
     [['config', '--set', 'rpc.intervall=1s'], 'did you mean rpc.interval?'],
     [['config', '--set', 'rpc.interval'], 'expected KEY=VALUE, like rpc.interval=1s'],
     [['demo', '--scenario', 'lagginng'], 'lagging'],
-  ])('%j', async (argv, expected) => {
-    const { code, out, err } = await cli(argv)
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain(expected)
-    expect(err).not.toMatch(/\n\s+at /) // no stack trace
-  })
-})
+  ],
+)
 
 describe('config', () => {
-  test('from a file named in the environment; secrets are not shown', async () => {
-    const file = join(directory, 'agent.yaml')
-    await writeFile(file, 'rpc:\n  url: https://user:hunter2@node.example/KEY\n')
-    const { code, out } = await cli(['config'], { env: { CHAIN_AGENT_CONFIG: file } })
-    expect(code).toBe(0)
-    expect(out).toMatch(new RegExp(`url: https://node.example/… +# ${file}:2\n`))
-    expect(out).not.toMatch(/hunter2|KEY/)
-  })
   test('as JSON', async () => {
     const { out } = await cli(['config', '--json', '--listen', '127.0.0.1:1'])
     expect(JSON.parse(out)).toMatchObject({
@@ -90,18 +74,6 @@ describe('config', () => {
     const { code, err } = await asOrdinaryUser(async () => cli(['status'], { installedConfig: file }))
     expect(code).toBe(2)
     expect(err).toMatch(/permission denied\n {2}what to do: run the command with sudo, or add/)
-  })
-  test('several mistakes are reported at once', async () => {
-    const file = join(directory, 'bad.yaml')
-    await writeFile(file, 'prefx: x\nrpc:\n  interval: soon\n')
-    const { code, err } = await cli(['run', '--config', file])
-    expect(code).toBe(2)
-    expect(err.replaceAll(file, 'FILE')).toMatchInlineSnapshot(`
-      "The configuration cannot be used; nothing was started.
-      FILE:3: rpc.interval: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "soon"
-      FILE:1: no such key: prefx; did you mean prefix?
-      "
-    `)
   })
 })
 

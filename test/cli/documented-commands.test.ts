@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { describe, expect, test } from 'vitest'
-import { completeProgram } from '../support/words.ts'
+import { expect, test } from 'vitest'
+import { captureHelp } from '../../src/cli/help/help.ts'
+import { completeProgram, withSubcommands } from '../support/words.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'scenarios', 'alerts', 'deploy'].flatMap(
@@ -42,19 +43,15 @@ const wrong = (words: readonly string[]): string | undefined => {
   return undefined
 }
 
-test('finds a command line with a mistake', () => {
-  expect(wrong(['staus'])).toBe('there is no staus')
-  expect(wrong(['check', '--jsn'])).toBe('check has no --jsn')
-  expect(wrong(['maintenance', 'start', '30m', '--reason', 'upgrade'])).toBeUndefined()
-  expect(shownIn('```sh\nchain-agent status rpc | head\n```\nSay `chain-agent check`.')).toEqual([
-    ['status', 'rpc'],
-    ['check'],
-  ])
-})
-
-describe.each(PAGES)('%s', (page) => {
-  test('contains only existing commands and options', () => {
-    const lines = shownIn(readFileSync(join(ROOT, page), 'utf8'))
-    expect(lines.map(wrong).filter((problem) => problem !== undefined)).toEqual([])
-  })
+test.each([
+  ...PAGES.map((page) => [page, readFileSync(join(ROOT, page), 'utf8')] as const),
+  [
+    'the help',
+    withSubcommands(program)
+      .map(captureHelp)
+      .join('\n')
+      .replaceAll(/^ +chain-agent/gm, 'chain-agent'),
+  ] as const,
+])('%s contains only existing commands and options', (_, text) => {
+  expect(shownIn(text).flatMap((words) => wrong(words) ?? [])).toEqual([])
 })

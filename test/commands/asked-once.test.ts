@@ -25,11 +25,3 @@ test('what the logs said minutes ago is found', async () => {
   const summary = await found({ scenario: 'database-old', second: 220 })
   expect(summary.find((one) => one.startsWith('the log of execution'))).toContain('db_old_format')
 })
-
-test('a tool that hangs takes along nothing that was read before', async () => {
-  // The RPC would be stale after seven seconds; the tools are given up after twenty.
-  const summary = await found({ scenario: 'tool-hangs', second: 35 })
-  expect(summary.filter((one) => one.startsWith('no readings from the collector'))).toEqual([
-    'no readings from the collector storage and status',
-  ])
-})

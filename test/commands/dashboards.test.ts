@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
+import { testUsageErrors } from '../support/usage-errors.ts'
 
 const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'staking', 'storage']
 
@@ -77,12 +78,10 @@ describe('for Kubernetes', () => {
   })
 })
 
-test.each([
+testUsageErrors(
+  ['dashboards'],
   [
-    ['nod'],
-    "error: no dashboard is called 'nod'; there are: agent, consensus, duties, fleet, node, query-service, staking, storage\n(Did you mean node?)\n",
+    [['nod'], /^error: no dashboard is called 'nod'; there are: agent, .*, storage\n\(Did you mean node\?\)\n$/],
+    [['node', '--output', '/tmp'], 'error: --output writes all dashboards; leave out the name\n'],
   ],
-  [['node', '--output', '/tmp'], 'error: --output writes all dashboards; leave out the name\n'],
-])('%j is a usage error', async (argv, err) => {
-  expect(await cli(['dashboards', ...argv])).toEqual({ code: 2, out: '', err })
-})
+)

@@ -110,9 +110,3 @@ test('in statesync: blocks of an instant are no outcome', async () => {
   const { out } = await host.run(['duties'])
   expect(out.split('\n')[0]).toMatch(/^Own rounds unknown: the ledger stream has blocks of less than 1 s, \d+ \w+ ago$/)
 })
-
-test('a host without a node: the journal has no unit of it', async () => {
-  const host = await openHost({ scenario: 'healthy', second: 90, agent: false, hasNode: false })
-  const { code } = await host.run(['duties'])
-  expect(code).toBe(1)
-})

@@ -60,34 +60,15 @@ describe('while the agent runs', () => {
 })
 
 describe('where no agent runs', () => {
-  const LINE =
-    '{"id":1,"at":"2026-03-01T10:00:00.000Z","collector":"services","subject":"bft","from":"active","to":"failed (core-dump)\\u001b[2J"}'
-
-  /** The directory of an agent that has kept these events. */
-  const keep = async ({ directory }: Host, text: string): Promise<string> => {
-    const state = join(directory, 'state')
-    await mkdir(state, { recursive: true })
-    await writeFile(join(state, 'events.jsonl'), text)
-    return state
-  }
-
-  test('reads the file of the agent, and names it as the source', async () => {
-    const host = await start({ agent: false })
-    const state = await keep(host, `${LINE}\n`)
-    const { out, code } = await host.run(['events', '--set', `state.directory=${state}`])
-    expect(out).toBe(
-      `1 change since 2026-03-01T10:00:00.000Z, from ${state}: no agent is running\n` +
-        '2026-03-01T10:00:00.000Z   services     bft: active -> failed (core-dump)\n',
-    )
-    expect(code).toBe(0)
-  })
-
   test('the mark of a severity is visible without colour, and --severity filters', async () => {
     const host = await start({ agent: false })
     const line = (id: number, severity: string, to: string): string =>
       `{"id":${id},"at":"2026-03-01T10:00:00.000Z","severity":"${severity}","collector":"services","subject":"bft","from":"x","to":"${to}"}\n`
     const events = line(1, 'critical', 'failed') + line(2, 'warning', 'activating') + line(3, 'info', 'active')
-    const state = await keep(host, events)
+    // The directory of an agent that has kept these events.
+    const state = join(host.directory, 'state')
+    await mkdir(state, { recursive: true })
+    await writeFile(join(state, 'events.jsonl'), events)
     const marked = async (...options: string[]) => {
       const { out } = await host.run(['events', '--set', `state.directory=${state}`, ...options])
       return out
@@ -100,12 +81,5 @@ describe('where no agent runs', () => {
     expect(await marked()).toEqual([critical, warning, '  services     bft: x -> active'])
     expect(await marked('--severity', 'warning')).toEqual([critical, warning])
     expect(await marked('--severity', 'critical')).toEqual([critical])
-  })
-
-  test('nor has left a file, it is an error that says what to do', async () => {
-    const { run } = await start({ agent: false })
-    const { out, err, code } = await run(['events'])
-    expect(err).toMatch(/there is no such file, and the agent is not running\n {2}what to do: start the agent/)
-    expect({ out, code }).toEqual({ out: '', code: 1 })
   })
 })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { type Host, startHost } from '../support/host.ts'
+import { expect, test } from 'vitest'
+import { openHost } from '../support/host.ts'
 
-type World = Parameters<typeof startHost>[0]
+type World = Parameters<typeof openHost>[0]
 type Row = readonly [name: string, summary: string, exitCode: 0 | 1 | 2, world: World]
 
 /** The exact first line of `check` and `status`, the exit code of `check`, the scenario and the second of the run. */
@@ -47,20 +47,13 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-describe.for(ROWS)('%s', ([, summary, exitCode, world]) => {
-  let host: Host
-  beforeAll(async () => {
-    host = await startHost(world)
-    return host.close
-  })
+test.for(ROWS)('%s: the health verdict is first', async ([, summary, exitCode, world]) => {
+  const host = await openHost(world)
   // Status first: it takes no time, while check runs two rounds. It reports the health verdict of the agent.
-  test.each(world.agent === false ? ['check'] : ['status', 'check'])(
-    '%s reports the health verdict first',
-    async (command) => {
-      const { code, out } = await host.run([command])
-      expect({ first: out.split('\n')[0], code }).toEqual({ first: summary, code: command === 'check' ? exitCode : 0 })
-    },
-  )
+  for (const command of world.agent === false ? ['check'] : ['status', 'check']) {
+    const { code, out } = await host.run([command])
+    expect({ first: out.split('\n')[0], code }).toEqual({ first: summary, code: command === 'check' ? exitCode : 0 })
+  }
 })
 
 test('docs/explanation/health.md lists all of them', () => {

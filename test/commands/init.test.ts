@@ -1,19 +1,16 @@
 import { readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { temporaryFolder } from '../support/directory.ts'
-import { type Host, startHost } from '../support/host.ts'
+import { openHost, sharedHost } from '../support/host.ts'
+import { testUsageErrors } from '../support/usage-errors.ts'
 
 const directory = await temporaryFolder()
 const KEY = '03dead85877f1c2adbc548acae96e7c98480355bc1704df841262100f3a8cfbcdd'
 
-describe('init', () => {
-  let host: Host
-  beforeAll(async () => {
-    host = await startHost({ scenario: 'healthy', second: 20, agent: false })
-    return host.close
-  })
+describe('init', async () => {
+  const host = await sharedHost({ scenario: 'healthy', second: 20, agent: false })
 
   test('writes prefix, public key and references; the file is for the group', async () => {
     const file = join(directory, 'config.yaml')
@@ -192,14 +189,6 @@ describe('init', () => {
         alertmanagers: { urls: ['http://pager:9093'] },
       })
     })
-
-    test('that is invalid is an error with its line, and stays', async () => {
-      const file = await put('invalid.yaml', '# mine\nprefx: chain\n')
-      const { code, err } = await host.run(['init', '-y', '-o', file])
-      expect(code).toBe(2)
-      expect(err).toContain(`${file}:2: no such key: prefx; did you mean prefix?`)
-      expect(await readFile(file, 'utf8')).toBe('# mine\nprefx: chain\n')
-    })
   })
 
   test('asks on a terminal for what is not known', async () => {
@@ -228,24 +217,22 @@ describe('init', () => {
     expect(parse(await readFile(file, 'utf8'))).toMatchObject({ prefix: 'chain' })
     expect([await readlink(link), (await stat(file)).mode & 0o777]).toEqual(['target.yaml', 0o600])
   })
+})
 
-  test.each([
+testUsageErrors(
+  ['init', '-o', '-'],
+  [
     [['-r', 'rpc.example'], '--reference rpc.example: expected a URL, like https://rpc.provider.example'],
     [['--alertmanager', 'pager'], '--alertmanager pager: expected a URL, like http://127.0.0.1:9093'],
     [['--public-key', '02'], 'node.publicKey: expected a secp public key: 66 hex digits, got "02"'],
     [['--check'], '--check compares with a file, and --output - names none.'],
-  ])('%j is a usage error before anything is read', async (args, error) => {
-    const { code, err } = await host.run(['init', '-o', '-', ...args])
-    expect(code).toBe(2)
-    expect(err).toContain(error)
-  })
-})
+  ],
+)
 
 test('init on a host without a node writes nothing', async () => {
-  const host = await startHost({ scenario: 'healthy', second: 0, agent: false, hasNode: false })
+  const host = await openHost({ scenario: 'healthy', second: 0, agent: false, hasNode: false })
   const file = join(directory, 'none.yaml')
   const { code, err } = await host.run(['init', '-o', file])
-  await host.close()
   expect(code).toBe(1)
   expect(err).toContain('Could not find the node: systemd has no unit of a node with the name prefix chain')
   await expect(stat(file)).rejects.toThrow('ENOENT')

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { renderIpRules } from '../../src/commands/config/action.ts'
 import { readConfig } from '../../src/config/load.ts'
-import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/directory.ts'
+import { testUsageErrors } from '../support/usage-errors.ts'
 
 const folder = await temporaryFolder()
 
@@ -72,13 +72,12 @@ test('a heartbeat file without a URL is an error without its content', async () 
   await expect(failure).rejects.not.toThrow('secret')
 })
 
-test.each([
-  [['--ip-rules', '--listen', ':9843'], 'name with --client who may connect'],
-  [['--ip-rules', '--client', '10.0.0.5/33'], '--client 10.0.0.5/33: expected an address or a network'],
-  [['--ip-rules', '--client', 'prometheus'], '--client prometheus: expected an address or a network'],
-  [['--client', '10.0.0.5'], '--client is for --ip-rules'],
-])('config %j is a usage error', async (argv, message) => {
-  const { code, out, err } = await cli(['config', ...argv])
-  expect([code, out]).toEqual([2, ''])
-  expect(err).toContain(message)
-})
+testUsageErrors(
+  ['config'],
+  [
+    [['--ip-rules', '--listen', ':9843'], 'name with --client who may connect'],
+    [['--ip-rules', '--client', '10.0.0.5/33'], '--client 10.0.0.5/33: expected an address or a network'],
+    [['--ip-rules', '--client', 'prometheus'], '--client prometheus: expected an address or a network'],
+    [['--client', '10.0.0.5'], '--client is for --ip-rules'],
+  ],
+)

@@ -1,26 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../support/cli.ts'
-import { type Host, startHost } from '../support/host.ts'
-import { line, NOON, OTHER, OWN, proposed, timeout } from './ledger/stream.ts'
+import { sharedHost } from '../support/host.ts'
+import { testUsageErrors } from '../support/usage-errors.ts'
+import { finalized, NOON, OWN, proposed, timeout } from './ledger/stream.ts'
 
 const STREAM = [
   'a warning of the program',
   proposed(101, { seq: 51 }),
   timeout(102, OWN),
   proposed(105, { seq: 52, author: OWN, parent: 101 }),
-  line({
-    message: 'finalized_block',
-    round: '101',
-    parent_round: '100',
-    epoch: '7',
-    seq_num: '51',
-    author: OTHER,
-    block_ts_ms: `${NOON + 101_000}`,
-    now_ts_ms: `${NOON + 105_085}`,
-  }),
+  finalized(101, { seq: 51, delay: 4085 }),
   '{"level":"INFO","target":"ledger_tail","fields":{"message":"news"}}',
   proposed(107, { seq: 60 }),
 ].join('\n')
@@ -111,26 +103,21 @@ describe('a file', () => {
   })
 
   test('has short lines in 60 columns', async () => {
-    const { out } = await read([], { COLUMNS: '60', LANG: 'C', NO_COLOR: '1' })
+    const { out } = await read([], { COLUMNS: '60', LANG: 'C' })
     expect(out).toContain('* 12:01:45.085          105          52    12 own      85ms\n')
   })
 
-  test('missing, empty, or with a usage error', async () => {
+  test('that is missing', async () => {
     const missing = await cli(['ledger', '--file', '/nowhere/at/all'])
     expect(missing).toMatchObject({ code: 1, out: '' })
     expect(missing.err).toContain('Could not read the recording /nowhere/at/all')
-    expect((await read([], {}, '')).code).toBe(1)
-    expect((await read(['-n', '0'])).code).toBe(2)
-    expect((await read(['-f'])).code).toBe(2)
   })
 })
 
-describe('a node', () => {
-  let host: Host
-  beforeAll(async () => {
-    host = await startHost({ scenario: 'healthy', second: 60, agent: false })
-    return host.close
-  })
+testUsageErrors(['ledger'], [[['--file', '-', '-f'], '--follow excludes --until and --file']])
+
+describe('a node', async () => {
+  const host = await sharedHost({ scenario: 'healthy', second: 60, agent: false })
 
   test('has its last blocks shown: as many as are asked for, in a row', async () => {
     const { code, out } = await host.run(['ledger', '-n', '12', '--json'])

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { temporaryFolder } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { must, start } from '../support/programs.ts'
 import { type QueryServer, startQueryServer } from '../support/query-server.ts'
@@ -13,10 +13,9 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const PAGES = [0, 1, 2, 3, 4]
 const BLOCKS_A_PAGE = 2
 
+const directory = await temporaryFolder()
 let server: QueryServer
-let directory = ''
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-resume-'))
   const blocks = PAGES.length * BLOCKS_A_PAGE
   server = await startQueryServer({
     logs: history(blocks),
@@ -24,10 +23,7 @@ beforeAll(async () => {
     pageBlocks: BLOCKS_A_PAGE,
   })
 })
-afterAll(async () => {
-  await server.close()
-  await rm(directory, { recursive: true })
-})
+afterAll(async () => server.close())
 
 /** The next block in the checkpoint of an output; 0 without a checkpoint. */
 const nextIn = async (file: string): Promise<number> => {

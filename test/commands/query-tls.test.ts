@@ -40,55 +40,39 @@ const heightOf = async (scheme: string, tls: ServerOptions | null, env: Readonly
   onTestFinished(close)
   const argv = [MAIN, 'query', '--height', '--url', url.replace(/^http/, scheme), '--retries', '0']
   const { PATH = '' } = process.env
-  const {
-    code,
-    stdout: out,
-    stderr: err,
-  } = await run(process.execPath, argv, { extendEnv: false, env: { PATH, CHAIN_AGENT_API_KEY: KEY, ...env } })
+  const options = { extendEnv: false, env: { PATH, CHAIN_AGENT_API_KEY: KEY, ...env } }
+  const { code, stdout: out, stderr: err } = await run(process.execPath, argv, options)
   expect(out + err).not.toContain(KEY)
   return { code, out, err, keys }
 }
 
 const pem = async ({ cert, key }: Certificate) => ({ cert: await readFile(cert), key: await readFile(key) })
+const trusting = async (certificate: Certificate, more: ServerOptions = {}) =>
+  heightOf('https', { ...(await pem(certificate)), ...more }, { NODE_EXTRA_CA_CERTS: certificate.cert })
 
 it('the height of a service whose authority is trusted is read', async () => {
-  const read = await heightOf('https', await pem(valid), { NODE_EXTRA_CA_CERTS: valid.cert })
-  expect(read).toMatchObject({ code: 0, out: '5', keys: [`Bearer ${KEY}`] })
+  expect(await trusting(valid)).toMatchObject({ code: 0, out: '5', keys: [`Bearer ${KEY}`] })
 })
 
-const SELF_SIGNED = 'its certificate is self-signed, or of an authority that this host does not trust'
+const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
 
 it.each([
-  ['a self-signed certificate', async () => heightOf('https', await pem(valid)), SELF_SIGNED],
   [
-    'the same with NODE_TLS_REJECT_UNAUTHORIZED=0',
+    'a self-signed certificate, also with NODE_TLS_REJECT_UNAUTHORIZED=0,',
     async () => heightOf('https', await pem(valid), { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
-    SELF_SIGNED,
+    'its certificate is self-signed, or of an authority that this host does not trust',
   ],
   [
     'an expired certificate',
-    async () => {
-      const expired = await invalidCertificate('expired', '-1', 'IP:127.0.0.1')
-      return heightOf('https', await pem(expired), { NODE_EXTRA_CA_CERTS: expired.cert })
-    },
+    async () => trusting(await invalidCertificate('expired', '-1', 'IP:127.0.0.1')),
     'its certificate has expired',
   ],
   [
     'a certificate of another host',
-    async () => {
-      const other = await invalidCertificate('other', '2', 'DNS:other.example')
-      return heightOf('https', await pem(other), { NODE_EXTRA_CA_CERTS: other.cert })
-    },
+    async () => trusting(await invalidCertificate('other', '2', 'DNS:other.example')),
     'its certificate is for another host name',
   ],
-  [
-    'TLS 1.0 and 1.1 only',
-    async () => {
-      const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
-      return heightOf('https', { ...(await pem(valid)), ...old }, { NODE_EXTRA_CA_CERTS: valid.cert })
-    },
-    'it offers only a version of TLS before 1.2',
-  ],
+  ['TLS 1.0 and 1.1 only', async () => trusting(valid, OLD), 'it offers only a version of TLS before 1.2'],
   ['a port without TLS', async () => heightOf('https', null), 'this port does not use TLS'],
 ])('%s is an error, and the key is not sent', async (_, ask, reason) => {
   const { code, out, err, keys } = await ask()
@@ -102,27 +86,4 @@ it('http to a port with TLS is an error', async () => {
   const { code, err, keys } = await heightOf('http', await pem(valid))
   expect({ code, keys }).toEqual({ code: 1, keys: [] })
   expect(err).toContain('no connection (connection reset)')
-})
-
-it('a redirect from https to http is not followed', async () => {
-  const keys: unknown[] = []
-  const plain = await listening(
-    createPlain(({ headers }, response) => {
-      keys.push(headers.authorization)
-      response.end('{"height":5}')
-    }),
-  )
-  onTestFinished(plain.close)
-  const secure = await listening(
-    createTls(await pem(valid), (_, response) => response.writeHead(302, { location: `${plain.url}/height` }).end()),
-  )
-  onTestFinished(secure.close)
-  const { PATH = '' } = process.env
-  const argv = [MAIN, 'query', '--height', '--url', secure.url.replace(/^http:/, 'https:')]
-  const { code, stderr } = await run(process.execPath, argv, {
-    extendEnv: false,
-    env: { PATH, CHAIN_AGENT_API_KEY: KEY, NODE_EXTRA_CA_CERTS: valid.cert },
-  })
-  expect({ code, keys }).toEqual({ code: 1, keys: [] })
-  expect(stderr).toContain(`it redirects to ${plain.url}/…`)
 })

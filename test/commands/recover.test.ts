@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'vitest'
-import { cli } from '../support/cli.ts'
+import { expect, test } from 'vitest'
 import { openHost } from '../support/host.ts'
 
 type World = Partial<Parameters<typeof openHost>[0]>
@@ -59,40 +58,13 @@ test.for(ROWS)('%s, second %i: %s', async ([scenario, second, summary, exitCode,
   })
 })
 
-describe('the output', () => {
-  test('has evidence, steps and what not to do; a command is complete on its own line', async () => {
-    const host = await openHost({ scenario: 'node-down', second: 40, agent: false, env: { COLUMNS: '40' } })
-    const { out } = await host.run(['recover'])
-    const lines = out.split('\n')
-    const command = 'sudo systemctl start chain-bft chain-execution chain-rpc'
-    expect(lines.map((line) => line.trim())).toContain(command)
-    const words = lines.filter((line) => /^ *(?:-|\d\.) /.test(line))
-    expect(words.length).toBeGreaterThan(8)
-    expect(Math.max(...words.map((line) => line.length))).toBeLessThanOrEqual(40)
-    expect(out).toMatch(/^Why$/m)
-    expect(out).toMatch(/^What to do\n {2}1\. /m)
-    expect(out).toMatch(/^What not to do$/m)
-    expect(out.replaceAll(/\s+/g, ' ')).toMatch(
-      /The node is \d+ blocks behind, by the height that the references agree on\./,
-    )
-    expect(out).toMatch(/^More: chain-agent runbook ChainServiceDown$/m)
-    expect(out).not.toMatch(/[^\n -~]/)
-  })
-
-  test('is available as JSON', async () => {
-    const host = await openHost({ scenario: 'node-down', second: 40, agent: false })
-    const { out, code } = await host.run(['recover', '--json'])
-    expect(code).toBe(1)
-    expect(JSON.parse(out)).toMatchObject({
-      origin: 'node',
-      path: 'start',
-      summary: 'start the services together, now: peers still serve the blocks that the node missed',
-      runbook: 'ChainServiceDown',
-      exitCode: 1,
-    })
-  })
-
-  test('a surplus argument is a usage error', async () => {
-    expect((await cli(['recover', 'now'])).code).toBe(2)
-  })
+test('a command is complete on its own line, however narrow the terminal is', async () => {
+  const host = await openHost({ scenario: 'node-down', second: 40, agent: false, env: { COLUMNS: '40' } })
+  const lines = (await host.run(['recover'])).out.split('\n')
+  expect(lines.map((line) => line.trim())).toContain('sudo systemctl start chain-bft chain-execution chain-rpc')
+  const words = lines.filter((line) => /^ *(?:-|\d\.) /.test(line))
+  expect(words.length).toBeGreaterThan(8)
+  expect(Math.max(...words.map((line) => line.length))).toBeLessThanOrEqual(40)
+  const document: unknown = JSON.parse((await host.run(['recover', '--json'])).out)
+  expect(document).toMatchObject({ origin: 'node', path: 'start', runbook: 'ChainServiceDown', exitCode: 1 })
 })

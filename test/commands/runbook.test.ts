@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Exec } from '../../src/sources/exec.ts'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
+import { execPrinting } from '../support/exec-printing.ts'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shipped } from '../support/shipped.ts'
@@ -10,17 +10,10 @@ const NAME = 'ChainPartialRestart'
 
 /** A host whose systemd lists these units, or has no systemd. */
 const host = (units: string | null) => {
-  const exec: Exec = {
-    run: async () => {
-      if (units === null)
-        throw new shipped.SourceError({ doing: 'run systemctl', happened: 'there is no such program' })
-      return Promise.resolve({ exitCode: 0, stdout: units, stderr: '' })
-    },
-    stream: () => {
-      throw new Error('no stream is read')
-    },
-    killAll: () => undefined,
-  }
+  const exec = execPrinting(() => {
+    if (units === null) throw new shipped.SourceError({ doing: 'run systemctl', happened: 'there is no such program' })
+    return units
+  })
   return { overrides: { exec }, env: { PATH: '/nonexistent' } }
 }
 

@@ -1,13 +1,14 @@
 import { chmod, cp, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { temporaryFolder } from '../support/directory.ts'
 import { freePort } from '../support/free-port.ts'
-import { type Host, openHost, startHost } from '../support/host.ts'
+import { type Host, openHost, sharedHost } from '../support/host.ts'
 import { listening } from '../support/http.ts'
 import { blocksOf } from '../support/shell-blocks.ts'
+import { testUsageErrors } from '../support/usage-errors.ts'
 
 const reportSchema = z.object({
   isReady: z.boolean().nullable(),
@@ -33,6 +34,8 @@ const openStandby = async (scenario = HEALTHY, options: { readonly identity?: nu
 const reportOf = async (standby: Host, argv: readonly string[]) => {
   const { code, out, err } = await standby.run(['standby', 'check', '--json', ...argv])
   expect(err).toBe('')
+  // No secret of a backup.
+  expect(out).not.toMatch(/\b[0-9a-f]{64}\b/)
   const { checks, isReady, exitCode } = reportSchema.parse(JSON.parse(out))
   expect(exitCode).toBe(code)
   const withState = (wanted: string) =>
@@ -40,14 +43,9 @@ const reportOf = async (standby: Host, argv: readonly string[]) => {
   return { code, isReady, no: withState('no'), unknown: withState('unknown'), ok: withState('ok') }
 }
 
-describe('the second host of a validator', () => {
-  let primary: Host
-  let url = ''
-  beforeAll(async () => {
-    primary = await startHost({ scenario: 'healthy', second: 90 })
-    url = `http://127.0.0.1:${primary.port}`
-    return primary.close
-  })
+describe('the second host of a validator', async () => {
+  const primary = await sharedHost({ scenario: 'healthy', second: 90 })
+  const url = `http://127.0.0.1:${primary.port}`
 
   const check = async (standby: Host) => reportOf(standby, ['--primary', url, '--from', await copyBackups(primary)])
 
@@ -157,36 +155,16 @@ describe('the second host of a validator', () => {
     expect(code).toBe(1)
     expect(no['monitoring']).toBe('no agent runs on this host')
   })
-
-  test('is printed as a table with reasons, without a secret', async () => {
-    const standby = await openStandby('0s package was 0.16.0')
-    const from = await copyBackups(primary)
-    const { code, out } = await standby.run(['standby', 'check', '--primary', url, '--from', from], {
-      env: { COLUMNS: '80' },
-    })
-    expect(code).toBe(1)
-    expect(out).toMatch(/^STANDBY: not ready; version: /)
-    expect(out).toMatch(/^ {2}version {5}x 0\.16\.0 here, 0\.16\.1 on the primary$/m)
-    expect(out).toMatch(/^ {2}services {4}\+ consensus and execution run$/m)
-    const secrets = (await readFile(join(from, 'secp-backup'), 'utf8')).match(/\b[0-9a-f]{64}\b/g) ?? []
-    expect(secrets.length).toBeGreaterThan(0)
-    for (const secret of secrets) expect(out).not.toContain(secret)
-  })
-
-  test.each([
-    [['--primary', 'http://'], '--primary: expected an http or https address'],
-    [
-      ['--primary', 'http://user:word@127.0.0.1:1'],
-      '--primary: expected an http or https address; one with a password in a file, by the path of the file',
-    ],
-    [['--profile', 'watcher'], 'This host is a watcher'],
-  ])('usage error: %j', async (argv, message) => {
-    const standby = await openHost({ scenario: HEALTHY, second: 1, agent: false })
-    const { code, err } = await standby.run(['standby', 'check', ...argv])
-    expect(code).toBe(2)
-    expect(err).toContain(message)
-  })
 })
+
+testUsageErrors(
+  ['standby', 'check'],
+  [
+    [['--primary', 'http://'], '--primary: expected an http or https address'],
+    [['--primary', 'http://user:word@127.0.0.1:1'], 'one with a password in a file, by the path of the file'],
+    [['--profile', 'watcher'], 'This host is a watcher'],
+  ],
+)
 
 /** The commands of the page, each with the number of the block. */
 const pageCommands = (): readonly string[] =>

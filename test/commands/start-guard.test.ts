@@ -8,6 +8,7 @@ import type { Exec } from '../../src/sources/exec.ts'
 import { cli } from '../support/cli.ts'
 import { createInFlight, manualClock, onManualClock } from '../support/manual-clock.ts'
 import { shipped } from '../support/shipped.ts'
+import { validatorWords, word } from '../support/staking-words.ts'
 
 const { SourceError } = shipped
 
@@ -22,9 +23,6 @@ const VALIDATOR = 7
 /** The newest block that was proposed at least this long ago. */
 const blockBefore = (seconds: number): number => HEAD - Math.ceil((seconds * 1000) / BLOCK_MS)
 
-const word = (value: number | string): string =>
-  (typeof value === 'number' ? value.toString(16) : value).padStart(64, '0')
-const padded = (bytes: string): string => bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0')
 const hex = (value: number): string => `0x${value.toString(16)}`
 const hashOf = (block: number): string => `0x${word(block)}`
 
@@ -65,17 +63,20 @@ interface FakeHost {
   readonly isInUnit?: boolean
 }
 
-const validator = (): string =>
-  [
-    word('11'),
-    ...Array.from({ length: 9 }, () => word(0)),
-    word(12 * 32),
-    word(15 * 32),
-    word(33),
-    padded(KEY),
-    word(48),
-    padded('ee'.repeat(48)),
-  ].join('')
+const validator = validatorWords({
+  auth: '0x11',
+  flags: 0n,
+  stake: 0n,
+  accumulator: 0n,
+  commission: 0n,
+  unclaimed: 0n,
+  consensusStake: 0n,
+  consensusCommission: 0n,
+  snapshotStake: 0n,
+  snapshotCommission: 0n,
+  secp: KEY,
+  bls: 'ee'.repeat(48),
+})
 
 const call = (
   { own = [], behind = 0, isRegistered = true }: FakeReference,
@@ -92,7 +93,7 @@ const call = (
     }
   }
   if (method === 'eth_getStorageAt') return `0x${(isRegistered ? word(VALIDATOR) : word(0)).slice(-16).padEnd(64, '0')}`
-  if (method === 'eth_call') return `0x${validator()}`
+  if (method === 'eth_call') return `0x${validator}`
   if (method !== 'eth_getLogs' || typeof first !== 'object' || first === null)
     throw new Error(`${method} ${String(second)}`)
   const { fromBlock, toBlock, topics }: { fromBlock?: unknown; toBlock?: unknown; topics?: unknown } = first

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type Host, startHost } from '../support/host.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedHost } from '../support/host.ts'
 import { completeProgram } from '../support/words.ts'
 
 interface Report {
@@ -51,11 +51,7 @@ const others = (await completeProgram()).commands
   .map((command): Report => ({ argv: [command.name()] }))
 
 const env: Record<string, string> = {}
-let host: Host
-beforeAll(async () => {
-  host = await startHost({ scenario: 'service-crash', second: 40, env })
-  return host.close
-})
+const host = await sharedHost({ scenario: 'service-crash', second: 40, env })
 
 const runWith = async (argv: readonly string[], given: Readonly<Record<string, string>>) => {
   for (const name of Object.keys(env)) delete env[name]

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { age, createIdentity, encryptWithPassphrase, probeAge } from '../support/age.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { type Bench, createBench, KEY_TYPES, secretOf } from './bench.ts'
-import { runKeys } from './in-process.ts'
+import { type Bench, createBench, KEY_TYPES, runKeys, secretOf } from './bench.ts'
 
 const describe = await requireRealPart('age', probeAge)
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { openKeystore, sealKeystore } from '../../simulator/keystore/keystore-file.ts'
+import { cli } from '../support/cli.ts'
 import { placeKeystoreTool } from '../support/keystore-tool.ts'
 import { run } from '../support/programs.ts'
 
@@ -108,6 +109,12 @@ export const createBench = async (options: Options = {}) => {
     opens: async (type: KeyType): Promise<string | undefined> =>
       secretIn(await readFile(keystore(type), 'utf8').catch(() => '')),
   }
+}
+
+/** Runs a `keys` command in this process, which is faster than a process of its own. One at a time. */
+export const runKeys = async ({ config, env }: Bench, argv: readonly string[]) => {
+  const places = Object.entries(config.node).map(([key, value]) => `--set=node.${key}=${value}`)
+  return cli(['keys', ...argv, '--prefix=chain', ...places], { env })
 }
 
 /** The secret in a keystore; undefined if the password does not open it. */

@@ -2,8 +2,7 @@ import { chmod, copyFile, link, mkdir, readdir, readFile, rename, symlink, write
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sealKeystore } from '../../simulator/keystore/keystore-file.ts'
-import { type Bench, createBench, PASSWORD, secretOf } from './bench.ts'
-import { runKeys } from './in-process.ts'
+import { type Bench, createBench, PASSWORD, runKeys, secretOf } from './bench.ts'
 
 const RESTORE = ['restore', '--type', 'secp', '--yes', '--while-running']
 

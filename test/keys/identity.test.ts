@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { keyPairOf } from '../../simulator/keystore/keystore-file.ts'
-import { type Bench, createBench, KEY_TYPES, type KeyType, RECIPIENT, secretOf } from './bench.ts'
-import { runKeys } from './in-process.ts'
+import { type Bench, createBench, KEY_TYPES, type KeyType, RECIPIENT, runKeys, secretOf } from './bench.ts'
 
 let bench: Bench
 beforeEach(async () => {

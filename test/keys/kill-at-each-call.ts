@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { requireStrace } from '../support/strace.ts'
-import { temporaryFilesIn } from './bench.ts'
-import { runKeys } from './in-process.ts'
+import { runKeys, temporaryFilesIn } from './bench.ts'
 import { createScenario, endState, expectIntact, type Scenario, SCENARIOS } from './scenarios.ts'
 import { runTraced, injectAt, type Target } from './fault-injection.ts'
 

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { type Bench, createBench, KEY_TYPES, MAIN, RECIPIENT, secretOf, temporaryFilesIn } from './bench.ts'
-import { runKeys } from './in-process.ts'
+import { type Bench, createBench, KEY_TYPES, MAIN, RECIPIENT, runKeys, secretOf, temporaryFilesIn } from './bench.ts'
 
 const UNPRIVILEGED = ['--reuid=65534', '--regid=65534', '--clear-groups']
 

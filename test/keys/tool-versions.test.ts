@@ -1,8 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { KEYSTORE_VERSIONS } from '../support/keystore-tool.ts'
-import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf, temporaryFilesIn } from './bench.ts'
-import { runKeys } from './in-process.ts'
+import { type Bench, createBench, KEY_TYPES, type KeyType, runKeys, secretOf, temporaryFilesIn } from './bench.ts'
 
 const COMMANDS = { backup: ['backup'], restore: ['restore', '--yes', '--while-running'], verify: ['verify'] } as const
 type Command = keyof typeof COMMANDS

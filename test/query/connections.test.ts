@@ -67,6 +67,7 @@ describe('GET /height', () => {
     [-1, 'protocol'],
     [1.5, 'protocol'],
     [2 ** 53, 'protocol'],
+    [2 ** 53 - 1, 'protocol'],
     ['high', 'protocol'],
   ])('%j is %s', async ([height, expected], { serve }) => {
     const server = await serve({ toldHeight: () => height })

@@ -1,4 +1,4 @@
-import type { Exec } from '../../src/sources/exec.ts'
+import { execPrinting } from './exec-printing.ts'
 import type { SteppedEntry } from './stepped-journal.ts'
 
 const valueOf = (args: readonly string[], name: string): string | undefined =>
@@ -50,12 +50,5 @@ export const fakeJournalctl = (files: readonly (readonly SteppedEntry[])[]) => {
       .map(({ line }) => `${line}\n`)
       .join('')
   }
-  const exec: Exec = {
-    run: ({ args }) => Promise.resolve({ exitCode: 0, stdout: print(args), stderr: '' }),
-    async *stream({ args }) {
-      yield await Promise.resolve(Buffer.from(print(args)))
-    },
-    killAll: () => undefined,
-  }
-  return { exec, calls }
+  return { exec: execPrinting(({ args }) => print(args)), calls }
 }

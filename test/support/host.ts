@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import type { Clock } from '../../src/core/clock.ts'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import type { Endpoint } from '../../simulator/endpoints.ts'
 import type { Pace } from '../../simulator/pace.ts'
 import type { Exec, Program } from '../../src/sources/exec.ts'
@@ -223,6 +223,13 @@ export type Host = Awaited<ReturnType<typeof startHost>>
 export const openHost = async (options: Options): Promise<Host> => {
   const host = await startHost(options)
   onTestFinished(async () => host.close())
+  return host
+}
+
+/** The same for the tests of a file or of a `describe`, after which it is closed. */
+export const sharedHost = async (options: Options): Promise<Host> => {
+  const host = await startHost(options)
+  afterAll(host.close)
   return host
 }
 

@@ -4,8 +4,9 @@ import { describe, expect } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../../support/cli.ts'
 import { it } from '../../support/directory.ts'
-import type { QueryServer, Seen } from '../../support/query-server.ts'
+import type { Fault, QueryServer } from '../../support/query-server.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
+import { testUsageErrors } from '../../support/usage-errors.ts'
 import { argv, hurried, serve, UNVERIFIED, unwrapped, words } from './fixtures.ts'
 
 describe('balances', () => {
@@ -61,9 +62,6 @@ describe('balances', () => {
     const server = await serve({ logs })
     const { out } = await cli(words(server, 'erc721', '--format', 'csv'))
     expect(out).toBe(`address,id,balance\n${BOB},7,1\n${BOB},${2n ** 256n - 1n},1\n`)
-    const wrong = await cli(argv(server))
-    expect({ code: wrong.code, out: wrong.out }).toEqual({ code: 2, out: '' })
-    expect(wrong.err).toContain('use the standard erc721')
   })
   it('marks a balance that was below 0 in between, in JSON and, for CSV, on standard error', async () => {
     const logs = [
@@ -107,7 +105,7 @@ describe('balances', () => {
     })
     expect(err).toContain('Partial: the history before --from-block is not included')
   })
-  it.for<[string[], string]>([
+  testUsageErrors(argv({ url: 'http://127.0.0.1:1' }), [
     [['--from-block', '9', '--to-block', '8'], 'the last block is before the first'],
     [['--resume'], '--resume requires --checkpoint or --output'],
     [['--verify', '5', '--rpc', 'localhost:1'], '--rpc: expected an http or https address'],
@@ -118,24 +116,23 @@ describe('balances', () => {
     [['--format', 'tabl'], 'Did you mean table?'],
     [['--decimals', '1.5'], 'a number from 0 to 255'],
     [['--verify', '1001'], 'a number from 0 to 1000'],
-  ])('%j is a usage error', async ([options, expected]) => {
-    const server = await serve()
-    const asked = await cli(argv(server, ...options))
-    expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
-    expect(asked.err).toContain(expected)
-    expect(server.seen).toEqual([])
-  })
+  ])
 })
 
 describe('a service that becomes unreachable', () => {
-  const gone = (block: number) => (seen: Seen) =>
-    seen.path === '/query' && seen.from >= block ? ({ kind: 'close' } as const) : undefined
   /** Blocks more than 200 below the height are delivered page by page. */
-  const serveUntil = async (block: number): Promise<QueryServer> =>
-    serve({ height: 209, pageBlocks: 2, faults: gone(block) })
+  const serveUntil = async (block: number, fault: Fault = { kind: 'close' }): Promise<QueryServer> =>
+    serve({
+      height: 209,
+      pageBlocks: 2,
+      faults: ({ path, from }) => (path === '/query' && from >= block ? fault : undefined),
+    })
 
-  it('the incomplete result is marked, and the command exits with 4', async () => {
-    const server = await serveUntil(4)
+  it.each<[string, Fault, string]>([
+    ['it ends', { kind: 'close' }, ''],
+    ['a quota is used up', { kind: 'reply', status: 402, body: '{"error":"used up"}' }, '402 (used up).'],
+  ])('%s: the incomplete result is marked, and the command exits with 4', async (_, fault, reason) => {
+    const server = await serveUntil(4, fault)
     const { code, out, err } = await hurried(argv(server, '--format', 'json', '-q'))
     expect(code).toBe(4)
     const { complete, through, unguarded } = z
@@ -148,20 +145,8 @@ describe('a service that becomes unreachable', () => {
       unguarded: null,
     })
     expect(err).toContain('NOT COMPLETE: the balances end with block 3 of 209.')
+    expect(unwrapped(err)).toContain(reason)
     expect(err).not.toContain('--resume')
-  })
-  it('a quota that is used up after the first page: the same, with the reason of the service', async () => {
-    const server = await serve({
-      height: 209,
-      pageBlocks: 2,
-      faults: ({ path, from }) =>
-        path === '/query' && from >= 4
-          ? { kind: 'reply', status: 402, body: '{"error":"credits used up"}' }
-          : undefined,
-    })
-    const { code, err } = await cli(argv(server, '--format', 'json', '-q'))
-    expect(code).toBe(4)
-    expect(unwrapped(err)).toMatch(/NOT COMPLETE: the balances end with block 3 of 209\. .*402 \(credits used up\)\./)
   })
   it('no CSV is written, which cannot be marked', async ({ directory }) => {
     const file = join(directory, 'holders.csv')

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { cli } from '../../support/cli.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { jumpingClock } from '../../support/jumping-clock.ts'
 import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { history, TOKEN } from '../../support/token-logs.ts'
 import { createServer } from 'node:http'
@@ -33,16 +33,7 @@ export const words = ({ url }: { readonly url: string }, standard: string, ...mo
 export const argv = (server: { readonly url: string }, ...more: readonly string[]) => words(server, 'erc20', ...more)
 
 /** Runs the command with a clock whose waits end at once. */
-export const hurried = async (given: readonly string[]) => {
-  const clock = manualClock()
-  const run = cli(given, { clock })
-  let isOver = false
-  void run.finally(() => {
-    isOver = true
-  })
-  while (!isOver) await clock.advance(50)
-  return run
-}
+export const hurried = async (given: readonly string[]) => cli(given, { clock: jumpingClock() })
 
 export const UNVERIFIED =
   'Unverified: a log that the service left out would not be noticed. To compare balances with the contract, use --rpc URL.'

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createSampleIndex } from '../../../src/core/metric.ts'
 import { readConfig } from '../../../src/config/load.ts'
-import type { Program } from '../../../src/sources/exec.ts'
 import { gatherBundle } from '../../../src/commands/bundle/action.ts'
 import { cli } from '../../support/cli.ts'
 import { it } from '../../support/directory.ts'
+import { execPrinting } from '../../support/exec-printing.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { NoResponseError } from '../../../src/sources/http.ts'
 
@@ -20,16 +20,9 @@ const { config } = readConfig(undefined, {
 
 test('a journal that hangs is left out in time, with the reason, and the rest is there', async () => {
   const clock = manualClock(Date.UTC(2026, 2, 1))
-  const exec = {
-    run: ({ command }: Program) =>
-      command === 'systemctl'
-        ? Promise.resolve({ exitCode: 0, stdout: 'Id=zephyr-bft.service\n', stderr: '' })
-        : new Promise<never>(() => undefined),
-    async *stream() {
-      yield await new Promise<never>(() => undefined)
-    },
-    killAll: () => undefined,
-  }
+  const exec = execPrinting(({ command }) =>
+    command === 'systemctl' ? 'Id=zephyr-bft.service\n' : new Promise<never>(() => undefined),
+  )
   let isDone = false
   const gathering = gatherBundle({
     config,
@@ -66,9 +59,10 @@ test('every member is redacted, whatever it was made from', async () => {
   const [text, redacted] = ['https://h/KEY of /home/op/x, password=hunter2', 'https://h/… of ~/x, password=(redacted)']
   const clock = manualClock(Date.UTC(2026, 2, 1))
   const fail = () => Promise.reject(new Error(text))
-  const noOutput = async function* (): AsyncGenerator<Uint8Array> {
-    yield await fail()
-  }
+  const entry = { __CURSOR: 's=1', __REALTIME_TIMESTAMP: `${clock.now()}000`, _PID: '9', MESSAGE: text }
+  const exec = execPrinting(({ command, args }) =>
+    args.includes('--version') ? fail() : command === 'journalctl' ? `${JSON.stringify(entry)}\n` : `${text}\n`,
+  )
   const metric = (value: string): string => `chain_rpc_info{client_version="${value}"} 1\n`
   const error = { message: text, code: null, advice: null }
   const collector = { name: 'rpc', help: 'help', enabled: true, up: false, lastSuccessAt: 0, error, hasReading: true }
@@ -95,7 +89,7 @@ test('every member is redacted, whatever it was made from', async () => {
     settings: [{ path: 'references', value: [{ url: text }], origin: '/home/op/agent.yaml:1' }],
     logsSince: clock.now(),
     onStep: () => undefined,
-    exec: { run: fail, stream: noOutput, killAll: () => undefined },
+    exec,
     ask: fail,
   })
   const shown = new Map(members.all().map((member) => [member.name, member.text]))
@@ -106,7 +100,10 @@ test('every member is redacted, whatever it was made from', async () => {
     collectors: { rpc: { error: redacted, reading: { text: redacted } } },
   })
   expect(shown.get('versions.txt')).toContain(redacted)
-  expect(members.leftOut()).toContainEqual({ name: 'units.txt', why: redacted })
+  expect(shown.get('logs/bft.log')).toContain(redacted)
+  expect(shown.get('manifest.json')).toContain('"labelled": 1')
+  expect(shown.get('units.txt')).toContain(redacted)
+  expect(members.leftOut()).toContainEqual({ name: 'events.json', why: redacted })
   expect([...shown.values(), JSON.stringify(members.leftOut())].join()).not.toMatch(/KEY|hunter2|home/)
 })
 
@@ -117,13 +114,7 @@ it('rejects a path that cannot be written before anything is collected', async (
     asked += 1
     return Promise.reject(new Error('collected'))
   }
-  const exec = {
-    run: collect,
-    async *stream() {
-      yield await collect()
-    },
-    killAll: () => undefined,
-  }
+  const exec = execPrinting(collect)
   for (const [name, happened] of [
     ['taken.tar.gz', 'the file already exists'],
     ['none/x.tar.gz', 'there is no such directory'],

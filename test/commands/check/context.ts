@@ -5,13 +5,13 @@ import { readConfig } from '../../../src/config/load.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createSampleIndex, type Sample } from '../../../src/core/metric.ts'
 import type { Permission, User } from '../../../src/sources/process.ts'
-import { createExec } from '../../../src/sources/exec.ts'
 import { createFileTree } from '../../../src/sources/file-tree.ts'
 import { createHttpClient } from '../../../src/sources/http.ts'
 import { createKeyFiles } from '../../../src/sources/key-files.ts'
 import type { PreflightContext } from '../../../src/commands/check/preflight/context.ts'
 import type { readUnitArguments } from '../../../src/commands/shared/unit-arguments.ts'
 import { version } from '../../../src/core/package.ts'
+import { execPrinting } from '../../support/exec-printing.ts'
 import { snapshotWith } from '../../support/snapshot.ts'
 
 export interface Host {
@@ -67,11 +67,7 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
     procfs: createFileTree(join(host.root ?? '/nowhere', 'proc')),
     sysfs: createFileTree(join(host.root ?? '/nowhere', 'sys')),
     files: createKeyFiles(),
-    exec: {
-      ...createExec({ clock: systemClock, path: '' }),
-      run: ({ command, args }) =>
-        Promise.resolve({ exitCode: 0, stderr: '', stdout: tools[`${command} ${args[0] ?? ''}`] ?? '' }),
-    },
+    exec: execPrinting(({ command, args }) => tools[`${command} ${args[0] ?? ''}`] ?? ''),
     snapshot: snapshotWith({
       origin: 'node',
       version,

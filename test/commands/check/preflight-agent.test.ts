@@ -2,35 +2,32 @@ import { writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSocketServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { agent, exposure } from '../../../src/commands/check/preflight/network.ts'
 import { version } from '../../../src/core/package.ts'
 import { it } from '../../support/directory.ts'
 import { freePort } from '../../support/free-port.ts'
+import { listening } from '../../support/http.ts'
 import { type Host, context } from './context.ts'
 
 describe('the agent', () => {
-  let server: Server | undefined
-  afterEach(() => {
-    server?.close()
-    server = undefined
-  })
   const run = async (port: number, tools: Host['tools'] = {}) =>
     agent.run(context({ set: [{ path: 'listen', value: `127.0.0.1:${port}` }], tools }))
-  const listen = async (one: Server): Promise<number> => {
-    server = one
-    const port = await freePort()
-    await new Promise<void>((resolve) => {
-      one.listen(port, '127.0.0.1', resolve)
-    })
+  const listen = async (server: Server): Promise<number> => {
+    const { port } = await listening(server)
+    onTestFinished(() => void server.close())
     return port
   }
   const http = (handler: RequestListener) => listen(createServer(handler))
-  const health = { state: 'healthy', since: '2026-03-01T03:00:00Z', unknownBecause: null, findings: [], failures: [] }
-  const BODIES: Readonly<Record<string, string>> = { '/metrics': '', '/api/v1/health': JSON.stringify(health) }
-  const status = (runs: string) => JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} })
-  const answering = (runs: string) =>
-    http((request, response) => response.end(BODIES[request.url ?? ''] ?? status(runs)))
+  const health = { state: 'healthy', since: '2026-03-01T03:00:00Z', unknownBecause: null, failures: [] }
+  const answering = (runs: string, findings: readonly object[] = []) => {
+    const bodies: Readonly<Record<string, string>> = {
+      '/metrics': '',
+      '/api/v1/health': JSON.stringify({ ...health, findings }),
+      '/api/v1/status': JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} }),
+    }
+    return http((request, response) => response.end(bodies[request.url ?? '']))
+  }
   const unit = (state_: string) => ({ 'systemctl show': `Id=chain-agent.service\nLoadState=${state_}\n` })
 
   test('no finding for an agent of the installed version', async () => {
@@ -58,17 +55,9 @@ describe('the agent', () => {
     explainedBy: [],
     labels: { service: 'bft' },
   }
-  const reporting = (...findings: readonly object[]) =>
-    http((request, response) =>
-      response.end(
-        request.url === '/api/v1/health'
-          ? JSON.stringify({ ...health, findings })
-          : (BODIES[request.url ?? ''] ?? status(version)),
-      ),
-    )
   test('what the running agent reports about itself is a finding, one for each alert', async () => {
     const logs = { ...incomplete, labels: { service: 'logs' }, description: 'Nothing new of logs for 2 minutes.' }
-    expect(await run(await reporting(incomplete, logs))).toEqual([
+    expect(await run(await answering(version, [incomplete, logs]))).toEqual([
       {
         name: 'ChainLogsIncomplete',
         severity: 'warning',
@@ -83,7 +72,7 @@ describe('the agent', () => {
     ['is about the node', { component: 'chain' }],
     ['is for information', { severity: 'info' }],
   ])('no finding for what %s', async (_, other) => {
-    expect(await run(await reporting({ ...incomplete, ...other }))).toEqual([])
+    expect(await run(await answering(version, [{ ...incomplete, ...other }]))).toEqual([])
   })
   test('no process listens: start the agent', async () => {
     const [found] = await run(await freePort(), unit('loaded'))
@@ -123,17 +112,12 @@ describe('a listener that other hosts reach', () => {
   const run = (set: Readonly<Record<string, string>>) =>
     exposure.run(context({ set: Object.entries(set).map(([path, value]) => ({ path, value })) }))
 
-  test.each(['127.0.0.1:9843', '[::1]:9843', 'localhost:9843'])('no finding for %s', async (listen) => {
-    expect(await run({ listen })).toEqual([])
+  test('is mentioned if it has no web configuration file', async () => {
+    for (const listen of ['127.0.0.1:9843', '[::1]:9843', 'localhost:9843']) expect(await run({ listen })).toEqual([])
+    const advice: unknown = [expect.stringContaining('firewall'), expect.stringContaining('web.configFile')]
+    for (const listen of [':9843', '0.0.0.0:9843', '10.0.0.11:9843'])
+      expect(await run({ listen })).toMatchObject([{ name: 'open listener', severity: 'info', advice }])
   })
-  test.each([':9843', '0.0.0.0:9843', '10.0.0.11:9843'])(
-    '%s without a web configuration file is mentioned',
-    async (listen) => {
-      const [found] = await run({ listen })
-      expect(found).toMatchObject({ name: 'open listener', severity: 'info' })
-      expect(found?.advice.join(' ')).toMatch(/firewall.*web\.configFile/)
-    },
-  )
   it('a valid file is no finding, one with an error is a warning with its line', async ({ directory }) => {
     const file = join(directory, 'web.yml')
     await writeFile(file, 'http_server_config: { http2: false }\n')

@@ -17,7 +17,6 @@ import { context, type Host } from './context.ts'
 
 describe('the journal', () => {
   const error = { message: 'Could not read the journal: no', code: 'journal not permitted', advice: null } as const
-  const groups = (members: string) => `systemd-journal:x:101:${members}\nadm:x:4:syslog\n`
   const run = (host: Host) => journalGroup.run(context({ collectors: [{ name: 'logs', up: false, error }], ...host }))
   test('no finding if it can be read, or for root', async () => {
     expect(await run({ collectors: [{ name: 'logs', up: true }] })).toEqual([])
@@ -25,23 +24,10 @@ describe('the journal', () => {
   })
   test('the user is in the group and may still not read it', async () => {
     const [found] = await run({
-      tools: { 'getent group': groups('ann') },
+      tools: { 'getent group': 'systemd-journal:x:101:ann\nadm:x:4:syslog\n' },
       user: { uid: 1000, name: 'ann', groups: [1000, 101] },
     })
     expect(found?.summary).toMatch(/is in the group systemd-journal, and still may not/)
-  })
-  test('a user added to the group since the login needs a new login', async () => {
-    const [found] = await run({ tools: { 'getent group': groups('bob,ann') } })
-    expect(found).toMatchObject({
-      severity: 'warning',
-      summary: 'this session does not have the group systemd-journal yet, although ann is in it',
-    })
-    expect(found?.advice.join(' ')).toMatch(/Log in again.*systemctl restart chain-agent/)
-  })
-  test('a user in no group is advised which group to join', async () => {
-    const [found] = await run({ tools: { 'getent group': groups('anne') } })
-    expect(found?.summary).toBe('the user ann is in no group that may read the journal')
-    expect(found?.advice[0]).toContain('usermod -aG systemd-journal ann')
   })
 })
 
@@ -150,7 +136,6 @@ describe('the package of the node', () => {
 
 describe('drop-ins', async () => {
   const directory = await temporaryFolder()
-  const SECRET = 'Hunter2SecretValue'
   const write = async (name: string, text: string): Promise<string> => {
     await writeFile(join(directory, name), text)
     return join(directory, name)
@@ -163,22 +148,7 @@ describe('drop-ins', async () => {
   test('none, and a unit that does not exist', async () => {
     expect(await run([block('chain-bft.service', []), 'Id=x.service\nLoadState=not-found'])).toEqual([])
   })
-  test('one that overrides the command is information, and its content is never shown', async () => {
-    const path = await write(
-      'override.conf',
-      `[Service]\nExecStart=\nExecStart=/bin/node --keystore-password ${SECRET} \\\n  Other${SECRET}=${SECRET}\n# Commented=${SECRET}\nEnvironment="KEYSTORE_PASSWORD=${SECRET}"\nLimitNOFILE=1024\n`,
-    )
-    const found = await run([block('chain-bft.service', [path])])
-    expect(found).toMatchObject([
-      {
-        severity: 'info',
-        summary: 'a drop-in overrides the command of chain-bft',
-        evidence: [`${path} sets ExecStart, Environment and LimitNOFILE (chain-bft).`],
-      },
-    ])
-    expect(JSON.stringify(found)).not.toContain(SECRET)
-  })
-  test('others are information; a file of several units is listed once', async () => {
+  test('those without a command are information; a file of several units is listed once', async () => {
     const path = await write('limits.conf', '[Service]\nLimitNOFILE=1048576\n')
     const found = await run([block('chain-bft.service', [path]), block('chain-rpc.service', [path])])
     expect(found).toMatchObject([

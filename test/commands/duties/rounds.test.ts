@@ -2,65 +2,41 @@ import { describe, expect, test } from 'vitest'
 import { createRoundHistory } from '../../../src/commands/duties/rounds.ts'
 import { createRounds } from '../../../src/commands/ledger/ledger.ts'
 import { createLeaderSchedule } from '../../../src/domain/leader-schedule.ts'
+import { parseLedgerLine } from '../../../src/parsers/ledger-tail.ts'
+import { finalized, NOON, type Proposal, proposed, timeout } from '../ledger/stream.ts'
 
 const KEYS = ['aa', 'bb', 'cc'].map((byte) => `02${byte.repeat(32)}`)
 const [OWN = '', OTHER = '', THIRD = ''] = KEYS
-const START = Date.UTC(2026, 2, 1, 12)
 const MEMBERS = KEYS.map((secpKey) => ({ secpKey, stake: 10n ** 25n }))
 const leaders = createLeaderSchedule(MEMBERS)
 
 /** One round a second. */
-const at = (round: number): number => START + round * 1000
-const line = (round: number, author: string) => ({
-  timestamp: null,
-  level: 'INFO',
-  round: BigInt(round),
-  author,
-  authorAddress: null,
-  writtenAt: at(round),
-})
-
-interface BlockOptions {
-  readonly parent?: number
-  readonly epoch?: bigint
-  readonly seq?: number
-}
+const at = (round: number): number => NOON + round * 1000
 
 const stream = (own: string | null = OWN, sets: Parameters<typeof createRoundHistory>[1] = []) => {
   const rounds = createRounds(own)
   const history = createRoundHistory(own, sets)
-  const add = (event: Parameters<typeof rounds.add>[0]): void => {
-    for (const row of rounds.add(event)) history.add(row)
+  const add = (line: string): void => {
+    const event = parseLedgerLine(line)
+    for (const row of event ? rounds.add(event) : []) history.add(row)
   }
-  const blockOf = (round: number, { parent = round - 1, epoch = 7n, seq = round }: BlockOptions) => ({
-    parentRound: BigInt(parent),
-    epoch,
-    seqNum: BigInt(seq),
-    blockAt: at(round),
-  })
   return {
-    block: (round: number, author: string, options: BlockOptions = {}): void => {
-      add({ event: 'proposed', ...line(round, author), ...blockOf(round, options), transactions: 0n })
-    },
-    timeout: (round: number, author: string): void => {
-      add({ event: 'timeout', ...line(round, author) })
-    },
-    finalized: (round: number, author: string, options: BlockOptions = {}): void => {
-      add({ event: 'finalized', ...line(round, author), ...blockOf(round, options) })
-    },
+    block: (round: number, author: string, more: Proposal = {}) => add(proposed(round, { author, delay: 0, ...more })),
+    timedOut: (round: number, author: string) => add(timeout(round, author)),
+    finalize: (round: number, author: string, more: Proposal = {}) => add(finalized(round, { author, ...more })),
     read: () => history.read(),
   }
 }
 
 describe('from the stream alone', () => {
   test('own rounds of each epoch, with those that timed out', () => {
-    const { block, timeout, read } = stream()
+    const { block, timedOut, read } = stream()
     block(100, OTHER)
     block(101, OWN)
-    timeout(102, OTHER)
-    timeout(103, OWN)
+    timedOut(102, OTHER)
+    timedOut(103, OWN)
     block(104, THIRD, { parent: 101 })
-    block(105, OWN, { epoch: 8n })
+    block(105, OWN, { epoch: 8 })
     expect(read()).toEqual({
       epochs: [
         {
@@ -78,7 +54,7 @@ describe('from the stream alone', () => {
         },
         expect.objectContaining({ epoch: 8n, rounds: 1, led: 1, missed: 0, expected: 1 }),
       ],
-      missed: [{ at: at(103), epoch: 7n, round: 103n, how: 'timeout', previousLeader: OTHER, othersMissed: 1 }],
+      missed: [{ at: at(104), epoch: 7n, round: 103n, how: 'timeout', previousLeader: OTHER, othersMissed: 1 }],
       omitted: 0,
       covered: { fromAt: at(100), toAt: at(105) },
       gaps: [],
@@ -95,8 +71,8 @@ describe('from the stream alone', () => {
   })
 
   test('rounds before the first block are not covered', () => {
-    const { block, timeout, read } = stream()
-    timeout(98, OWN)
+    const { block, timedOut, read } = stream()
+    timedOut(98, OWN)
     block(100, OTHER, { parent: 97 })
     expect(read().epochs).toMatchObject([{ rounds: 1, missed: 0, expected: 0, leaderUnknown: 0 }])
   })
@@ -114,11 +90,11 @@ describe('from the stream alone', () => {
   })
 
   test('an own block whose height was finalized with another block is missed', () => {
-    const { block, finalized, read } = stream()
+    const { block, finalize, read } = stream()
     block(100, OTHER)
     block(101, OWN, { seq: 101 })
     block(102, THIRD, { parent: 100, seq: 101 })
-    finalized(102, THIRD, { parent: 100, seq: 101 })
+    finalize(102, THIRD, { parent: 100, seq: 101 })
     expect(read()).toMatchObject({
       epochs: [{ rounds: 3, led: 0, missed: 1, expected: 1 }],
       missed: [{ round: 101n, how: 'abandoned', previousLeader: OTHER, at: at(101) }],
@@ -126,37 +102,37 @@ describe('from the stream alone', () => {
   })
 
   test('an own block that is finalized is led, also if its round timed out later', () => {
-    const { block, timeout, finalized, read } = stream()
+    const { block, timedOut, finalize, read } = stream()
     block(100, OTHER)
     block(101, OWN)
-    timeout(101, OWN)
-    finalized(101, OWN)
+    timedOut(101, OWN)
+    finalize(101, OWN)
     expect(read().epochs).toMatchObject([{ led: 1, missed: 0, expected: 1 }])
   })
 
   test('repeated lines count once', () => {
-    const { block, timeout, read } = stream()
+    const { block, timedOut, read } = stream()
     for (const _ of [1, 2]) {
       block(100, OTHER)
       block(101, OWN)
-      timeout(102, OWN)
+      timedOut(102, OWN)
       block(103, OTHER, { parent: 101 })
     }
     expect(read().epochs).toMatchObject([{ rounds: 4, led: 1, missed: 1, expected: 2 }])
   })
 
   test('without the own key, own rounds are unknown', () => {
-    const { block, timeout, read } = stream(null)
+    const { block, timedOut, read } = stream(null)
     block(100, OTHER)
-    timeout(101, OWN)
+    timedOut(101, OWN)
     block(102, OTHER, { parent: 100 })
     expect(read()).toMatchObject({ epochs: [{ rounds: 3, led: null, missed: null, expected: null }], missed: [] })
   })
 
   test('at most 1,000 missed rounds are kept, the newest', () => {
-    const { block, timeout, read } = stream()
+    const { block, timedOut, read } = stream()
     block(100, OTHER)
-    for (let round = 101; round <= 1103; round += 1) timeout(round, OWN)
+    for (let round = 101; round <= 1103; round += 1) timedOut(round, OWN)
     block(1104, OTHER, { parent: 100 })
     const { epochs, missed, omitted } = read()
     expect(epochs).toMatchObject([{ missed: 1003, expected: 1003 }])
@@ -223,7 +199,7 @@ describe('with the leader schedule', () => {
   test('rounds between two epochs have no known leader', () => {
     const { block, read } = stream(OWN, [...SETS, { epoch: 8n, members: MEMBERS }])
     for (let round = 1; round <= 300; round += 1) block(round, leader(round))
-    block(303, leader(303), { parent: 300, epoch: 8n })
+    block(303, leader(303), { parent: 300, epoch: 8 })
     expect(read().epochs).toMatchObject([
       { epoch: 7n, expected: null, leaderUnknown: 2 },
       { epoch: 8n, expected: ownIn(303, 303), leaderUnknown: 0 },

@@ -29,11 +29,7 @@ const startUntil = async (block: number, { server, argv }: Omit<Run, 'file'>, be
   server.faults = ({ path, from }) => (path !== '/query' ? undefined : from >= block ? { kind: 'hang' } : before)
   const seen = server.seen.length
   const running = startCli(argv)
-  await eventually(
-    () => server.seen.slice(seen).some(({ from }) => from >= block),
-    (isWaiting) => isWaiting,
-    { every: 5 },
-  )
+  await eventually(() => server.seen.slice(seen).some(({ from }) => from >= block), true, { every: 5 })
   return {
     interrupt: async (): Promise<void> => {
       expect((await running.interrupt()).code).toBe(130)
@@ -88,31 +84,19 @@ it('a resumed run counts the logs that the earlier one left out', async ({ run }
   expect(err).toContain(`16 logs through block 9, in ${run.file}.`)
 })
 
-describe('two runs at once', () => {
-  it('of query: the second is rejected, and the first can be resumed', async ({ run }) => {
-    const running = await startUntil(4, run)
-    for (const argv of [run.argv, [...run.argv, '--resume']]) {
-      expect(await cli(argv)).toEqual({
-        code: 1,
-        out: '',
-        err: `Could not use ${run.file}.checkpoint: another run of chain-agent is using it\n  what to do: wait until the other process has ended, then run the command again\n`,
-      })
-    }
-    await running.interrupt()
-    // The lock ends with the run.
-    expect((await cli([...run.argv, '--resume'])).code).toBe(0)
-    expect(await readFile(run.file, 'utf8')).toBe(run.expected)
-  })
-
-  it('of balances: the same', async ({ run }) => {
-    const { url } = run.server
-    const argv = `balances --url ${url} --standard erc20 --token ${TOKEN} --format csv -q -o ${run.file}`.split(' ')
-    const running = await startUntil(4, { ...run, argv })
-    const second = await cli([...argv, '--resume'])
-    expect(second.code).toBe(1)
-    expect(second.err).toContain(`Could not use ${run.file}.checkpoint: another run of chain-agent is using it`)
-    await running.interrupt()
-    expect((await cli([...argv, '--resume'])).code).toBe(0)
-    expect((await readFile(run.file, 'utf8')).split('\n')[0]).toBe('address,balance')
-  })
+it('of two runs at once the second is rejected, and the first can be resumed', async ({ run }) => {
+  const running = await startUntil(4, run)
+  const { url } = run.server
+  const balances = `balances --url ${url} --standard erc20 --token ${TOKEN} --format csv -q -o ${run.file}`.split(' ')
+  for (const argv of [run.argv, [...run.argv, '--resume'], balances]) {
+    expect(await cli(argv)).toEqual({
+      code: 1,
+      out: '',
+      err: `Could not use ${run.file}.checkpoint: another run of chain-agent is using it\n  what to do: wait until the other process has ended, then run the command again\n`,
+    })
+  }
+  await running.interrupt()
+  // The lock ends with the run.
+  expect((await cli([...run.argv, '--resume'])).code).toBe(0)
+  expect(await readFile(run.file, 'utf8')).toBe(run.expected)
 })

@@ -50,39 +50,11 @@ describe('a service that is down', () => {
     expect(code).toBe(1)
     expect(err).toMatch(/no answer in time; retrying in \S+ s \(attempt 2 of 2\)/)
   })
-  it.each([
-    [['--timeout', '10'], 'expected a duration from 1ms to 1h, like 10s. Did you mean 10s?'],
-    [['--timeout', '2h'], 'expected a duration from 1ms to 1h, like 10s'],
-    [['--timeout', '0s'], 'expected a duration from 1ms to 1h'],
-    [['--retries', 'many'], 'expected a number from 0 to 100'],
-    [['--retries', '101'], 'expected a number from 0 to 100'],
-    [['--retrie', '1'], 'Did you mean --retries?'],
-  ])('%j is a usage error', async (words, expected) => {
-    const { code, out, err } = await cli(['query', '--height', '--url', 'http://127.0.0.1:1', ...words])
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain(expected)
-  })
-  it.each([
-    ['a height that no block can have', `{"height":${Number.MAX_SAFE_INTEGER}}`, 'the response is not a height'],
-    ['a height of 100 kB', `{"height":1,"more":"${'x'.repeat(100_000)}"}`, 'the response is too large for a height'],
-  ])('%s is an error of the service, exit code 5', async (_, body, happened) => {
-    for (const words of [['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]]) {
-      const server = await serve({ faults: () => ({ kind: 'reply', status: 200, body }) })
-      const { code, out, err } = await cli([...words, '--url', server.url], { clock: jumpingClock() })
-      expect({ code, out }).toEqual({ code: 5, out: '' })
-      expect(err).toContain(`Could not ask the query service for its height at ${server.url}: ${happened}\n`)
-    }
-  })
-  it('the error has the response of the service, with only the key redacted', async () => {
-    const contract = `0x${'1a'.repeat(20)}`
-    const answers = [
-      [400, `this service keeps only logs of ${contract}; name them in the filter`],
-      [401, 'an API key is required: send it as Authorization: Bearer KEY'],
-    ] as const
-    for (const [status, body] of answers) {
-      const server = await serve({ faults: () => ({ kind: 'reply', status, body }) })
-      const { err } = await cli(['query', '--height', '--url', server.url])
-      expect(err).toContain(`output: ${body.replace('KEY', '(redacted)')}\n`)
-    }
+  it('a height of 100 kB is an error of the service, exit code 5', async () => {
+    const body = `{"height":1,"more":"${'x'.repeat(100_000)}"}`
+    const server = await serve({ faults: () => ({ kind: 'reply', status: 200, body }) })
+    const { code, out, err } = await cli(['query', '--url', server.url], { clock: jumpingClock() })
+    expect({ code, out }).toEqual({ code: 5, out: '' })
+    expect(err).toContain('the response is too large for a height\n')
   })
 })

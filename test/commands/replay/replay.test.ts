@@ -10,7 +10,7 @@ import { createServiceRuns, type ServiceRuns } from '../../../src/commands/repla
 import { isRecordingMissing } from '../../../src/commands/replay/replay.ts'
 import { createVirtualClock } from '../../../src/core/virtual-clock.ts'
 import { type Recorder, createSampleIndex, sample } from '../../../src/core/metric.ts'
-import { createFiringLog, type Firing, incidentsOf } from '../../../src/commands/replay/firings.ts'
+import { createFiringLog, incidentsOf } from '../../../src/commands/replay/firings.ts'
 import {
   selectReplayRules,
   isCurrent,
@@ -19,6 +19,7 @@ import {
 } from '../../../src/commands/replay/rules.ts'
 import { addressOf } from '../../../src/health/rules/rule.ts'
 import { blockAge } from '../../../src/health/facts.ts'
+import { proposed } from '../ledger/stream.ts'
 
 const AT = Date.UTC(2026, 2, 1)
 const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
@@ -52,135 +53,71 @@ describe('a recorded entry matches the same arguments as in journalctl', () => {
   })
 })
 
-describe('a gap', () => {
-  const block = (number: number, writtenAt: number, blockAt: number): JournalEntry =>
-    entry({
-      unit: 'chain-ledger-tail.service',
-      message: JSON.stringify({
-        timestamp: new Date(writtenAt).toISOString(),
-        level: 'INFO',
-        fields: {
-          message: 'proposed_block',
-          round: `${number + 5}`,
-          parent_round: `${number + 4}`,
-          epoch: '1951',
-          seq_num: `${number}`,
-          num_tx: '27',
-          author: `02${'ab'.repeat(32)}`,
-          block_ts_ms: `${blockAt}`,
-          now_ts_ms: `${writtenAt}`,
-          author_address: '198.51.100.11:8000',
-        },
-        target: 'ledger_tail',
-      }),
-      fields: { _BOOT_ID: 'one' },
-    })
-  const isGap = (after: readonly JournalEntry[], more = {}) =>
-    isRecordingMissing({ lasted: 240_000, after, block: 1000, boot: 'one', isDown: false, ...more })
+/** An entry with a block that was written so many milliseconds after its timestamp. */
+const block = (seq: number, delay: number): JournalEntry =>
+  entry({ message: proposed(1, { seq, delay }), fields: { _BOOT_ID: 'one' } })
 
-  test('is missing entries if the node resumes with a recent block far ahead', () => {
-    expect(isGap([block(1400, AT, AT - 400)])).toBe(true)
-  })
-
-  test('is a stalled node if it resumes with old blocks or with the next one', () => {
-    expect(isGap([block(1400, AT, AT - 60_000)])).toBe(false)
-    expect(isGap([block(1001, AT, AT - 400)])).toBe(false)
-  })
-
-  test('is missing entries if the first blocks are old, but far younger than the gap', () => {
-    // ledger-tail begins with blocks of the last minute.
-    expect(isGap([block(1400, AT, AT - 36_000)], { lasted: 7_200_000 })).toBe(true)
-    expect(isGap([block(1400, AT, AT - 36_000)])).toBe(false)
-  })
-
-  test('is not missing entries if consensus was down, unless the host was rebooted', () => {
-    expect(isGap([], { isDown: true })).toBe(false)
-    expect(isGap([block(1001, AT, AT - 400)], { boot: 'another', isDown: true })).toBe(true)
-  })
-
-  test('is missing entries if no block follows', () => {
-    expect(isGap([entry()])).toBe(true)
-  })
+// The last block before the gap is 1000. ledger-tail begins with blocks of the last minute.
+test.each<readonly [string, boolean, readonly JournalEntry[], object]>([
+  ['the node resumes with a recent block far ahead', true, [block(1400, 400)], {}],
+  ['with an old block', false, [block(1400, 60_000)], {}],
+  ['with the next block', false, [block(1001, 400)], {}],
+  ['with a block far younger than the gap', true, [block(1400, 36_000)], { lasted: 7_200_000 }],
+  ['with a block not far younger', false, [block(1400, 36_000)], {}],
+  ['consensus was down', false, [], { isDown: true }],
+  ['the host was rebooted', true, [block(1001, 400)], { boot: 'another', isDown: true }],
+  ['no block follows', true, [entry()], {}],
+])('a gap of 4 min, and %s: entries are missing: %s', (...[, isMissing, after, more]) => {
+  const gap = { lasted: 240_000, after, block: 1000, boot: 'one', isDown: false, ...more }
+  expect(isRecordingMissing(gap)).toBe(isMissing)
 })
 
-describe('buffered entries', () => {
-  const bufferOf = (times: readonly (readonly number[])[]) =>
-    createBufferedEntries([
-      (async function* () {
-        for (const batch of times) {
-          await Promise.resolve()
-          yield { entries: batch.map((at) => entry({ at })), unreadable: 1 }
-        }
-        return undefined
-      })(),
-    ])
-  const timesOf = ({ entries }: TakenEntries) => entries.flat().map(({ at }) => at)
-
-  test('returns the entries up to a time, including late ones', async () => {
-    const buffer = bufferOf([[1, 2], [], [5, 4, 9]])
-    expect(await buffer.next()).toBe(1)
-    expect(timesOf(await buffer.take(2))).toEqual([1, 2])
-    expect(await buffer.next()).toBe(5)
-    expect((await buffer.peek()).map(({ at }) => at)).toEqual([5, 4, 9])
-    expect(timesOf(await buffer.take(5))).toEqual([5, 4])
-    expect(timesOf(await buffer.take(100))).toEqual([9])
-    expect([await buffer.next(), buffer.takeUnreadable(), buffer.takeUnreadable()]).toEqual([null, [3], [0]])
-  })
-})
-
-describe('service runs', () => {
-  const begin = () => {
-    const clock = createVirtualClock(AT)
-    const runs = createServiceRuns(clock)
-    let counted = 0
-    const recorder: Recorder = {
-      count: (_name, by, ..._labels) => {
-        counted += Number(by)
-      },
-      countByName: () => undefined,
-      observe: () => undefined,
+test('buffered entries are returned up to a time, including late ones', async () => {
+  const batches = async function* () {
+    for (const batch of [[1, 2], [], [5, 4, 9]]) {
+      await Promise.resolve()
+      yield { entries: batch.map((at) => entry({ at })), unreadable: 1 }
     }
-    const lifecycle = runs.wrap(createLifecycleCounters(recorder, ['bft', 'execution']))
-    const at = (seconds: number) => {
-      clock.set(AT + seconds * 1000)
-    }
-    const down = () => [...runs.active()].flatMap(([service, isActive]) => (isActive ? [] : [service]))
-    return { runs, lifecycle, counted: () => counted, at, down }
+    return undefined
   }
-  const eventOf = (service: string, invocation: string) => ({ service, invocation, isOld: false })
+  const buffer = createBufferedEntries([batches()])
+  const timesOf = ({ entries }: TakenEntries) => entries.flat().map(({ at }) => at)
+  expect(await buffer.next()).toBe(1)
+  expect(timesOf(await buffer.take(2))).toEqual([1, 2])
+  expect(await buffer.next()).toBe(5)
+  expect((await buffer.peek()).map(({ at }) => at)).toEqual([5, 4, 9])
+  expect(timesOf(await buffer.take(5))).toEqual([5, 4])
+  expect(timesOf(await buffer.take(100))).toEqual([9])
+  expect([await buffer.next(), buffer.takeUnreadable(), buffer.takeUnreadable()]).toEqual([null, [3], [0]])
+})
 
-  test('a service that ended is down until it starts or logs again', () => {
-    const { runs, lifecycle, counted, at, down } = begin()
-    runs.noteEntry('bft', 'a')
-    expect(down()).toEqual([])
-    at(10)
-    lifecycle.exited({ ...eventOf('bft', 'a'), result: 'core-dump' })
-    expect(down()).toEqual(['bft'])
-    lifecycle.started(eventOf('bft', 'b'))
-    // A late entry about the previous run does not end this one.
-    lifecycle.exited({ ...eventOf('bft', 'a'), result: 'core-dump' })
-    expect(down()).toEqual([])
-    runs.noteReboot()
-    expect(down()).toEqual(['bft'])
-    runs.noteEntry('bft', 'c')
-    expect(down()).toEqual([])
-    // One start and one exit.
-    expect(counted()).toBe(2)
-  })
-
-  test('a restart of consensus alone is partial until execution has its own', () => {
-    const { runs, lifecycle, at } = begin()
-    runs.noteEntry('bft', 'a')
-    expect(runs.isPartialRestart()).toBeNull()
-    runs.noteEntry('execution', 'x')
-    expect(runs.isPartialRestart()).toBe(false)
-    at(600)
-    lifecycle.started(eventOf('bft', 'b'))
-    expect(runs.isPartialRestart()).toBe(true)
-    at(700)
-    lifecycle.started(eventOf('execution', 'y'))
-    expect(runs.isPartialRestart()).toBe(false)
-  })
+test('a service that ended is down until it starts or logs again', () => {
+  const runs = createServiceRuns(createVirtualClock(AT))
+  let counted = 0
+  const recorder: Recorder = {
+    count: (_name, by, ..._labels) => {
+      counted += Number(by)
+    },
+    countByName: () => undefined,
+    observe: () => undefined,
+  }
+  const lifecycle = runs.wrap(createLifecycleCounters(recorder, ['bft', 'execution']))
+  const down = () => [...runs.active()].flatMap(([service, isActive]) => (isActive ? [] : [service]))
+  const eventOf = (invocation: string) => ({ service: 'bft', invocation, isOld: false })
+  runs.noteEntry('bft', 'a')
+  expect(down()).toEqual([])
+  lifecycle.exited({ ...eventOf('a'), result: 'core-dump' })
+  expect(down()).toEqual(['bft'])
+  lifecycle.started(eventOf('b'))
+  // A late entry about the previous run does not end this one.
+  lifecycle.exited({ ...eventOf('a'), result: 'core-dump' })
+  expect(down()).toEqual([])
+  runs.noteReboot()
+  expect(down()).toEqual(['bft'])
+  runs.noteEntry('bft', 'c')
+  expect(down()).toEqual([])
+  // One start and one exit.
+  expect(counted).toBe(2)
 })
 
 describe('the alerts of a replay', () => {
@@ -271,39 +208,16 @@ describe('the firing log', () => {
   })
 })
 
-describe('incidents', () => {
-  const firing = (alert: string, beganAt: number, more: Partial<Firing> = {}): Firing => ({
-    alert,
-    severity: 'warning',
-    subject: '',
-    beganAt,
-    firedAt: beganAt,
-    endedAt: beganAt + 1000,
-    summary: '',
-    ...more,
-  })
-  const MINUTE = 60_000
-
-  test('contain what begins within five minutes of each other', () => {
-    const found = incidentsOf([
-      firing('A', 0),
-      firing('B', 4 * MINUTE),
-      firing('C', 9 * MINUTE),
-      firing('D', 14 * MINUTE + 1),
-    ])
-    expect(found.map(({ firings }) => firings.map(({ alert }) => alert))).toEqual([['A', 'B', 'C'], ['D']])
-  })
-
-  test('have the most severe first, and merge two severities of one alert', () => {
-    const critical = { severity: 'critical', endedAt: 5 * MINUTE, summary: 'worse' } as const
-    const [incident] = incidentsOf([
-      firing('Other', 0),
-      firing('A', 1000, { endedAt: 8 * MINUTE }),
-      firing('A', 2000, critical),
-    ])
-    expect(incident?.firings).toEqual([firing('A', 1000, { ...critical, endedAt: 8 * MINUTE }), firing('Other', 0)])
-    expect(incident).toMatchObject({ severity: 'critical', beganAt: 0, endedAt: 8 * MINUTE })
-  })
+test('an incident has the most severe first, and merges two severities of one alert', () => {
+  const warning = { severity: 'warning', subject: '', beganAt: 0, firedAt: 0, endedAt: 1000, summary: '' } as const
+  const critical = { severity: 'critical', endedAt: 5000, summary: 'worse' } as const
+  const [other, one] = [
+    { ...warning, alert: 'Other' },
+    { ...warning, alert: 'A', endedAt: 8000 },
+  ]
+  const [incident] = incidentsOf([other, one, { ...one, ...critical, beganAt: 2000 }])
+  expect(incident?.firings).toEqual([{ ...one, ...critical, endedAt: 8000 }, other])
+  expect(incident).toMatchObject({ severity: 'critical', beganAt: 0, endedAt: 8000 })
 })
 
 const serviceRuns = {

@@ -1,10 +1,8 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
-import { tmpdir } from 'node:os'
+import { readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import {
   serveQueryInputs,
   type ServeQueryFlags,
@@ -12,13 +10,11 @@ import {
 } from '../../../query/commands/serve-query/command.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { cli } from '../../support/cli.ts'
+import { temporaryFolder } from '../../support/directory.ts'
+import { listening } from '../../support/http.ts'
+import { testUsageErrors } from '../../support/usage-errors.ts'
 
-let directory: string
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
-})
-afterAll(() => rm(directory, { recursive: true }))
-
+const directory = await temporaryFolder()
 const ONE = `0x${'1'.repeat(40)}`
 const serve = (...words: readonly string[]) => cli(['serve-query', '--store', join(directory, 'store'), ...words])
 
@@ -35,24 +31,20 @@ serveQuery: the store would keep all logs of all contracts without a limit; a bu
   expect(await readdir(directory)).toEqual([])
 })
 
-it.each([
-  [['--contract', '0x12'], /--contract.*expected an address/],
-  [['--topic', 'Transfer(addres)'], /--topic.*expected a topic/],
-  [['--unbounded', '--retention-blocks', '5'], /--unbounded: serveQuery.unbounded: expected without/],
-  [['--unbounded', '--dialect', 'other'], /--dialect.*spec, hosted/],
-  [['--unbounded', '--node-share', '0.04'], /--node-share: .*expected a share.* from 0\.05 to 1/],
-  [['--unbounded', '--node-share', '50%'], /--node-share: .*expected a share/],
-  [['--unbounded', '--from-block', '-1'], /--from-block: .*expected a whole number/],
-  [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers, but no cluster/],
-  [['--unbounded', '--store-password-file', '/x'], /a directory has no password/],
-  [['--retention-bytes', 'much'], /--retention-bytes: .*like 500GB/],
-  [['--unbounded', '--set', 'serveQuery.readyLg=5'], /did you mean readyLag\?|did you mean serveQuery.readyLag\?/],
-])('%j is rejected', async (words, problem) => {
-  const { code, err } = await serve(...words)
-  expect([code, err]).toEqual([2, expect.stringMatching(problem)])
-  // It has not begun.
-  expect(err).not.toContain('Serving')
-})
+testUsageErrors(
+  ['serve-query', '--store', join(directory, 'store')],
+  [
+    [['--contract', '0x12'], /--contract.*expected an address/],
+    [['--topic', 'Transfer(addres)'], /--topic.*expected a topic/],
+    [['--unbounded', '--retention-blocks', '5'], /--unbounded: serveQuery.unbounded: expected without/],
+    [['--unbounded', '--dialect', 'other'], /--dialect.*spec, hosted/],
+    [['--unbounded', '--node-share', '0.04'], /--node-share: .*expected a share.* from 0\.05 to 1/],
+    [['--unbounded', '--from-block', '-1'], /--from-block: .*expected a whole number/],
+    [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers, but no cluster/],
+    [['--unbounded', '--store-password-file', '/x'], /a directory has no password/],
+    [['--retention-bytes', 'much'], /--retention-bytes: .*like 500GB/],
+  ],
+)
 
 it('reports the file and line of a configuration error, and options override the file', async () => {
   const file = join(directory, 'config.yaml')
@@ -65,15 +57,12 @@ it('reports the file and line of a configuration error, and options override the
 })
 
 it('names an address in use and the option to change it, and creates no store', async () => {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await once(taken, 'listening')
-  const bound = taken.address()
-  const port = typeof bound === 'object' ? bound?.port : undefined
+  const { url, close } = await listening(createServer())
+  onTestFinished(close)
   const words = ['--unbounded', '--set', 'serveQuery.metricsListen=127.0.0.1:0']
-  const { code, err } = await serve(...words, '--listen', `127.0.0.1:${port}`)
+  const { code, err } = await serve(...words, '--listen', new URL(url).host)
   expect([code, err]).toEqual([1, expect.stringMatching(/another program.*--listen HOST:PORT/s)])
   expect(await readdir(directory)).not.toContain('store')
-  taken.close()
 })
 
 it('checks that a store can be created before it reports that it is running, with or without a node', async () => {
@@ -93,15 +82,6 @@ it('checks that a store can be created before it reports that it is running, wit
     expect(err).toContain('--store')
     expect(err).not.toContain('Serving')
   }
-})
-
-it('shows no key of an invalid key file', async () => {
-  const file = join(directory, 'keys')
-  await writeFile(file, 'too-short-key\n')
-  const { code, err } = await serve('--unbounded', '--api-keys-file', file)
-  expect(code).toBe(1)
-  expect(err).toMatch(/line 1 is not a valid key/)
-  expect(err).not.toMatch(/too-short-key/)
 })
 
 it('every option is a key of the configuration', () => {

@@ -3,6 +3,7 @@ import { SourceError } from '../../../src/core/errors.ts'
 import { StoreError } from '../../../query/store/errors.ts'
 import type { WantedIdentity } from '../../../query/store/store.ts'
 import { openStore } from '../../../query/commands/serve-query/open-store.ts'
+import { logLines } from '../../support/log-lines.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 
@@ -18,16 +19,13 @@ interface Case {
 
 const opening = ({ made, answers }: Case) => {
   const clock = manualClock()
-  const lines: string[] = []
+  const { log, lines } = logLines()
   const opened: (number | null)[] = []
-  const put = (text: string): void => {
-    lines.push(text)
-  }
   let asked = 0
   const parts = {
     clock,
     scope: SCOPE,
-    log: { info: put, warn: put, error: put },
+    log,
     open: ({ chainId }: WantedIdentity) => {
       opened.push(chainId)
       const ofStore = made ?? chainId
@@ -66,8 +64,8 @@ it('is opened for its own chain while the node is unreachable, and the node is p
   await passing(clock, 7)
   await confirmed
   expect(lines).toEqual([
-    'could not ask the node: it refuses the connection; serving the existing store and retrying',
-    'The node is reachable',
+    'warn could not ask the node: it refuses the connection; serving the existing store and retrying',
+    'info The node is reachable',
   ])
 })
 

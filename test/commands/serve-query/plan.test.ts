@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
-import { ConfigError } from '../../../src/core/errors.ts'
 import { planOf, describePlan } from '../../../query/commands/serve-query/open-store.ts'
 
 const ONE = `0x${'1'.repeat(40)}`
@@ -20,12 +19,8 @@ const planWith = (settings: Readonly<Record<string, unknown>>) =>
   )
 
 describe('the storage plan', () => {
-  it.each([
-    ['nothing is said', {}],
-    ['only positions are named', { topics: [[], []] }],
-  ])('must be limited; it is not with %s', (_, settings) => {
-    expect(() => planWith(settings)).toThrow(ConfigError)
-    expect(() => planWith(settings)).toThrow(/--contract or --topic.*--retention-blocks.*--unbounded/s)
+  it('is not limited by topics of which only positions are named', () => {
+    expect(() => planWith({ topics: [[], []] })).toThrow(/--contract or --topic.*--retention-blocks.*--unbounded/s)
   })
 
   it.each([
@@ -54,17 +49,10 @@ describe('the storage plan', () => {
   })
 
   it.each([
-    ['a size without a unit', { retentionBytes: '500' }, /500GB or 2TiB/],
     ['a store that is no place', { store: 'logs' }, /directory that begins with \//],
-    ['a password in the address', { store: 'clickhouse://me:pass@db:8123/logs' }, /storePasswordFile/],
-    [
-      'a password with a sign that parts an address',
-      { store: 'clickhouse://me:1/pass@db:8123/logs' },
-      /clickhouse:\/\/USER@HOST/,
-    ],
-  ])('%s is rejected, and no password is shown', (_, settings, words) => {
+    ['a password in the address', { store: 'clickhouse://me:pass@db:8123/logs' }, /^(?!.*pass@).*storePasswordFile/s],
+  ])('%s is rejected', (_, settings, words) => {
     expect(() => planWith(settings)).toThrow(words)
-    expect(() => planWith(settings)).not.toThrow(/pass@/)
   })
 
   it('may be on several servers, which the URL parser of Node does not support', () => {

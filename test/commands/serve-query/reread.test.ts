@@ -80,10 +80,7 @@ it('ends with 130 after Ctrl-C, and prints what was read', async ({ given }) => 
   const { node, words, stored } = await given()
   node.faults = ({ method }) => (method === 'eth_getLogs' ? { kind: 'hang' } : undefined)
   const running = startCli([...words, '5-7'])
-  await eventually(
-    () => node.seen.some(({ method }) => method === 'eth_getLogs'),
-    (isAsked) => isAsked,
-  )
+  await eventually(() => node.seen.some(({ method }) => method === 'eth_getLogs'), true)
   expect(await running.interrupt()).toEqual({ code: 130, out: 'No block was read again.\n', err: '' })
   expect(await stored()).toEqual(blocksOf(node, BARE))
 })

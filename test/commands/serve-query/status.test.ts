@@ -106,21 +106,18 @@ it('a problem is logged when it starts, when it changes, and when it is resolved
 
 it('an error that repeats with each request is logged once, and again after a pause', async () => {
   const clock = manualClock()
-  const lines: string[] = []
-  const put = (text: string): void => {
-    lines.push(text)
-  }
-  const complain = createErrorLog({ info: put, warn: put, error: put }, clock)
+  const { log, lines } = logLines()
+  const complain = createErrorLog(log, clock)
   const fail = async (happened: string, seconds: number): Promise<string[]> => {
     complain(new SourceError({ doing: 'read logs', happened }))
     await clock.advance(seconds * 1000)
     return lines.splice(0)
   }
-  expect(await fail('it is away', 50)).toEqual(['Could not read logs: it is away'])
+  expect(await fail('it is away', 50)).toEqual(['error Could not read logs: it is away'])
   expect(await fail('it is away', 50)).toEqual([])
   expect(await fail('it is away', 61)).toEqual([])
-  expect(await fail('it is away', 1)).toEqual(['Could not read logs: it is away'])
-  expect(await fail('it is full', 1)).toEqual(['Could not read logs: it is full'])
+  expect(await fail('it is away', 1)).toEqual(['error Could not read logs: it is away'])
+  expect(await fail('it is full', 1)).toEqual(['error Could not read logs: it is full'])
 })
 
 it('a refusal is logged once for each client and reason in ten minutes', async () => {

@@ -11,7 +11,6 @@ const fixture = (path: string): string => readFileSync(new URL(`../../fixtures/$
 
 const page = (sections: readonly string[], readings: Readonly<Record<string, unknown>>) =>
   statusPage(sections, { readings })
-const shown = shownIn
 
 /** A figure of the tool in the notation of `status`: binary units, separators of thousands. */
 const inOurs = (figure: string): string =>
@@ -35,14 +34,14 @@ describe('storage: every figure of the tool is shown', () => {
     const text = fixture(`mpt/${name}`)
     const figures = text.match(FIGURES) ?? []
     expect(figures.length).toBeGreaterThanOrEqual(atLeast)
-    const lines = shown(page(['storage'], { storage: parseStorageReport(text) }))
+    const lines = shownIn(page(['storage'], { storage: parseStorageReport(text) }))
     expect(figures.filter((figure) => !lines.includes(inOurs(figure)))).toEqual([])
   })
 
   test.each(['e-fresh.txt', 'c-after-statesync.txt'])('%s: never set is unknown', (name) => {
     const text = fixture(`mpt/${name}`)
     expect(text).toContain('18446744073709551615')
-    const lines = shown(page(['storage'], { storage: parseStorageReport(text) }))
+    const lines = shownIn(page(['storage'], { storage: parseStorageReport(text) }))
     expect(lines).not.toContain('18446744073709551615')
     expect(lines).toMatch(/^ {2}latest verified +unknown$/m)
   })
@@ -64,7 +63,7 @@ describe('the status report', () => {
     const text = fixture('status/v0.12.txt')
     const values = [...text.matchAll(/^\s*([\w-]+): +(\S.*)$/gm)]
     expect(values.length).toBeGreaterThan(25)
-    const lines = shown(page(SPEC, { status: parseStatusReport(text) }))
+    const lines = shownIn(page(SPEC, { status: parseStatusReport(text) }))
     const missing = values.filter(([, key = '', value = '']) => {
       const told = OTHERWISE[key] ?? value
       return !lines.includes(told) && !lines.includes(inOurs(told))
@@ -74,7 +73,7 @@ describe('the status report', () => {
 
   test('in trouble: what is no value is unknown', () => {
     const what = page(SPEC, { status: parseStatusReport(fixture('status/in-trouble.txt')) })
-    const lines = shown(what)
+    const lines = shownIn(what)
     for (const label of ['date', 'uptime', 'version', 'chain id', 'secp public key', 'mode']) {
       expect(lines).toMatch(new RegExp(`^  ${label} +unknown$`, 'm'))
     }
@@ -101,7 +100,7 @@ describe('a service', () => {
   const unit = (properties: string) => {
     const [found] = parseUnits(`Id=chain-bft.service\n${properties}`)
     const services = [{ ...found, service: 'bft', expected: true }]
-    return shown(page(['bft'], { services: { services, timers: [], partialRestart: null } }))
+    return shownIn(page(['bft'], { services: { services, timers: [], partialRestart: null } }))
   }
 
   test('that ended well by its own word is no less down', () => {
@@ -131,15 +130,4 @@ describe('a service', () => {
     expect(names('otelcol', 'chain')).toEqual(['otelcol'])
     expect(names('all', 'chain')).toHaveLength(20)
   })
-})
-
-test('nothing of the node controls the terminal, and readings of another version do no harm', () => {
-  const hostile = { header: { hostname: '\u001b]0;x\u0007a\u009b31mb\nc\u202ed', version: 7 }, config: [] }
-  const readings = { status: hostile, services: 'none', storage: { devices: [null, { path: 3 }] } }
-  const what = page(['all'], readings)
-  const lines = shown(what)
-  // oxlint-disable-next-line no-control-regex -- there must be none but line ends
-  expect(lines).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
-  expect(lines).toMatch(/^ {2}hostname +a.*b; c.?d$/m)
-  expect(statusDocument(what).sections['header']).toMatchObject({ version: null })
 })
