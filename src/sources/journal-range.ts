@@ -1,5 +1,5 @@
 import { type Context, withDeadline } from '../core/clock.ts'
-import { describeFileError, ParseError, SourceError } from '../core/errors.ts'
+import { fileError, ParseError, SourceError } from '../core/errors.ts'
 import { openStream } from '../core/files.ts'
 import { LIMITS } from '../core/limits.ts'
 import { hour, second } from '../core/units.ts'
@@ -263,13 +263,7 @@ export async function* readRecording<Entry>(
     // The last line of a file may lack a line break.
     yield entriesOf(split(Buffer.from('\n')), parse)
   } catch (error) {
-    throw new SourceError(
-      {
-        doing: `read the recording ${name}`,
-        happened: describeFileError(error).happened,
-        advice: 'name a file of `journalctl --all -o json`, or - for standard input',
-      },
-      { cause: error },
-    )
+    const advice = 'name a file of `journalctl --all -o json`, or - for standard input'
+    throw fileError(error, { doing: `read the recording ${name}`, advice })
   }
 }

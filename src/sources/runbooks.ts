@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describeFileError, SourceError } from '../core/errors.ts'
+import { fileError } from '../core/errors.ts'
 import { withPrefix } from '../core/format.ts'
 import { packageFile } from '../core/package.ts'
 
@@ -34,11 +34,8 @@ export const createRunbooks = () => {
       const files = await readdir(DIRECTORY)
       return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
     } catch (error) {
-      throw new SourceError({
-        doing: 'find the runbooks',
-        happened: describeFileError(error).happened,
-        advice: 'install the package again: docs/runbooks is part of it',
-      })
+      const advice = 'install the package again: docs/runbooks is part of it'
+      throw fileError(error, { doing: 'find the runbooks', advice })
     }
   }
   return {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Io } from '../../terminal/io.ts'
-import { describeFileError, SourceError } from '../../core/errors.ts'
+import { fileError } from '../../core/errors.ts'
 import { packageFile } from '../../core/package.ts'
 import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
 
@@ -10,9 +10,8 @@ export const readShipped = async (path: string, what: string): Promise<string> =
   try {
     return await readFile(packageFile(path), 'utf8')
   } catch (error) {
-    const { happened } = describeFileError(error)
     const advice = `install the package again: ${dirname(path)} is part of it`
-    throw new SourceError({ doing: `find ${what}`, happened, advice }, { cause: error })
+    throw fileError(error, { doing: `find ${what}`, advice })
   }
 }
 
@@ -36,13 +35,7 @@ export const writeFiles = async (io: Io, directory: string, { ending, texts }: F
     if (others.length > 0)
       io.stderr.write(`Other files in ${directory}, not written by this version: ${others.toSorted().join(', ')}\n`)
   } catch (error) {
-    throw new SourceError(
-      {
-        doing: `write to ${directory}`,
-        ...describeFileError(error),
-        advice: 'name a directory that you may write to with --output',
-      },
-      { cause: error },
-    )
+    const advice = 'name a directory that you may write to with --output'
+    throw fileError(error, { doing: `write to ${directory}`, advice })
   }
 }
