@@ -36,16 +36,12 @@ export const withLock = async <T>(
 /** The longest path of a Unix socket, in bytes (unix(7)). */
 const MAX_SOCKET_PATH = 107
 
-interface Lock {
-  release(): Promise<void>
-}
-
 /**
  * Locks a directory until `release` is called. The lock is a Unix socket in it: only a process that may write there can
  * hold it, and one that a crash has left over refuses a connection. Throws a SourceError if another process has the lock.
  * Null if the directory cannot be written.
  */
-export const lockDirectory = async (directory: string, description: LockDescription): Promise<Lock | null> => {
+export const lockDirectory = async (directory: string, description: LockDescription) => {
   const path = join(directory, 'agent.lock')
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
     const server = await take(await nameOf(directory), description)
