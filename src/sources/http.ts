@@ -63,6 +63,9 @@ export interface HttpRequest {
   readonly signal: AbortSignal
 }
 
+/** A document that a request sends. */
+export const posted = (document: unknown) => ({ init: { method: 'POST', body: JSON.stringify(document) } }) as const
+
 /**
  * Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is none, and a ParseError
  * for a response with status 200 that is longer. Of a longer response with another status, the beginning is returned.
