@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { describeFileError, errorCode, SourceError } from '../core/errors.ts'
+import { withFile } from '../core/files.ts'
 import { redact } from '../core/redaction/redact.ts'
 import { linkOrCopy } from './durable.ts'
 
@@ -32,23 +33,16 @@ export const packArchive = async (texts: readonly ArchiveMember[], at: number): 
  */
 export const writeNewFile = async (file: string, bytes: Uint8Array): Promise<void> => {
   const partial = `${file}.partial`
+  // Fails if the path exists, even as a link to another file.
+  const handle = await open(partial, 'wx', MODE).catch((error: unknown) => {
+    throw cannotWrite(errorCode(error) === 'EEXIST' ? partial : file, error)
+  })
   try {
-    // Fails if the path exists, even as a link to another file.
-    const handle = await open(partial, 'wx', MODE)
-    try {
+    await withFile(handle, async () => {
       await handle.chmod(MODE)
       await handle.writeFile(bytes)
       await handle.sync()
-    } catch (error) {
-      await unlink(partial).catch(() => undefined)
-      throw error
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    throw cannotWrite(errorCode(error) === 'EEXIST' ? partial : file, error)
-  }
-  try {
+    })
     // Unlike a rename, fails if the name is taken.
     await linkOrCopy(partial, file)
     await unlink(partial)

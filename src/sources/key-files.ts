@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { LIMITS } from '../core/limits.ts'
 import type { Clock } from '../core/clock.ts'
 import { second } from '../core/units.ts'
-import { atFile, isOnFileSystem, openRegular } from '../core/files.ts'
+import { atFile, isOnFileSystem, openRegular, withFile } from '../core/files.ts'
 
 /**
  * Why a file could not be read: it does not exist (`missing`), permission is denied (`denied`), the system reports another
@@ -98,13 +98,10 @@ const readBeginning = async <T>(path: string, judge: (text: string) => T): Promi
   // A separate buffer: pooled buffers are shared and may be reused with their content.
   const buffer = Buffer.alloc(MAX_BYTES)
   try {
-    const handle = await openRegular(path)
-    try {
+    return await withFile(openRegular(path), async (handle) => {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
       return judge(buffer.toString('utf8', 0, bytesRead))
-    } finally {
-      await handle.close()
-    }
+    })
   } finally {
     buffer.fill(0)
   }

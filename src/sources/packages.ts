@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileError, ifMissing } from '../core/errors.ts'
-import { atFile, openRegular } from '../core/files.ts'
+import { atFile, openRegular, withFile } from '../core/files.ts'
 import { createFileTree } from './file-tree.ts'
 
 export type PackageLists = ReturnType<typeof createPackageLists>
@@ -79,8 +79,8 @@ const stanzasIn = async (path: string, name: string, signal: AbortSignal): Promi
     return Math.max(at, filled - wanted.length)
   }
   try {
-    const file = await atFile(path, () => openRegular(path))
-    try {
+    const opening = atFile(path, () => openRegular(path))
+    await withFile(opening, async (file) => {
       let filled = buffer.write('\n')
       for (let bytesRead = 1; bytesRead > 0;) {
         signal.throwIfAborted()
@@ -89,9 +89,7 @@ const stanzasIn = async (path: string, name: string, signal: AbortSignal): Promi
         const rest = search(filled + bytesRead, bytesRead === 0)
         filled = buffer.copy(buffer, 0, rest, filled + bytesRead)
       }
-    } finally {
-      await file.close()
-    }
+    })
     return stanzas
   } catch (error) {
     signal.throwIfAborted()

@@ -3,6 +3,7 @@ import { type FileHandle, lstat, open, readdir, realpath, rename, rm, rmdir, sta
 import { basename, dirname } from 'node:path'
 import { errorCode, fileError, ifMissing } from '../core/errors.ts'
 import { isOpenToOthers } from '../domain/key-paths.ts'
+import { withFile } from '../core/files.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
 import { withLock } from './lock.ts'
 
@@ -141,22 +142,17 @@ const fill = async (
   { content, owner }: { readonly content: Buffer; readonly owner: Owner | undefined },
 ): Promise<bigint> => {
   try {
-    try {
+    await withFile(handle, async () => {
       await makePrivate(handle)
       if (owner) await changeOwner(handle, owner)
       await handle.writeFile(content)
       await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    const read = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-    try {
+    })
+    return await withFile(open(path, constants.O_RDONLY | constants.O_NOFOLLOW), async (read) => {
       if (!(await read.readFile()).equals(content))
         throw new Error('the content read back differs from the content written')
       return (await read.stat({ bigint: true })).ino
-    } finally {
-      await read.close()
-    }
+    })
   } finally {
     content.fill(0)
   }
@@ -196,8 +192,7 @@ const MOST_BYTES = 64 * 1024
 const readSmallFile = async (path: string, { isNamed }: { readonly isNamed: boolean }): Promise<Buffer> => {
   // Non-blocking: opening a pipe in place of a file would block forever.
   const flags = isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK
-  const handle = await open(path, flags)
-  try {
+  return withFile(open(path, flags), async (handle) => {
     const facts = await handle.stat()
     const isPipe = isNamed && (facts.isFIFO() || facts.isCharacterDevice())
     if (!facts.isFile() && !isPipe) throw new Error('it is not a regular file')
@@ -209,9 +204,7 @@ const readSmallFile = async (path: string, { isNamed }: { readonly isNamed: bool
       length += bytesRead
     }
     throw new Error('it is longer than 64 KiB, too long for a key file')
-  } finally {
-    await handle.close()
-  }
+  })
 }
 
 /** Runs `work` while no other process that uses the key files can lock these directories. */
