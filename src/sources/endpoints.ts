@@ -12,11 +12,7 @@ import { second } from '../core/units.ts'
 
 const { response } = LIMITS
 
-/** A JSON-RPC endpoint. Responses are not interpreted. */
-export interface RpcEndpoint {
-  /** Throws a NoResponseError when there is no answer. */
-  call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<HttpResponse>
-}
+export type RpcEndpoint = ReturnType<typeof createRpcEndpoint>
 
 /** The node needs an `id`: without one it returns "Parse error". */
 const rpcCall = (id: number, method: string, params: readonly unknown[]) => ({ jsonrpc: '2.0', id, method, params })
@@ -24,9 +20,10 @@ const rpcCall = (id: number, method: string, params: readonly unknown[]) => ({ j
 const responseBytes = (method: string): number =>
   method === 'eth_getBlockByNumber' ? response.blockBytes : response.valueBytes
 
-/** `timeout` limits each call, in milliseconds. */
-export const createRpcEndpoint = (ask: SendRequest, url: string, timeout: number): RpcEndpoint => ({
-  call: (method, params, signal) =>
+/** A JSON-RPC endpoint. Responses are not interpreted. `timeout` limits each call, in milliseconds. */
+export const createRpcEndpoint = (ask: SendRequest, url: string, timeout: number) => ({
+  /** Throws a NoResponseError when there is no answer. */
+  call: (method: string, params: readonly unknown[], signal: AbortSignal) =>
     ask({ url, ...posted(rpcCall(1, method, params)), timeout, maxBytes: responseBytes(method), signal }),
 })
 
@@ -115,21 +112,22 @@ export const createQueryEndpoint = (
     }),
 })
 
-/** An endpoint with metrics in the Prometheus text format. */
-export interface MetricsEndpoint {
-  /** Throws a NoResponseError when there is no answer. */
-  metrics(signal: AbortSignal): Promise<HttpResponse>
-}
+export type MetricsEndpoint = ReturnType<typeof createMetricsEndpoint>
 
 /** Not OpenMetrics: with it the OpenTelemetry collector prints timestamps in seconds. */
 const ACCEPT = 'text/plain;version=0.0.4, text/plain;q=0.5, */*;q=0.1'
 
-/** If the URL has no path, `/metrics` is requested. `timeout` limits each call, in milliseconds. */
-export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: number): MetricsEndpoint => {
+/**
+ * An endpoint with metrics in the Prometheus text format. If the URL has no path, `/metrics` is requested. `timeout` limits
+ * each call, in milliseconds.
+ */
+export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: number) => {
   const address = new URL(url)
   if (address.pathname === '/') address.pathname = '/metrics'
   return {
-    metrics: (signal) => ask({ url: address.href, accept: ACCEPT, timeout, maxBytes: response.metricsBytes, signal }),
+    /** Throws a NoResponseError when there is no answer. */
+    metrics: (signal: AbortSignal) =>
+      ask({ url: address.href, accept: ACCEPT, timeout, maxBytes: response.metricsBytes, signal }),
   }
 }
 

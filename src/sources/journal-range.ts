@@ -37,22 +37,19 @@ interface RangeEntry extends OrderedPosition {
   readonly message?: string | null
 }
 
-/** Reads a range in the order in which it was written. Throws a SourceError if the journal cannot be read. */
-export type ReadJournalRange<Entry> = (range: JournalRange, signal: AbortSignal) => AsyncGenerator<EntryBatch<Entry>>
-
 /** A microsecond, the resolution of journalctl. */
 const MICROSECOND = 0.001
 
 /**
+ * Reads a range in the order in which it was written. Throws a SourceError if the journal cannot be read.
+ *
  * journald begins a new file when the clock goes back, so in each file the times increase, and journalctl finds the
  * start of a range in each. It stops at the first entry outside the range: with `--until` or `--reverse` it does not
  * return the entries of a later or earlier file that are inside. To find these, this reader compares the first entry
  * after the range with the last one that is not after it, by the order in which they were written: two short runs of
  * journalctl, each 25 to 115 ms on a busy host with a journal of 214 MB, which takes 67 s to read completely.
  */
-export const createJournalRangeReader = <Entry extends RangeEntry>(
-  parts: JournalDependencies<Entry>,
-): ReadJournalRange<Entry> => {
+export const createJournalRangeReader = <Entry extends RangeEntry>(parts: JournalDependencies<Entry>) => {
   const { exec, parse } = parts
   const newest = createNewestEntryReader(parts)
 
@@ -62,7 +59,10 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(
     for await (const chunk of exec.stream(program, signal)) yield entriesOf(split(chunk), parse)
   }
 
-  return async function* readRange({ match, since, until, newest: count }, signal) {
+  return async function* readRange(
+    { match, since, until, newest: count }: JournalRange,
+    signal: AbortSignal,
+  ): AsyncGenerator<EntryBatch<Entry>> {
     const filters = match.filter((word) => !word.startsWith('--grep='))
     const [from, to] = [sinceArguments(since), untilArguments(until)]
     // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever pattern: to
@@ -83,7 +83,7 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(
     }
 
     /** The entries of the range that were written after one that is later than the range. */
-    const findLaterPart = async (end: number): Promise<LaterPart<Entry> | undefined> => {
+    const findLaterPart = async (end: number) => {
       const past = await first(sinceArguments(end + MICROSECOND))
       if (!past) return undefined
       let [begin, last, landed]: (Entry | undefined)[] = []
@@ -159,12 +159,6 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(
     const entries = last.toReversed()
     yield { entries, unreadable: 0, steps: entries.flatMap((entry) => place(entry).step ?? []) }
   }
-}
-
-interface LaterPart<Entry> {
-  readonly begin: Entry
-  readonly last: Entry
-  readonly steps: readonly ClockStep[]
 }
 
 /** As in journalctl, a pattern without a capital letter ignores case. */
