@@ -4,19 +4,12 @@ import { NO_UNIT_LOGS, type UnitLogs } from './unit-logs.ts'
 /** Values that one collector reads and others use. A reload of the configuration keeps them. */
 
 /** The main processes of the services, from the last poll of systemd. */
-export type MainPids = ReturnType<typeof createMainPids>
-
-export const createMainPids = () => {
-  let current: ReadonlyMap<string, number> = new Map()
-  return {
-    /** Service → PID; a service that is not running is absent. */
-    get: () => current,
-    /** After a failed poll, set an empty map: the kernel reuses PIDs. */
-    set: (pids: ReadonlyMap<string, number>): void => {
-      current = pids
-    },
-  }
+export interface MainPids {
+  /** Service → PID; a service that is not running is absent. Empty after a failed poll: the kernel reuses PIDs. */
+  current: ReadonlyMap<string, number>
 }
+
+export const createMainPids = (): MainPids => ({ current: new Map() })
 
 /** The node's secp public key, from the configuration or from the first collector that reads it. */
 export type OwnKey = ReturnType<typeof createOwnKey>
