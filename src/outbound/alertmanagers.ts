@@ -141,7 +141,10 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
 
   return {
     /** Without alerts if Alertmanager has ended them by itself. */
-    read: async (): Promise<{ alerts: readonly TargetAlert[]; lastAlertAt: ReadonlyMap<string, number> }> => {
+    read: async (): Promise<{
+      alerts: readonly TargetAlert[]
+      lastAlertAt: ReadonlyMap<string, number | undefined>
+    }> => {
       const found = await checkpoint.read()
       const { data: saved } = savedSchema.safeParse(found.state === 'saved' ? found.value : undefined)
       if (saved === undefined) return { alerts: [], lastAlertAt: new Map() }
@@ -158,9 +161,7 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
                 const firingFor = Math.max(0, saved.at - alert.startsAt) + Math.max(0, age)
                 return { ...alert, startsAt: Math.max(0, now - firingFor) }
               }),
-        lastAlertAt: new Map(
-          Object.entries(saved.lastAlertAt).flatMap(([name, at]) => (at === undefined ? [] : [[name, at] as const])),
-        ),
+        lastAlertAt: new Map(Object.entries(saved.lastAlertAt)),
       }
     },
     save: (alerts: readonly TargetAlert[], lastAlertAt: ReadonlyMap<string, number>): void => {

@@ -8,16 +8,14 @@ import { withFile } from '../core/files.ts'
 import { redact } from '../core/redaction/redact.ts'
 import { linkOrCopy } from './durable.ts'
 
-interface ArchiveMember {
-  readonly name: string
-  readonly text: string
-}
-
 const compress = promisify(gzip)
 const MODE = 0o600
 
 /** Creates a .tar.gz archive of texts. `at` is their modification time in milliseconds since the epoch. */
-export const packArchive = async (texts: readonly ArchiveMember[], at: number): Promise<Uint8Array> => {
+export const packArchive = async (
+  texts: readonly { readonly name: string; readonly text: string }[],
+  at: number,
+): Promise<Uint8Array> => {
   const tar = await packTar(
     texts.map(({ name, text }) => {
       const body = Buffer.from(text)

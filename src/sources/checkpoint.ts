@@ -159,13 +159,7 @@ export const createMaintenanceFile = (directory: string) => {
   return {
     /** Undefined if no window is set. An expired window is returned too. */
     read: async (): Promise<Maintenance | undefined> => {
-      let complaint: Error | undefined
-      const found = await createCheckpoints(directory, (error) => {
-        complaint = error
-      })
-        .open(MAINTENANCE)
-        .read()
-      if (complaint) failing('read the maintenance window')(complaint)
+      const found = await createCheckpoints(directory, failing('read the maintenance window')).open(MAINTENANCE).read()
       return found.state === 'saved' ? readMaintenance(found.value) : undefined
     },
     write: (maintenance: Maintenance): Promise<void> =>

@@ -240,7 +240,7 @@ export const createAgentApi = (ask: SendRequest, config: AgentAddress, url?: str
       const limits = { timeout: AGENT_TIMEOUT_MS, maxBytes: response.agentBytes }
       const request = { url: `${base}${path}`, accept: '*/*', ...limits, signal }
       const answer = await ask({ ...request, ...(socketPath !== null && { socketPath }) }).catch((error: unknown) => {
-        if (!(error instanceof NoResponseError) || error.silence !== 'refused') throw error
+        if (!(error instanceof NoResponseError) || error.timeout) throw error
         // An agent that is stopping closes the connection; only these mean that no agent runs.
         if (error.detail === 'ECONNREFUSED' || (socketPath !== null && error.detail === 'ENOENT')) return null
         if (error.detail === 'EACCES')

@@ -28,18 +28,7 @@ export interface Program {
   readonly gatherMs?: number
 }
 
-/** Runs the tools of the node and of systemd, with limits on concurrency, time and output. */
-export interface Exec {
-  /** Runs a program and returns its output. Throws a SourceError unless it exits with one of `answers`. */
-  run(program: Program, signal: AbortSignal): Promise<Output>
-  /**
-   * Yields the standard output of a program. Throws a SourceError when the program ends, unless `answers` lists its
-   * exit code; for a program that should run forever, leave `answers` empty.
-   */
-  stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
-  /** Kills all running children at once. The same happens when this process ends. */
-  killAll(): void
-}
+export type Exec = ReturnType<typeof createExec>
 
 interface ExecOptions {
   readonly clock: Clock
@@ -57,7 +46,8 @@ const killLiving = (): void => {
   for (const pid of living) killGroup(pid, 'SIGKILL')
 }
 
-export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
+/** Runs the tools of the node and of systemd, with limits on concurrency, time and output. */
+export const createExec = ({ clock, path, variables }: ExecOptions) => {
   const slots = pLimit(LIMITS.tool.concurrent)
   const slotsOf = new Map<string, LimitFunction>()
   const slotsFor = (command: string): LimitFunction => {
@@ -116,7 +106,8 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
   }
 
   return {
-    run: (program, signal) =>
+    /** Runs a program and returns its output. Throws a SourceError unless it exits with one of `answers`. */
+    run: (program: Program, signal: AbortSignal): Promise<Output> =>
       whenFree(slotsFor(program.command), signal, () =>
         whenFree(slots, signal, async () => {
           failIfMissing(program, path)
@@ -131,7 +122,11 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
         }),
       ),
 
-    async *stream(program, signal) {
+    /**
+     * Yields the standard output of a program. Throws a SourceError when the program ends, unless `answers` lists its
+     * exit code; for a program that should run forever, leave `answers` empty.
+     */
+    async *stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array> {
       failIfMissing(program, path)
       const linked = linkAbort(signal)
       const child = start(program, linked.signal, false)
@@ -155,7 +150,8 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
       }
     },
 
-    killAll: () => {
+    /** Kills all running children at once. The same happens when this process ends. */
+    killAll: (): void => {
       for (const pid of groups) killGroup(pid, 'SIGKILL')
     },
   }
@@ -314,9 +310,7 @@ export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
     const limit = args.some((word) => word.startsWith('--grep=')) ? LIMITS.tool.searchMs : LIMITS.tool.idleMs
     return chunksWithTimeout({ exec, program, limit }, { clock, signal })
   },
-  killAll: () => {
-    exec.killAll()
-  },
+  killAll: exec.killAll,
 })
 
 async function* chunksWithTimeout(

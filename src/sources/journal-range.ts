@@ -13,7 +13,6 @@ import {
 } from './journal.ts'
 import { type ClockStep, compareOrder, createTimeline, type OrderedPosition } from './journal-order.ts'
 import { createLineSplitter, type Line } from './streams.ts'
-import type { Readable } from 'node:stream'
 
 /** A range of the journal. Times are in milliseconds since the epoch, both inclusive. */
 export interface JournalRange {
@@ -232,14 +231,11 @@ export const createSnapshotJournal = <Entry extends RangeEntry>(parts: JournalDe
   }
 }
 
-/** A journal exported to a file: lines of `journalctl -o json`. */
-export interface Recording {
-  /** The name as the operator gave it. */
-  readonly name: string
-  readonly bytes: Readable
-}
+export type Recording = ReturnType<typeof openRecording>
 
-export const openRecording = (file: string, signal: AbortSignal): Recording => ({
+/** A journal exported to a file: lines of `journalctl -o json`. */
+export const openRecording = (file: string, signal: AbortSignal) => ({
+  /** The name as the operator gave it. */
   name: file,
   bytes: openStream(file, signal, 256 * 1024),
 })

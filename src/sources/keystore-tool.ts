@@ -13,13 +13,6 @@ interface Keystore {
 
 export type KeystoreTool = ReturnType<typeof createKeystoreTool>
 
-interface KeystoreToolOptions {
-  readonly exec: Exec
-  readonly clock: Clock
-  /** The program: `chain-keystore`. */
-  readonly command: string
-}
-
 /** scrypt with its usual cost takes about a second. */
 const LONGEST_MS = minute
 
@@ -28,9 +21,9 @@ const ANY_CODE = Array.from({ length: 256 }, (_, code) => code)
 
 /**
  * The node's own keystore tool. It accepts password and secret only as arguments, so for about a second they are in the
- * process list. Errors contain neither them nor the tool's output.
+ * process list. Errors contain neither them nor the tool's output. `command`: `chain-keystore`.
  */
-export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions) => {
+export const createKeystoreTool = (exec: Exec, clock: Clock, command: string) => {
   const run = async (
     verb: 'recover' | 'import',
     { keystore, more }: { readonly keystore: Keystore; readonly more: readonly Secret[] },

@@ -9,10 +9,7 @@ import { withLock } from './lock.ts'
 
 export type KeyFileInfo = ReturnType<typeof infoOf>
 
-export interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
+export type Owner = Pick<KeyFileInfo, 'uid' | 'gid'>
 
 export type SecretFiles = ReturnType<typeof createSecretFiles>
 
