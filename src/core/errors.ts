@@ -174,6 +174,13 @@ export const describeFileError = (error: unknown): { readonly happened: string; 
 export const fileError = (error: unknown, account: Pick<ErrorDetails, 'doing' | 'advice'>): SourceError =>
   new SourceError({ ...describeFileError(error), ...account }, { cause: error })
 
+/** For `catch`: throws it. */
+export const throwFileError =
+  (account: Parameters<typeof fileError>[1]) =>
+  (error: unknown): never => {
+    throw fileError(error, account)
+  }
+
 /** The limit that prevented a start of a program, or of a thread; undefined for another error code. */
 export const startLimit = (code: string): { readonly happened: string; readonly advice: string } | undefined =>
   // Elsewhere EAGAIN is no limit: a read that would have to wait.

@@ -170,17 +170,14 @@ export const readEventFile = async (directory: string, parse: (line: string) => 
   try {
     return [...eventsIn(await readText(fileIn(directory), LIMITS.state.fileBytes), parse)]
   } catch (error) {
-    const isMissing = errorCode(error) === 'ENOENT'
-    throw new SourceError(
-      {
-        doing,
-        happened: isMissing ? 'there is no such file, and the agent is not running' : asError(error).message,
-        advice: isMissing
-          ? 'start the agent, or set its configuration with --config'
-          : "run this as root or as the agent's user",
-      },
-      { cause: error },
-    )
+    const [happened, advice] =
+      errorCode(error) === 'ENOENT'
+        ? [
+            'there is no such file, and the agent is not running',
+            'start the agent, or set its configuration with --config',
+          ]
+        : [asError(error).message, "run this as root or as the agent's user"]
+    throw new SourceError({ doing, happened, advice }, { cause: error })
   }
 }
 

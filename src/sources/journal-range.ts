@@ -1,11 +1,12 @@
 import { type Context, withDeadline } from '../core/clock.ts'
-import { fileError, ParseError, SourceError } from '../core/errors.ts'
+import { fileError, SourceError } from '../core/errors.ts'
 import { openStream } from '../core/files.ts'
 import { LIMITS } from '../core/limits.ts'
 import { hour, second } from '../core/units.ts'
 import {
   createEndReader,
   createNewestEntryReader,
+  entriesOf,
   type Journal,
   JOURNAL_OUTPUT_OPTIONS,
   journalTime,
@@ -55,7 +56,7 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(parts: Journa
   async function* run(args: readonly string[], signal: AbortSignal): AsyncGenerator<EntryBatch<Entry>> {
     const split = createLineSplitter()
     const program = { command: 'journalctl', args: ['--merge', ...args], answers: [0, 1] }
-    for await (const chunk of exec.stream(program, signal)) yield entriesOf(split(chunk), parse)
+    for await (const chunk of exec.stream(program, signal)) yield batchOf(split(chunk), parse)
   }
 
   return async function* readRange(
@@ -172,20 +173,10 @@ const matcherOf = (match: readonly string[]) => {
 const sinceArguments = (at: number | undefined) => (at === undefined ? [] : [`--since=${journalTime(at)}`])
 const untilArguments = (at: number | undefined) => (at === undefined ? [] : [`--until=${journalTime(at)}`])
 
-const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry): EntryBatch<Entry> => {
-  const entries: Entry[] = []
-  let unreadable = 0
-  for (const line of lines) {
-    if (line === '') continue
-    try {
-      if (line === undefined) unreadable += 1
-      else entries.push(parse(line))
-    } catch (error) {
-      if (!(error instanceof ParseError)) throw error
-      unreadable += 1
-    }
-  }
-  return { entries, unreadable }
+const batchOf = <Entry>(all: readonly Line[], parse: (line: string) => Entry): EntryBatch<Entry> => {
+  const lines = all.filter((line) => line !== '')
+  const entries = entriesOf(lines, parse)
+  return { entries, unreadable: lines.length - entries.length }
 }
 
 /** The fallback range if the complete look-back takes too long. */
@@ -249,9 +240,9 @@ export async function* readRecording<Entry>(
   const split = createLineSplitter()
   try {
     const chunks: AsyncIterable<Uint8Array> = bytes
-    for await (const chunk of chunks) yield entriesOf(split(chunk), parse)
+    for await (const chunk of chunks) yield batchOf(split(chunk), parse)
     // The last line of a file may lack a line break.
-    yield entriesOf(split(Buffer.from('\n')), parse)
+    yield batchOf(split(Buffer.from('\n')), parse)
   } catch (error) {
     const advice = 'name a file of `journalctl --all -o json`, or - for standard input'
     throw fileError(error, { doing: `read the recording ${name}`, advice })

@@ -188,20 +188,14 @@ const createReceiver = <Entry extends JournalPosition>(
   /** The heartbeat at which the journal's end was an entry that had not arrived. */
   let missingSince: number | undefined
 
-  const entryOf = (line: Line): Entry | undefined => {
-    try {
-      // Output that is not JSON may come in any amount; an error for each line would take most of the time.
-      return line?.startsWith('{') === true ? parse(line) : undefined
-    } catch (error) {
-      if (!(error instanceof ParseError)) throw error
-      return undefined // counted by the caller; one invalid line must not end the stream
-    }
-  }
-
   return {
     receive: (chunk: Uint8Array): JournalBatch<Entry> => {
       const lines = split(chunk)
-      const parsed = lines.map(entryOf).filter((entry) => entry !== undefined)
+      // Output that is not JSON may come in any amount; an error for each line would take most of the time.
+      const parsed = entriesOf(
+        lines.filter((line) => line?.startsWith('{')),
+        parse,
+      )
       const [first] = parsed
       // journalctl begins with the known entry. If it begins with another one, the known entry no longer exists.
       const isKnown = first !== undefined && first.cursor === expected
@@ -228,6 +222,17 @@ const createReceiver = <Entry extends JournalPosition>(
     hasMissedEntries: (): boolean => missingSince !== undefined && idleTicks >= missingSince + ARRIVES_WITHIN,
   }
 }
+
+/** The entries of the lines that have one: an invalid line, which the caller counts, must not end the stream. */
+export const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry): readonly Entry[] =>
+  lines.flatMap((line) => {
+    try {
+      return line === undefined ? [] : [parse(line)]
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
+      return []
+    }
+  })
 
 /** The cursor was malformed, as a cursor of another journal may be. */
 const isLostCursor = (error: unknown): boolean =>

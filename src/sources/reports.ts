@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { pastTime } from '../core/bounds.ts'
 import type { Clock } from '../core/clock.ts'
 import { staleAfter, type Timing } from '../core/collector.ts'
-import { fileError, SourceError } from '../core/errors.ts'
+import { SourceError, throwFileError } from '../core/errors.ts'
 import { atFile, readText } from '../core/files.ts'
 import { renderDuration } from '../core/units.ts'
 
@@ -49,9 +49,7 @@ const reportFrom =
     const advice = `check \`systemctl status ${unit}.timer ${unit}.service\``
     if (path === null) return null
     return async () => {
-      const failed = (error: unknown): never => {
-        throw fileError(error, { doing, advice })
-      }
+      const failed = throwFileError({ doing, advice })
       const { mtimeMs } = await atFile(path, () => stat(path)).catch(failed)
       const writtenAt = pastTime(mtimeMs, clock.now())
       if (writtenAt === null)

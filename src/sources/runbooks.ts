@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileError } from '../core/errors.ts'
+import { throwFileError } from '../core/errors.ts'
 import { withPrefix } from '../core/format.ts'
 import { packageFile } from '../core/package.ts'
 
@@ -30,13 +30,9 @@ const whyOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-'
 export const createRunbooks = () => {
   /** The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing. */
   const list = async (): Promise<readonly string[]> => {
-    try {
-      const files = await readdir(DIRECTORY)
-      return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
-    } catch (error) {
-      const advice = 'install the package again: docs/runbooks is part of it'
-      throw fileError(error, { doing: 'find the runbooks', advice })
-    }
+    const advice = 'install the package again: docs/runbooks is part of it'
+    const files = await readdir(DIRECTORY).catch(throwFileError({ doing: 'find the runbooks', advice }))
+    return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
   }
   return {
     list,

@@ -1,7 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { errorCode, fileError, ifMissing } from '../core/errors.ts'
+import { errorCode, ifMissing, throwFileError } from '../core/errors.ts'
 import { isOpenToOthers } from '../domain/key-paths.ts'
 import { withFile } from '../core/files.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
@@ -175,13 +175,7 @@ const changeOwner = async (handle: FileHandle, owner: Owner): Promise<void> => {
 }
 
 /** Runs `work` and rethrows its error as a SourceError. `doing`: "write /opt/x". */
-const withFileErrors = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    throw fileError(error, { doing })
-  }
-}
+const withFileErrors = <T>(doing: string, work: () => Promise<T>): Promise<T> => work().catch(throwFileError({ doing }))
 
 const MOST_BYTES = 64 * 1024
 

@@ -1,18 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Io } from '../../terminal/io.ts'
-import { fileError } from '../../core/errors.ts'
+import { fileError, throwFileError } from '../../core/errors.ts'
 import { packageFile } from '../../core/package.ts'
 import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
 
 /** The text of a file of the package: `what` in the error. Throws a SourceError. */
-export const readShipped = async (path: string, what: string): Promise<string> => {
-  try {
-    return await readFile(packageFile(path), 'utf8')
-  } catch (error) {
-    const advice = `install the package again: ${dirname(path)} is part of it`
-    throw fileError(error, { doing: `find ${what}`, advice })
-  }
+export const readShipped = (path: string, what: string): Promise<string> => {
+  const advice = `install the package again: ${dirname(path)} is part of it`
+  return readFile(packageFile(path), 'utf8').catch(throwFileError({ doing: `find ${what}`, advice }))
 }
 
 interface Files {
