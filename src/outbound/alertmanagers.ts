@@ -50,7 +50,7 @@ export const alertmanagers = (uses: AlertmanagersUses): Collector<Reading> => {
   }
 
   const createPoll = (endpoint: AlertmanagerEndpoint, save: (alerts: readonly TargetAlert[]) => void) => {
-    const outbox = createOutbox(endpoint, clock)
+    const send = createOutbox(endpoint, clock)
     /** The keys of the alerts of the last attempt. */
     let attempted = ''
 
@@ -60,7 +60,7 @@ export const alertmanagers = (uses: AlertmanagersUses): Collector<Reading> => {
       isSaveNeeded = alerts.length > 0
       attempted = keysOf(alerts)
       // Without alerts, too: whether Alertmanager accepts them is known before there is one.
-      const state = await outbox.send(alerts, signal)
+      const state = await send(alerts, signal)
       states.set(endpoint.name, state)
       if (state === 'accepted' && alerts.length > 0) {
         lastAlertAt.set(endpoint.name, clock.now())

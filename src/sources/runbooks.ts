@@ -27,17 +27,14 @@ export const withOnly = (why: string, page: string): string =>
 const whyOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-')
 
 /** The runbooks in the package, one for each alert. */
-export const createRunbooks = () => {
+export const runbooks = {
   /** The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing. */
-  const list = async (): Promise<readonly string[]> => {
+  list: async (): Promise<readonly string[]> => {
     const advice = 'install the package again: docs/runbooks is part of it'
     const files = await readdir(DIRECTORY).catch(throwFileError({ doing: 'find the runbooks', advice }))
     return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
-  }
-  return {
-    list,
-    /** The runbook of an alert of the list, with the name prefix of the node. */
-    read: async (name: string, prefix: string): Promise<string> =>
-      withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
-  }
+  },
+  /** The runbook of an alert of the list, with the name prefix of the node. */
+  read: async (name: string, prefix: string): Promise<string> =>
+    withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
 }
