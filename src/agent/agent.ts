@@ -33,7 +33,7 @@ import { isTestHeartbeat, parseHeartbeat } from '../parsers/heartbeat.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import { incidentDirectory } from '../sources/incident-files.ts'
-import { createRunbooks } from '../sources/runbooks.ts'
+import { runbooks } from '../sources/runbooks.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
 import { revision, version } from '../core/package.ts'
@@ -248,7 +248,7 @@ const watchNode = async (options: NodeWatchOptions) => {
   const view: AgentView = {
     version,
     page,
-    runbooks: createRunbooks(),
+    runbooks,
     prefix,
     contentType: exposition.contentType,
     clock,

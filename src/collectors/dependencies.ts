@@ -19,14 +19,14 @@ import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
-import type { ReadNewestEntry, ReadOldestEntry } from '../sources/journal.ts'
+import type { createNewestEntryReader, createOldestEntryReader } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
 import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import type { MetricsEndpoint, ProbePort, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
 import type { InstalledFiles, PackageLists } from '../sources/packages.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
-import type { ReadReport, ReadStatus, ReadStorage } from '../sources/reports.ts'
+import type { ReadReport } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
 import type { UnitLogs } from './shared/unit-logs.ts'
@@ -36,8 +36,8 @@ interface Sources {
   readonly clock: Clock
   readonly recorder: Recorder
   readonly exec: Exec
-  readonly readOldest: ReadOldestEntry<JournalEntry>
-  readonly readNewest: ReadNewestEntry<JournalEntry>
+  readonly readOldest: ReturnType<typeof createOldestEntryReader<JournalEntry>>
+  readonly readNewest: ReturnType<typeof createNewestEntryReader<JournalEntry>>
   readonly unitLogs: UnitLogs
   /** Null for a command that reads once, and in a simulation. */
   readonly watchUnits: WatchUnits | null
@@ -49,8 +49,8 @@ interface Sources {
   queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): QueryEndpoint
   nativeAt(url: string, timeout: number): MetricsEndpoint
   /** The report of the database tool of that name, or from the file that is configured. */
-  readonly readStorage: ReadStorage
-  readonly readStatus: ReadStatus
+  readonly readStorage: ReadReport
+  readonly readStatus: ReadReport
   readonly host: HostSources
   readonly readBootId: () => Promise<string | null>
   /** /proc/uptime: seconds since the boot, also while the host was suspended. */

@@ -170,6 +170,17 @@ export const describeFileError = (error: unknown): { readonly happened: string; 
   return BY_CODE[errorCode(error)] ?? { happened }
 }
 
+/** The SourceError for an error of a file. `advice`, also undefined, takes the place of that for its code. */
+export const fileError = (error: unknown, account: Pick<ErrorDetails, 'doing' | 'advice'>): SourceError =>
+  new SourceError({ ...describeFileError(error), ...account }, { cause: error })
+
+/** For `catch`: throws it. */
+export const throwFileError =
+  (account: Parameters<typeof fileError>[1]) =>
+  (error: unknown): never => {
+    throw fileError(error, account)
+  }
+
 /** The limit that prevented a start of a program, or of a thread; undefined for another error code. */
 export const startLimit = (code: string): { readonly happened: string; readonly advice: string } | undefined =>
   // Elsewhere EAGAIN is no limit: a read that would have to wait.

@@ -161,6 +161,19 @@ export const openRegular = async (path: string, flags = constants.O_RDONLY, mode
   }
 }
 
+/** Passes an open file to `work`, and closes it. */
+export const withFile = async <T>(
+  opening: fs.FileHandle | Promise<fs.FileHandle>,
+  work: (file: fs.FileHandle) => Promise<T>,
+): Promise<T> => {
+  const file = await opening
+  try {
+    return await work(file)
+  } finally {
+    await file.close()
+  }
+}
+
 /**
  * Files that the kernel writes from a few values in memory. To read one takes about 20 µs: a thread for each of its four
  * operations takes five times as much. Not in it: what waits for the memory of a process (cmdline) or for a device
@@ -175,8 +188,7 @@ const FIRST_BYTES = 4096
 /** At most `maxBytes` bytes. Kernel files report no size and are read in parts. */
 const readStart = async (path: string, maxBytes: number): Promise<Buffer> => {
   if (VALUES_IN_MEMORY.test(path)) return readFileSync(path).subarray(0, maxBytes)
-  const file = await openRegular(path)
-  try {
+  return withFile(openRegular(path), async (file) => {
     let buffer = Buffer.allocUnsafe(Math.min(FIRST_BYTES, maxBytes))
     let filled = 0
     while (filled < maxBytes) {
@@ -186,9 +198,7 @@ const readStart = async (path: string, maxBytes: number): Promise<Buffer> => {
       filled += bytesRead
     }
     return buffer.subarray(0, filled)
-  } finally {
-    await file.close()
-  }
+  })
 }
 
 /** The first `maxBytes` bytes of a regular file as text. */

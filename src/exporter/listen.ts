@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import type { ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { describeFileError, SourceError } from '../core/errors.ts'
+import { fileError, SourceError } from '../core/errors.ts'
 import { removeSocket } from '../core/files.ts'
 import { type Address, SECURITY_HEADERS, type WebServer } from './web.ts'
 
@@ -42,7 +42,7 @@ export const listenOnSocket = async (
     await chmod(path, 0o660)
   } catch (error) {
     if (error instanceof SourceError) throw error
-    throw new SourceError({ doing: `listen on ${path}`, ...describeFileError(error), advice }, { cause: error })
+    throw fileError(error, { doing: `listen on ${path}`, advice })
   }
   return closers(server)
 }

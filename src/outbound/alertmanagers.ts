@@ -50,7 +50,7 @@ export const alertmanagers = (uses: AlertmanagersUses): Collector<Reading> => {
   }
 
   const createPoll = (endpoint: AlertmanagerEndpoint, save: (alerts: readonly TargetAlert[]) => void) => {
-    const outbox = createOutbox(endpoint, clock)
+    const send = createOutbox(endpoint, clock)
     /** The keys of the alerts of the last attempt. */
     let attempted = ''
 
@@ -60,7 +60,7 @@ export const alertmanagers = (uses: AlertmanagersUses): Collector<Reading> => {
       isSaveNeeded = alerts.length > 0
       attempted = keysOf(alerts)
       // Without alerts, too: whether Alertmanager accepts them is known before there is one.
-      const state = await outbox.send(alerts, signal)
+      const state = await send(alerts, signal)
       states.set(endpoint.name, state)
       if (state === 'accepted' && alerts.length > 0) {
         lastAlertAt.set(endpoint.name, clock.now())
@@ -141,7 +141,10 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
 
   return {
     /** Without alerts if Alertmanager has ended them by itself. */
-    read: async (): Promise<{ alerts: readonly TargetAlert[]; lastAlertAt: ReadonlyMap<string, number> }> => {
+    read: async (): Promise<{
+      alerts: readonly TargetAlert[]
+      lastAlertAt: ReadonlyMap<string, number | undefined>
+    }> => {
       const found = await checkpoint.read()
       const { data: saved } = savedSchema.safeParse(found.state === 'saved' ? found.value : undefined)
       if (saved === undefined) return { alerts: [], lastAlertAt: new Map() }
@@ -158,9 +161,7 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
                 const firingFor = Math.max(0, saved.at - alert.startsAt) + Math.max(0, age)
                 return { ...alert, startsAt: Math.max(0, now - firingFor) }
               }),
-        lastAlertAt: new Map(
-          Object.entries(saved.lastAlertAt).flatMap(([name, at]) => (at === undefined ? [] : [[name, at] as const])),
-        ),
+        lastAlertAt: new Map(Object.entries(saved.lastAlertAt)),
       }
     },
     save: (alerts: readonly TargetAlert[], lastAlertAt: ReadonlyMap<string, number>): void => {

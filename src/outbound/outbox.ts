@@ -73,21 +73,19 @@ export const createOutbox = (endpoint: AlertmanagerEndpoint, clock: Pick<Clock, 
     }
   }
 
-  return {
-    /**
-     * Posts the firing alerts, and the end of each that the Alertmanager may have. Returns `accepted`, or the reason of the
-     * failure.
-     */
-    send: async (alerts: readonly TargetAlert[], signal: AbortSignal): Promise<string> => {
-      const sending = endpoint.send(next(alerts), signal).then((response) => {
-        // Also of a response that rejects the alerts: their times may be the reason.
-        if (typeof response.date === 'number') offset = response.date - clock.elapsed()
-        return response
-      })
-      const state = await deliveryState(sending, isAcceptedAlert)
-      if (state === 'accepted') accepted()
-      return state
-    },
+  /**
+   * Posts the firing alerts, and the end of each that the Alertmanager may have. Returns `accepted`, or the reason of the
+   * failure.
+   */
+  return async (alerts: readonly TargetAlert[], signal: AbortSignal): Promise<string> => {
+    const sending = endpoint.send(next(alerts), signal).then((response) => {
+      // Also of a response that rejects the alerts: their times may be the reason.
+      if (typeof response.date === 'number') offset = response.date - clock.elapsed()
+      return response
+    })
+    const state = await deliveryState(sending, isAcceptedAlert)
+    if (state === 'accepted') accepted()
+    return state
   }
 }
 

@@ -1,5 +1,5 @@
 import { LIMITS } from '../core/limits.ts'
-import type { SendRequest } from './http.ts'
+import { posted, type SendRequest } from './http.ts'
 
 export type AlertmanagerEndpoint = ReturnType<typeof createAlertmanagerEndpoint>
 
@@ -15,12 +15,7 @@ export const createAlertmanagerEndpoint = (ask: SendRequest, url: string, timeou
     name: new URL(url).host,
     /** Posts alerts. Throws a NoResponseError if there is no response. */
     send: async (alerts: readonly unknown[], signal: AbortSignal) =>
-      ask({
-        url: `${base}/api/v2/alerts`,
-        init: { method: 'POST', body: JSON.stringify(alerts) },
-        ...limits,
-        signal,
-      }),
+      ask({ url: `${base}/api/v2/alerts`, ...posted(alerts), ...limits, signal }),
     get: async (path: string, signal: AbortSignal) => ask({ url: `${base}${path}`, accept: '*/*', ...limits, signal }),
   }
 }

@@ -4,19 +4,18 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { describeFileError, errorCode, SourceError } from '../core/errors.ts'
+import { withFile } from '../core/files.ts'
 import { redact } from '../core/redaction/redact.ts'
 import { linkOrCopy } from './durable.ts'
-
-interface ArchiveMember {
-  readonly name: string
-  readonly text: string
-}
 
 const compress = promisify(gzip)
 const MODE = 0o600
 
 /** Creates a .tar.gz archive of texts. `at` is their modification time in milliseconds since the epoch. */
-export const packArchive = async (texts: readonly ArchiveMember[], at: number): Promise<Uint8Array> => {
+export const packArchive = async (
+  texts: readonly { readonly name: string; readonly text: string }[],
+  at: number,
+): Promise<Uint8Array> => {
   const tar = await packTar(
     texts.map(({ name, text }) => {
       const body = Buffer.from(text)
@@ -32,23 +31,16 @@ export const packArchive = async (texts: readonly ArchiveMember[], at: number): 
  */
 export const writeNewFile = async (file: string, bytes: Uint8Array): Promise<void> => {
   const partial = `${file}.partial`
+  // Fails if the path exists, even as a link to another file.
+  const handle = await open(partial, 'wx', MODE).catch((error: unknown) => {
+    throw cannotWrite(errorCode(error) === 'EEXIST' ? partial : file, error)
+  })
   try {
-    // Fails if the path exists, even as a link to another file.
-    const handle = await open(partial, 'wx', MODE)
-    try {
+    await withFile(handle, async () => {
       await handle.chmod(MODE)
       await handle.writeFile(bytes)
       await handle.sync()
-    } catch (error) {
-      await unlink(partial).catch(() => undefined)
-      throw error
-    } finally {
-      await handle.close()
-    }
-  } catch (error) {
-    throw cannotWrite(errorCode(error) === 'EEXIST' ? partial : file, error)
-  }
-  try {
+    })
     // Unlike a rename, fails if the name is taken.
     await linkOrCopy(partial, file)
     await unlink(partial)

@@ -13,28 +13,15 @@ export type Found =
   | { readonly state: 'unreadable' }
   | { readonly state: 'saved'; readonly value: unknown }
 
-/** A small JSON document that persists over restarts of the agent. */
-export interface Checkpoint {
-  /** Reads the document saved last, once it is written. Never throws: a failure is a result state. */
-  read(): Promise<Found>
-  /** Saves asynchronously; the newest value wins. Never rejects; resolves when the value, or a newer one, is written. */
-  save(value: unknown): Promise<void>
-}
-
-export interface Checkpoints {
-  /** Returns the same checkpoint for the same name, so that each document has one writer. */
-  open(name: string): Checkpoint
-  /** Whether the last attempt to save succeeded; null before the first. */
-  isSaved(): boolean | null
-  flush(): Promise<void>
-}
+export type Checkpoints = ReturnType<typeof createCheckpoints>
+export type Checkpoint = ReturnType<Checkpoints['open']>
 
 /**
- * `complain` is called once for each period in which the directory is unusable, and once for each document that cannot
+ * Small JSON documents that persist over restarts of the agent. `complain` is called once for each period in which the directory is unusable, and once for each document that cannot
  * be parsed; readings continue without them. Writes are asynchronous: a failing disk must not stop the agent that should
  * report it.
  */
-export const createCheckpoints = (directory: string, complain: (error: Error) => void): Checkpoints => {
+export const createCheckpoints = (directory: string, complain: (error: Error) => void) => {
   const writing = new Set<Promise<void>>()
   let isSaved: boolean | null = null
   let isReported = false
@@ -83,7 +70,7 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
     }
   }
 
-  const create = (name: string): Checkpoint => {
+  const create = (name: string) => {
     const file = join(directory, `${name}.json`)
     let next: { readonly value: unknown } | undefined
     let written: Promise<void> | undefined
@@ -96,11 +83,13 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
       written = undefined
     }
     return {
-      read: async () => {
+      /** Reads the document saved last, once it is written. Never throws: a failure is a result state. */
+      read: async (): Promise<Found> => {
         await written
         return read(file)
       },
-      save: (value) => {
+      /** Saves asynchronously; the newest value wins. Never rejects; resolves when the value, or a newer one, is written. */
+      save: (value: unknown): Promise<void> => {
         next = { value }
         if (written) return written
         const started = drain().finally(() => writing.delete(started))
@@ -111,17 +100,18 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
     }
   }
 
-  const opened = new Map<string, Checkpoint>()
-  const open = (name: string): Checkpoint => {
-    const checkpoint = opened.get(name) ?? create(name)
-    opened.set(name, checkpoint)
-    return checkpoint
-  }
+  const opened = new Map<string, ReturnType<typeof create>>()
 
   return {
-    open,
+    /** Returns the same checkpoint for the same name, so that each document has one writer. */
+    open: (name: string) => {
+      const checkpoint = opened.get(name) ?? create(name)
+      opened.set(name, checkpoint)
+      return checkpoint
+    },
+    /** Whether the last attempt to save succeeded; null before the first. */
     isSaved: () => isSaved,
-    flush: async () => {
+    flush: async (): Promise<void> => {
       while (writing.size > 0) await Promise.all(writing)
     },
   }
@@ -159,42 +149,27 @@ const MAINTENANCE = 'maintenance'
 /** The maintenance window that an operator sets: a file, so that it persists over restarts. Throws SourceErrors. */
 export const createMaintenanceFile = (directory: string) => {
   const file = join(directory, `${MAINTENANCE}.json`)
-  const failed = (doing: string, cause: Error): SourceError =>
-    new SourceError(
-      {
-        doing,
-        happened: cause.message,
-        advice: 'run the command with sudo, or as the user of the agent, and with its configuration',
-      },
-      { cause },
-    )
+  const failing =
+    (doing: string) =>
+    (error: unknown): never => {
+      const cause = asError(error)
+      const advice = 'run the command with sudo, or as the user of the agent, and with its configuration'
+      throw new SourceError({ doing, happened: cause.message, advice }, { cause })
+    }
   return {
     /** Undefined if no window is set. An expired window is returned too. */
     read: async (): Promise<Maintenance | undefined> => {
-      let complaint: Error | undefined
-      const found = await createCheckpoints(directory, (error) => {
-        complaint = error
-      })
-        .open(MAINTENANCE)
-        .read()
-      if (complaint) throw failed('read the maintenance window', complaint)
+      const found = await createCheckpoints(directory, failing('read the maintenance window')).open(MAINTENANCE).read()
       return found.state === 'saved' ? readMaintenance(found.value) : undefined
     },
-    write: async (maintenance: Maintenance): Promise<void> => {
-      try {
-        await makeDirectory(directory, 0o750)
-        await writeAtomically(file, [JSON.stringify(maintenance)], { mode: 0o640, isDirectoryOwned: true })
-      } catch (error) {
-        throw failed('write the maintenance window', asError(error))
-      }
-    },
+    write: (maintenance: Maintenance): Promise<void> =>
+      makeDirectory(directory, 0o750)
+        .then(() => writeAtomically(file, [JSON.stringify(maintenance)], { mode: 0o640, isDirectoryOwned: true }))
+        .catch(failing('write the maintenance window')),
     /** Removes the window; false if there was none. */
-    end: async (): Promise<boolean> => {
-      try {
-        return await rm(file).then(() => true, ifMissing(false))
-      } catch (error) {
-        throw failed('end the maintenance window', asError(error))
-      }
-    },
+    end: (): Promise<boolean> =>
+      rm(file)
+        .then(() => true, ifMissing(false))
+        .catch(failing('end the maintenance window')),
   }
 }

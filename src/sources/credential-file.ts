@@ -1,4 +1,4 @@
-import { describeFileError, SourceError } from '../core/errors.ts'
+import { SourceError, throwFileError } from '../core/errors.ts'
 import { readText } from '../core/files.ts'
 
 const MAX_BYTES = 8192
@@ -24,9 +24,7 @@ export const readSecretLines = async (path: string, what: string): Promise<reado
 const read = async (path: string, what: string, most: number): Promise<string> => {
   const doing = `read the ${what} in ${path}`
   const advice = `write the ${what} into it, readable only by the agent's user (mode 0600)`
-  const text = await readText(path, most).catch((error: unknown) => {
-    throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
-  })
+  const text = await readText(path, most).catch(throwFileError({ doing, advice }))
   if (text.trim() === '') throw new EmptySecretError({ doing, happened: 'it is empty', advice })
   return text
 }

@@ -1,23 +1,19 @@
 import { access, chmod, constants, copyFile, link, mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
-import { openRegular } from '../core/files.ts'
+import { openRegular, withFile } from '../core/files.ts'
 
 const PRIVATE_FOLDER = 0o700
 const USUAL_FOLDER = 0o755
 
 /** Syncs a directory: a new file name is on disk only when its directory is. */
-export const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } catch (error) {
-    // Some file systems of USB sticks and networks do not support it.
-    if (errorCode(error) !== 'EINVAL') throw error
-  } finally {
-    await handle.close()
-  }
-}
+export const syncFolder = (folder: string): Promise<void> =>
+  withFile(open(folder, constants.O_RDONLY), async (handle) => {
+    await handle.sync().catch((error: unknown) => {
+      // Some file systems of USB sticks and networks do not support it.
+      if (errorCode(error) !== 'EINVAL') throw error
+    })
+  })
 
 /** Creates a directory accessible only by its owner; missing parents get the usual mode, whatever the umask. */
 export const makeFolder = async (path: string): Promise<void> => {
@@ -30,9 +26,7 @@ export const makeFolder = async (path: string): Promise<void> => {
 
 /** Creates a directory and its missing parents with the same mode. */
 export const makeDirectory = (path: string, mode: number): Promise<void> =>
-  makeMissing(path, async (missing) => {
-    await mkdir(missing, { mode })
-  })
+  makeMissing(path, (missing) => mkdir(missing, { mode }))
 
 /**
  * Creates a directory after its missing parents; does nothing if it exists. Not `recursive: true`: Node 20 retries
@@ -56,12 +50,7 @@ export const linkOrCopy = async (path: string, other: string): Promise<void> => 
   } catch (error) {
     if (!KNOWS_NO_LINKS.has(errorCode(error))) throw error
     await copyFile(path, other, constants.COPYFILE_EXCL)
-    const handle = await open(other, constants.O_RDONLY)
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await withFile(open(other, constants.O_RDONLY), (handle) => handle.sync())
   }
 }
 
@@ -82,18 +71,15 @@ export const checkWritable = async (file: string): Promise<void> => {
     if ((await stat(file)).isDirectory()) throw Object.assign(new Error(file), { code: 'EISDIR' })
   } catch (error) {
     if (isNotFound(error) && (await exists(directory))) return
-    throw failed('write', file, error)
+    failing('write', file)(error)
   }
 }
 
-export const exists = async (file: string): Promise<boolean> => {
-  try {
-    await access(file)
-    return true
-  } catch {
-    return false
-  }
-}
+export const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
 
 /** The path of the file until it is complete. */
 export const partialPath = (file: string): string => `${file}.partial`
@@ -101,11 +87,7 @@ export const partialPath = (file: string): string => `${file}.partial`
 /** The length of the partial file in bytes; undefined if there is none. Throws a SourceError. */
 export const partialBytes = async (file: string): Promise<number | undefined> => {
   const partial = partialPath(file)
-  try {
-    return (await stat(partial).catch(ifMissing(undefined)))?.size
-  } catch (error) {
-    throw failed('look at', partial, error)
-  }
+  return (await stat(partial).catch(ifMissing(undefined)).catch(failing('look at', partial)))?.size
 }
 
 /** The first `bytes` bytes of the partial file, or what there is of them, in chunks. Throws a SourceError. */
@@ -120,7 +102,7 @@ export async function* readPartial(
     const chunks: AsyncIterable<Buffer> = handle.createReadStream({ end: bytes - 1, signal })
     yield* chunks
   } catch (error) {
-    throw failed('read', partial, error)
+    failing('read', partial)(error)
   }
 }
 
@@ -130,13 +112,7 @@ export async function* readPartial(
  */
 export const openPartialFile = async (file: string, from = 0) => {
   const partial = partialPath(file)
-  const doing = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work()
-    } catch (error) {
-      throw failed('write', partial, error)
-    }
-  }
+  const doing = <T>(work: () => Promise<T>): Promise<T> => work().catch(failing('write', partial))
   const flags = constants.O_WRONLY | (from === 0 ? constants.O_CREAT : 0)
   const handle = await doing(() => openRegular(partial, flags, 0o666))
   await doing(() => handle.truncate(from))
@@ -195,17 +171,14 @@ export const writeAtomically = async (
 ): Promise<void> => {
   const next = `${file}.new`
   try {
-    const handle = await openNew(next, mode)
-    try {
+    await withFile(openNew(next, mode), async (handle) => {
       for (const part of parts) await handle.writeFile(part)
       if (isDirectoryOwned && process.getuid?.() === 0) {
         const { uid, gid } = await stat(dirname(file))
         await handle.chown(uid, gid)
       }
       if (isSynced) await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    })
     await rename(next, file)
     if (isSynced) await syncFolder(dirname(file))
   } catch (error) {
@@ -215,54 +188,29 @@ export const writeAtomically = async (
 }
 
 /** Opens a new file. One that a killed process left behind is removed: rarely, and `rm` is slow. */
-const openNew = async (path: string, mode: number) => {
-  try {
-    return await open(path, 'wx', mode)
-  } catch (error) {
+const openNew = (path: string, mode: number) =>
+  open(path, 'wx', mode).catch(async (error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error
     await rm(path, { force: true })
-    return await open(path, 'wx', mode)
-  }
-}
+    return open(path, 'wx', mode)
+  })
 
 /** The same for a file of the user that must survive a power failure. Throws a SourceError. */
-export const replaceFile = async (file: string, parts: readonly Uint8Array[]): Promise<void> => {
-  try {
-    await writeAtomically(file, parts, { mode: 0o600, isSynced: true })
-  } catch (error) {
-    throw failed('write', file, error)
-  }
-}
+export const replaceFile = (file: string, parts: readonly Uint8Array[]): Promise<void> =>
+  writeAtomically(file, parts, { mode: 0o600, isSynced: true }).catch(failing('write', file))
 
-export const removeFile = async (file: string): Promise<void> => {
-  try {
-    await rm(file, { force: true })
-  } catch (error) {
-    throw failed('remove', file, error)
-  }
-}
+export const removeFile = (file: string): Promise<void> => rm(file, { force: true }).catch(failing('remove', file))
 
 /** The content of a file; undefined if it does not exist. Throws a SourceError. */
-export const readWhole = async (file: string): Promise<Uint8Array | undefined> => {
-  try {
-    const handle = await openRegular(file).catch(ifMissing(undefined))
-    try {
-      // Convert the Buffer: its `slice` differs from that of Uint8Array.
-      return handle && new Uint8Array(await handle.readFile())
-    } finally {
-      await handle?.close()
-    }
-  } catch (error) {
-    throw failed('read', file, error)
-  }
-}
+export const readWhole = (file: string): Promise<Uint8Array | undefined> =>
+  // Convert the Buffer: its `slice` differs from that of Uint8Array.
+  withFile(openRegular(file), async (handle) => new Uint8Array(await handle.readFile()))
+    .catch(ifMissing(undefined))
+    .catch(failing('read', file))
 
-const failed = (verb: string, file: string, error: unknown): SourceError =>
-  new SourceError(
-    {
-      doing: `${verb} ${file}`,
-      advice: 'check that the directory exists and is writable, and that the disk is not full',
-      ...describeFileError(error),
-    },
-    { cause: error },
-  )
+const failing =
+  (verb: string, file: string) =>
+  (error: unknown): never => {
+    const advice = 'check that the directory exists and is writable, and that the disk is not full'
+    throw new SourceError({ doing: `${verb} ${file}`, advice, ...describeFileError(error) }, { cause: error })
+  }

@@ -6,17 +6,13 @@ import { isObject, tryJson } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
 import { readSecretFile } from './credential-file.ts'
-import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
+import { type HttpResponse, NoResponseError, posted, type SendRequest } from './http.ts'
 import { type Clock, endsWithin } from '../core/clock.ts'
 import { second } from '../core/units.ts'
 
 const { response } = LIMITS
 
-/** A JSON-RPC endpoint. Responses are not interpreted. */
-export interface RpcEndpoint {
-  /** Throws a NoResponseError when there is no answer. */
-  call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<HttpResponse>
-}
+export type RpcEndpoint = ReturnType<typeof createRpcEndpoint>
 
 /** The node needs an `id`: without one it returns "Parse error". */
 const rpcCall = (id: number, method: string, params: readonly unknown[]) => ({ jsonrpc: '2.0', id, method, params })
@@ -24,16 +20,11 @@ const rpcCall = (id: number, method: string, params: readonly unknown[]) => ({ j
 const responseBytes = (method: string): number =>
   method === 'eth_getBlockByNumber' ? response.blockBytes : response.valueBytes
 
-/** `timeout` limits each call, in milliseconds. */
-export const createRpcEndpoint = (ask: SendRequest, url: string, timeout: number): RpcEndpoint => ({
-  call: (method, params, signal) =>
-    ask({
-      url,
-      init: { method: 'POST', body: JSON.stringify(rpcCall(1, method, params)) },
-      timeout,
-      maxBytes: responseBytes(method),
-      signal,
-    }),
+/** A JSON-RPC endpoint. Responses are not interpreted. `timeout` limits each call, in milliseconds. */
+export const createRpcEndpoint = (ask: SendRequest, url: string, timeout: number) => ({
+  /** Throws a NoResponseError when there is no answer. */
+  call: (method: string, params: readonly unknown[], signal: AbortSignal) =>
+    ask({ url, ...posted(rpcCall(1, method, params)), timeout, maxBytes: responseBytes(method), signal }),
 })
 
 interface BatchedCall {
@@ -59,10 +50,7 @@ export const createBatchingRpcEndpoint = (ask: SendRequest, url: string, timeout
   const sendBatch = async (batch: readonly BatchedCall[], signal: AbortSignal): Promise<void> => {
     const answer = await ask({
       url,
-      init: {
-        method: 'POST',
-        body: JSON.stringify(batch.map(({ method, params }, id) => rpcCall(id, method, params))),
-      },
+      ...posted(batch.map(({ method, params }, id) => rpcCall(id, method, params))),
       timeout,
       maxBytes: batch.reduce((bytes, { method }) => bytes + responseBytes(method), 0),
       signal,
@@ -102,25 +90,19 @@ const listOf = ({ status, text }: HttpResponse): readonly unknown[] | undefined 
   return Array.isArray(value) ? value : undefined
 }
 
-/** The event query service: only its height is requested. */
-export interface QueryEndpoint {
-  /** Throws a NoResponseError if there is no response, and a SourceError if the key cannot be read. */
-  height(signal: AbortSignal): Promise<HttpResponse>
-}
+export type QueryEndpoint = ReturnType<typeof createQueryEndpoint>
 
-interface QueryService {
-  readonly url: string
-  /** Read for each request, so that the key can be changed. */
-  readonly apiKeyFile: string | null
-}
-
-/** `timeout` in milliseconds bounds each call. */
+/**
+ * The event query service: only its height is requested. The key is read for each request, so that it can be changed.
+ * `timeout` in milliseconds bounds each call.
+ */
 export const createQueryEndpoint = (
   ask: SendRequest,
-  { url, apiKeyFile }: QueryService,
+  { url, apiKeyFile }: { readonly url: string; readonly apiKeyFile: string | null },
   timeout: number,
-): QueryEndpoint => ({
-  height: async (signal) =>
+) => ({
+  /** Throws a NoResponseError if there is no response, and a SourceError if the key cannot be read. */
+  height: async (signal: AbortSignal) =>
     ask({
       url: `${url.replace(/\/+$/, '')}/height`,
       ...(apiKeyFile !== null && { bearer: await readSecretFile(apiKeyFile, 'API key') }),
@@ -130,21 +112,22 @@ export const createQueryEndpoint = (
     }),
 })
 
-/** An endpoint with metrics in the Prometheus text format. */
-export interface MetricsEndpoint {
-  /** Throws a NoResponseError when there is no answer. */
-  metrics(signal: AbortSignal): Promise<HttpResponse>
-}
+export type MetricsEndpoint = ReturnType<typeof createMetricsEndpoint>
 
 /** Not OpenMetrics: with it the OpenTelemetry collector prints timestamps in seconds. */
 const ACCEPT = 'text/plain;version=0.0.4, text/plain;q=0.5, */*;q=0.1'
 
-/** If the URL has no path, `/metrics` is requested. `timeout` limits each call, in milliseconds. */
-export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: number): MetricsEndpoint => {
+/**
+ * An endpoint with metrics in the Prometheus text format. If the URL has no path, `/metrics` is requested. `timeout` limits
+ * each call, in milliseconds.
+ */
+export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: number) => {
   const address = new URL(url)
   if (address.pathname === '/') address.pathname = '/metrics'
   return {
-    metrics: (signal) => ask({ url: address.href, accept: ACCEPT, timeout, maxBytes: response.metricsBytes, signal }),
+    /** Throws a NoResponseError when there is no answer. */
+    metrics: (signal: AbortSignal) =>
+      ask({ url: address.href, accept: ACCEPT, timeout, maxBytes: response.metricsBytes, signal }),
   }
 }
 
@@ -191,13 +174,7 @@ export const createHeartbeat =
         advice: 'write one address into it, and nothing else',
       })
     }
-    return ask({
-      url,
-      init: { method: 'POST', body: JSON.stringify(document) },
-      timeout,
-      maxBytes: response.valueBytes,
-      signal,
-    })
+    return ask({ url, ...posted(document), timeout, maxBytes: response.valueBytes, signal })
   }
 
 /** `refused` is an answer of the host; `silent` a timeout or no route to it; null: unknown, as the name was not resolved. */
@@ -208,30 +185,21 @@ const NOT_REACHED = ['ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN']
 /** Connects to a TCP port and closes the connection, without sending anything. `timeout` in milliseconds. */
 export const createPortProbe = (address: string, timeout: number): ProbePort => {
   const { hostname, port } = new URL(`tcp://${address}`)
-  return async (signal) =>
-    new Promise((resolve) => {
-      const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port), timeout })
-      const end = (state: Awaited<ReturnType<ProbePort>>): void => {
-        signal.removeEventListener('abort', abort)
-        socket.destroy()
-        resolve(state)
-      }
-      const abort = (): void => {
-        end(null)
-      }
-      signal.addEventListener('abort', abort)
-      socket
-        .on('connect', () => {
-          end('open')
-        })
-        .on('timeout', () => {
-          end('silent')
-        })
-        .on('error', (error) => {
-          const code = errorCode(error, '')
-          end(code === 'ECONNREFUSED' ? 'refused' : NOT_REACHED.includes(code) ? 'silent' : null)
-        })
-    })
+  return async (signal) => {
+    const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port), timeout })
+    // An error that comes after the end of the wait has no other listener.
+    socket.on('error', () => undefined)
+    socket.on('timeout', () => socket.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })))
+    try {
+      await once(socket, 'connect', { signal })
+      return 'open'
+    } catch (error) {
+      const code = errorCode(error, '')
+      return code === 'ECONNREFUSED' ? 'refused' : NOT_REACHED.includes(code) ? 'silent' : null
+    } finally {
+      socket.destroy()
+    }
+  }
 }
 
 /** An agent on loopback responds at once; on a busy host within seconds. */
@@ -272,7 +240,7 @@ export const createAgentApi = (ask: SendRequest, config: AgentAddress, url?: str
       const limits = { timeout: AGENT_TIMEOUT_MS, maxBytes: response.agentBytes }
       const request = { url: `${base}${path}`, accept: '*/*', ...limits, signal }
       const answer = await ask({ ...request, ...(socketPath !== null && { socketPath }) }).catch((error: unknown) => {
-        if (!(error instanceof NoResponseError) || error.silence !== 'refused') throw error
+        if (!(error instanceof NoResponseError) || error.timeout) throw error
         // An agent that is stopping closes the connection; only these mean that no agent runs.
         if (error.detail === 'ECONNREFUSED' || (socketPath !== null && error.detail === 'ENOENT')) return null
         if (error.detail === 'EACCES')

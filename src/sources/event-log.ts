@@ -2,7 +2,7 @@ import { stat, truncate } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { asError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
-import { atStateFile, openRegular, readText } from '../core/files.ts'
+import { atStateFile, openRegular, readText, withFile } from '../core/files.ts'
 import { LIMITS } from '../core/limits.ts'
 import { type Event, eventAsJson, type NewEvent } from '../domain/event.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
@@ -149,13 +149,9 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
   }
 }
 
-const append = async (file: string, text: string): Promise<void> => {
-  const handle = await openRegular(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o640)
-  try {
-    await handle.appendFile(text)
-  } finally {
-    await handle.close()
-  }
+const append = (file: string, text: string): Promise<void> => {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
+  return withFile(openRegular(file, flags, 0o640), (handle) => handle.appendFile(text))
 }
 
 const keyOf = ({ collector, subject }: Pick<Event, 'collector' | 'subject'>): string => `${collector}\0${subject ?? ''}`
@@ -174,17 +170,14 @@ export const readEventFile = async (directory: string, parse: (line: string) => 
   try {
     return [...eventsIn(await readText(fileIn(directory), LIMITS.state.fileBytes), parse)]
   } catch (error) {
-    const isMissing = errorCode(error) === 'ENOENT'
-    throw new SourceError(
-      {
-        doing,
-        happened: isMissing ? 'there is no such file, and the agent is not running' : asError(error).message,
-        advice: isMissing
-          ? 'start the agent, or set its configuration with --config'
-          : "run this as root or as the agent's user",
-      },
-      { cause: error },
-    )
+    const [happened, advice] =
+      errorCode(error) === 'ENOENT'
+        ? [
+            'there is no such file, and the agent is not running',
+            'start the agent, or set its configuration with --config',
+          ]
+        : [asError(error).message, "run this as root or as the agent's user"]
+    throw new SourceError({ doing, happened, advice }, { cause: error })
   }
 }
 

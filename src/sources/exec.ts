@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import pLimit, { type LimitFunction } from 'p-limit'
@@ -28,18 +28,7 @@ export interface Program {
   readonly gatherMs?: number
 }
 
-/** Runs the tools of the node and of systemd, with limits on concurrency, time and output. */
-export interface Exec {
-  /** Runs a program and returns its output. Throws a SourceError unless it exits with one of `answers`. */
-  run(program: Program, signal: AbortSignal): Promise<Output>
-  /**
-   * Yields the standard output of a program. Throws a SourceError when the program ends, unless `answers` lists its
-   * exit code; for a program that should run forever, leave `answers` empty.
-   */
-  stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
-  /** Kills all running children at once. The same happens when this process ends. */
-  killAll(): void
-}
+export type Exec = ReturnType<typeof createExec>
 
 interface ExecOptions {
   readonly clock: Clock
@@ -57,7 +46,8 @@ const killLiving = (): void => {
   for (const pid of living) killGroup(pid, 'SIGKILL')
 }
 
-export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
+/** Runs the tools of the node and of systemd, with limits on concurrency, time and output. */
+export const createExec = ({ clock, path, variables }: ExecOptions) => {
   const slots = pLimit(LIMITS.tool.concurrent)
   const slotsOf = new Map<string, LimitFunction>()
   const slotsFor = (command: string): LimitFunction => {
@@ -116,7 +106,8 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
   }
 
   return {
-    run: (program, signal) =>
+    /** Runs a program and returns its output. Throws a SourceError unless it exits with one of `answers`. */
+    run: (program: Program, signal: AbortSignal): Promise<Output> =>
       whenFree(slotsFor(program.command), signal, () =>
         whenFree(slots, signal, async () => {
           failIfMissing(program, path)
@@ -131,7 +122,11 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
         }),
       ),
 
-    async *stream(program, signal) {
+    /**
+     * Yields the standard output of a program. Throws a SourceError when the program ends, unless `answers` lists its
+     * exit code; for a program that should run forever, leave `answers` empty.
+     */
+    async *stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array> {
       failIfMissing(program, path)
       const linked = linkAbort(signal)
       const child = start(program, linked.signal, false)
@@ -155,7 +150,8 @@ export const createExec = ({ clock, path, variables }: ExecOptions): Exec => {
       }
     },
 
-    killAll: () => {
+    /** Kills all running children at once. The same happens when this process ends. */
+    killAll: (): void => {
       for (const pid of groups) killGroup(pid, 'SIGKILL')
     },
   }
@@ -218,14 +214,8 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastLines(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
-    return new SourceError(
-      {
-        doing,
-        happened: `there is no ${command} on PATH`,
-        advice: `install it, or correct PATH in the agent's unit`,
-      },
-      { code: 'no program' },
-    )
+    const advice = `install it, or correct PATH in the agent's unit`
+    return new SourceError({ doing, happened: `there is no ${command} on PATH`, advice }, { code: 'no program' })
   }
   if (ended.code === 'EACCES') {
     const unsearchable = unsearchableIn(path)
@@ -236,22 +226,17 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
         advice: `run the command as a user who can search them (sudo), or install ${command} in /usr/local/bin`,
       })
     }
+    const advice = `give the agent's user the right to run it`
     return new SourceError(
-      {
-        doing,
-        happened: `this user may not run ${command}`,
-        advice: `give the agent's user the right to run it`,
-      },
+      { doing, happened: `this user may not run ${command}`, advice },
       { code: 'program not permitted' },
     )
   }
   const limit = ended.exitCode === undefined ? startLimit(ended.code ?? '') : undefined
   if (limit) return new SourceError({ doing, ...limit })
   if (ended.isMaxBuffer) {
-    return new SourceError(
-      { doing, happened: `it printed more than ${LIMITS.tool.outputBytes} bytes` },
-      { code: 'output limit' },
-    )
+    const happened = `it printed more than ${LIMITS.tool.outputBytes} bytes`
+    return new SourceError({ doing, happened }, { code: 'output limit' })
   }
   const happened = ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
   const isKilled = ended.signal !== undefined
@@ -264,35 +249,29 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
 const failIfMissing = (program: Program, path: string): void => {
   const { command } = program
   if (command.includes('/')) return
-  const isMissing = (directory: string): boolean => {
-    try {
-      return statSync(join(directory, command), { throwIfNoEntry: false }) === undefined
-    } catch {
-      return false // It cannot be searched: the start fails with the reason.
-    }
+  // One that cannot be searched: the start fails with the reason.
+  if (path.split(':').every((directory) => look(join(directory, command)) === undefined))
+    throw failureOf(program, { code: 'ENOENT', isMaxBuffer: false }, path)
+}
+
+/** Undefined if it does not exist; the code of another error. */
+const look = (path: string): Stats | string | undefined => {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    return errorCode(error)
   }
-  if (path.split(':').every(isMissing)) throw failureOf(program, { code: 'ENOENT', isMaxBuffer: false }, path)
 }
 
 /** The system reports EACCES for the whole search when one directory of it cannot be searched. */
 const unsearchableIn = (path: string): readonly string[] =>
-  path.split(':').filter((directory) => {
-    try {
-      statSync(`${directory}/.`)
-      return false
-    } catch (error) {
-      return errorCode(error) === 'EACCES'
-    }
-  })
+  path.split(':').filter((directory) => look(`${directory}/.`) === 'EACCES')
 
 /** Whether a directory that can be searched has the program, executable or not. */
 const isOnPath = (command: string, path: string): boolean =>
   path.split(':').some((directory) => {
-    try {
-      return statSync(join(directory, command)).isFile()
-    } catch {
-      return false
-    }
+    const found = look(join(directory, command))
+    return typeof found === 'object' && found.isFile()
   })
 
 const textOf = (output: unknown): string => (typeof output === 'string' ? output : '')
@@ -331,9 +310,7 @@ export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
     const limit = args.some((word) => word.startsWith('--grep=')) ? LIMITS.tool.searchMs : LIMITS.tool.idleMs
     return chunksWithTimeout({ exec, program, limit }, { clock, signal })
   },
-  killAll: () => {
-    exec.killAll()
-  },
+  killAll: exec.killAll,
 })
 
 async function* chunksWithTimeout(
@@ -342,25 +319,22 @@ async function* chunksWithTimeout(
 ): AsyncGenerator<Uint8Array> {
   const linked = linkAbort(signal)
   const stream = exec.stream(program, linked.signal)
-  let hasEnded = false
+  let hasFailed = false
   try {
     for (;;) {
       const next = await withTimeoutError(program, limit, () =>
         withDeadline({ clock, signal: linked.signal }, limit, () => stream.next()),
       )
-      if (next.done === true) {
-        hasEnded = true
-        return
-      }
+      if (next.done === true) return
       yield next.value
     }
   } catch (error) {
-    // Do not wait for a program that ignores signals.
-    hasEnded = true
+    hasFailed = true
     throw error
   } finally {
     linked.abort()
-    if (!hasEnded) await stream.return(undefined)
+    // Do not wait for a program that ignores signals.
+    if (!hasFailed) await stream.return(undefined)
   }
 }
 

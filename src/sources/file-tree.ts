@@ -1,5 +1,5 @@
 import { lstat, opendir, readdir, stat, statfs } from 'node:fs/promises'
-import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { errorCode, fileError, ifMissing, isNotFound } from '../core/errors.ts'
 import { atFile, readBeginning } from '../core/files.ts'
 import { dirname, join } from 'node:path'
 import { redact } from '../core/redaction/redact.ts'
@@ -94,8 +94,7 @@ const unlessMissing = async <T>(
     if (isNotFound(error)) return null
     const code = errorCode(error)
     const isDenied = code === 'EACCES' || code === 'EPERM'
-    const { happened } = describeFileError(error)
-    throw new SourceError({ doing, happened, advice: isDenied ? advice : undefined }, { cause: error })
+    throw fileError(error, { doing, advice: isDenied ? advice : undefined })
   }
 }
 

@@ -15,9 +15,6 @@ import {
   TLS_ADVICE,
 } from './http-exchange.ts'
 
-/** Why there was no response: the connection was refused or cut, or the request timed out. */
-export type NoResponseReason = 'refused' | 'timeout'
-
 export interface HttpResponse {
   readonly status: number
   readonly text: string
@@ -30,10 +27,10 @@ export interface HttpResponse {
 }
 
 export class NoResponseError extends SourceError {
-  readonly silence: NoResponseReason
   /** The system error code of a failed connection, if there is one. */
   readonly detail: string
-  constructor(silence: NoResponseReason, url: string, failure: Error | string) {
+  /** The connection was refused or cut, or the request timed out. */
+  constructor(silence: 'refused' | 'timeout', url: string, failure: Error | string) {
     const detail = typeof failure === 'string' ? failure : errorCode(failure, excerpt(failure.message))
     const untrusted = typeof failure === 'string' ? undefined : describeTlsError(failure)
     const answer = failure instanceof RedirectError || failure instanceof BodyError ? failure.message : undefined
@@ -41,7 +38,6 @@ export class NoResponseError extends SourceError {
       silence === 'timeout' ? 'no response in time' : (untrusted ?? answer ?? `no connection (${detail})`)
     const advice = untrusted === undefined ? undefined : TLS_ADVICE
     super({ doing: `request ${redactUrl(url)}`, happened, advice }, { timeout: silence === 'timeout' })
-    this.silence = silence
     this.detail = detail
   }
 }
@@ -62,6 +58,9 @@ export interface HttpRequest {
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
+
+/** A document that a request sends. */
+export const posted = (document: unknown) => ({ init: { method: 'POST', body: JSON.stringify(document) } }) as const
 
 /**
  * Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is none, and a ParseError

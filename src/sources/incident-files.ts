@@ -1,6 +1,6 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describeFileError, errorCode, FileError, ifMissing, SourceError } from '../core/errors.ts'
+import { errorCode, fileError, FileError, ifMissing, type SourceError } from '../core/errors.ts'
 import { atStateFile, readText } from '../core/files.ts'
 import { utc } from '../core/format.ts'
 import { LIMITS } from '../core/limits.ts'
@@ -81,11 +81,7 @@ export const writeIncidentFile = (
   })
 
 const failed = (doing: string, error: unknown): SourceError =>
-  new SourceError(
-    {
-      doing,
-      happened: describeFileError(error).happened,
-      ...(errorCode(error) === 'EACCES' && { advice: "run this as root or as the agent's user" }),
-    },
-    { cause: error },
-  )
+  fileError(error, {
+    doing,
+    advice: errorCode(error) === 'EACCES' ? "run this as root or as the agent's user" : undefined,
+  })

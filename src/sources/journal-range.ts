@@ -1,11 +1,12 @@
 import { type Context, withDeadline } from '../core/clock.ts'
-import { describeFileError, ParseError, SourceError } from '../core/errors.ts'
+import { fileError, SourceError } from '../core/errors.ts'
 import { openStream } from '../core/files.ts'
 import { LIMITS } from '../core/limits.ts'
 import { hour, second } from '../core/units.ts'
 import {
   createEndReader,
   createNewestEntryReader,
+  entriesOf,
   type Journal,
   JOURNAL_OUTPUT_OPTIONS,
   journalTime,
@@ -13,7 +14,6 @@ import {
 } from './journal.ts'
 import { type ClockStep, compareOrder, createTimeline, type OrderedPosition } from './journal-order.ts'
 import { createLineSplitter, type Line } from './streams.ts'
-import type { Readable } from 'node:stream'
 
 /** A range of the journal. Times are in milliseconds since the epoch, both inclusive. */
 export interface JournalRange {
@@ -37,32 +37,32 @@ interface RangeEntry extends OrderedPosition {
   readonly message?: string | null
 }
 
-/** Reads a range in the order in which it was written. Throws a SourceError if the journal cannot be read. */
-export type ReadJournalRange<Entry> = (range: JournalRange, signal: AbortSignal) => AsyncGenerator<EntryBatch<Entry>>
-
 /** A microsecond, the resolution of journalctl. */
 const MICROSECOND = 0.001
 
 /**
+ * Reads a range in the order in which it was written. Throws a SourceError if the journal cannot be read.
+ *
  * journald begins a new file when the clock goes back, so in each file the times increase, and journalctl finds the
  * start of a range in each. It stops at the first entry outside the range: with `--until` or `--reverse` it does not
  * return the entries of a later or earlier file that are inside. To find these, this reader compares the first entry
  * after the range with the last one that is not after it, by the order in which they were written: two short runs of
  * journalctl, each 25 to 115 ms on a busy host with a journal of 214 MB, which takes 67 s to read completely.
  */
-export const createJournalRangeReader = <Entry extends RangeEntry>(
-  parts: JournalDependencies<Entry>,
-): ReadJournalRange<Entry> => {
+export const createJournalRangeReader = <Entry extends RangeEntry>(parts: JournalDependencies<Entry>) => {
   const { exec, parse } = parts
   const newest = createNewestEntryReader(parts)
 
   async function* run(args: readonly string[], signal: AbortSignal): AsyncGenerator<EntryBatch<Entry>> {
     const split = createLineSplitter()
     const program = { command: 'journalctl', args: ['--merge', ...args], answers: [0, 1] }
-    for await (const chunk of exec.stream(program, signal)) yield entriesOf(split(chunk), parse)
+    for await (const chunk of exec.stream(program, signal)) yield batchOf(split(chunk), parse)
   }
 
-  return async function* readRange({ match, since, until, newest: count }, signal) {
+  return async function* readRange(
+    { match, since, until, newest: count }: JournalRange,
+    signal: AbortSignal,
+  ): AsyncGenerator<EntryBatch<Entry>> {
     const filters = match.filter((word) => !word.startsWith('--grep='))
     const [from, to] = [sinceArguments(since), untilArguments(until)]
     // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever pattern: to
@@ -83,7 +83,7 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(
     }
 
     /** The entries of the range that were written after one that is later than the range. */
-    const findLaterPart = async (end: number): Promise<LaterPart<Entry> | undefined> => {
+    const findLaterPart = async (end: number) => {
       const past = await first(sinceArguments(end + MICROSECOND))
       if (!past) return undefined
       let [begin, last, landed]: (Entry | undefined)[] = []
@@ -161,12 +161,6 @@ export const createJournalRangeReader = <Entry extends RangeEntry>(
   }
 }
 
-interface LaterPart<Entry> {
-  readonly begin: Entry
-  readonly last: Entry
-  readonly steps: readonly ClockStep[]
-}
-
 /** As in journalctl, a pattern without a capital letter ignores case. */
 export const patternOf = (text: string): RegExp => new RegExp(text, /[A-Z]/.test(text) ? '' : 'i')
 
@@ -179,20 +173,10 @@ const matcherOf = (match: readonly string[]) => {
 const sinceArguments = (at: number | undefined) => (at === undefined ? [] : [`--since=${journalTime(at)}`])
 const untilArguments = (at: number | undefined) => (at === undefined ? [] : [`--until=${journalTime(at)}`])
 
-const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry): EntryBatch<Entry> => {
-  const entries: Entry[] = []
-  let unreadable = 0
-  for (const line of lines) {
-    if (line === '') continue
-    try {
-      if (line === undefined) unreadable += 1
-      else entries.push(parse(line))
-    } catch (error) {
-      if (!(error instanceof ParseError)) throw error
-      unreadable += 1
-    }
-  }
-  return { entries, unreadable }
+const batchOf = <Entry>(all: readonly Line[], parse: (line: string) => Entry): EntryBatch<Entry> => {
+  const lines = all.filter((line) => line !== '')
+  const entries = entriesOf(lines, parse)
+  return { entries, unreadable: lines.length - entries.length }
 }
 
 /** The fallback range if the complete look-back takes too long. */
@@ -238,14 +222,11 @@ export const createSnapshotJournal = <Entry extends RangeEntry>(parts: JournalDe
   }
 }
 
-/** A journal exported to a file: lines of `journalctl -o json`. */
-export interface Recording {
-  /** The name as the operator gave it. */
-  readonly name: string
-  readonly bytes: Readable
-}
+export type Recording = ReturnType<typeof openRecording>
 
-export const openRecording = (file: string, signal: AbortSignal): Recording => ({
+/** A journal exported to a file: lines of `journalctl -o json`. */
+export const openRecording = (file: string, signal: AbortSignal) => ({
+  /** The name as the operator gave it. */
   name: file,
   bytes: openStream(file, signal, 256 * 1024),
 })
@@ -259,17 +240,11 @@ export async function* readRecording<Entry>(
   const split = createLineSplitter()
   try {
     const chunks: AsyncIterable<Uint8Array> = bytes
-    for await (const chunk of chunks) yield entriesOf(split(chunk), parse)
+    for await (const chunk of chunks) yield batchOf(split(chunk), parse)
     // The last line of a file may lack a line break.
-    yield entriesOf(split(Buffer.from('\n')), parse)
+    yield batchOf(split(Buffer.from('\n')), parse)
   } catch (error) {
-    throw new SourceError(
-      {
-        doing: `read the recording ${name}`,
-        happened: describeFileError(error).happened,
-        advice: 'name a file of `journalctl --all -o json`, or - for standard input',
-      },
-      { cause: error },
-    )
+    const advice = 'name a file of `journalctl --all -o json`, or - for standard input'
+    throw fileError(error, { doing: `read the recording ${name}`, advice })
   }
 }

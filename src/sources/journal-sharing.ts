@@ -9,6 +9,7 @@ import {
   type JournalPosition,
   type Subscription,
 } from './journal.ts'
+import { patternOf } from './journal-range.ts'
 import { createMailbox, merge, ticks } from './streams.ts'
 
 /** An entry with the fields that matches select by. */
@@ -21,7 +22,7 @@ export const createSharedJournal = <Entry extends MatchedEntry>(
   dependencies: JournalDependencies<Entry>,
 ): Journal<Entry> => {
   const follow = createFollow(dependencies)
-  const subscriptionFor = createSubscriptions<Entry>(follow)
+  const subscriptionFor = createSubscriptions(follow)
   return {
     async *follow(following, context) {
       const { clock, signal } = context
@@ -39,15 +40,6 @@ export const createSharedJournal = <Entry extends MatchedEntry>(
   }
 }
 
-/** Returns undefined for a match that cannot be shared. */
-type SubscriptionFor<Entry> = (following: FollowOptions, context: Context) => Subscription<Entry> | undefined
-
-type FollowSince<Entry> = (
-  /** `start`: milliseconds since the epoch. */
-  following: Omit<FollowOptions, 'start'> & { readonly start: { readonly since: number } },
-  context: Context,
-) => AsyncGenerator<JournalBatch<Entry>>
-
 /** A follower for which more is kept continues with its own journalctl, and tries again at its next heartbeat. */
 const MAX_KEPT = 10_000
 
@@ -61,14 +53,12 @@ interface Group<Entry> {
 interface Shared<Entry> {
   /** The selections for which it was started. */
   readonly covered: readonly Selection[]
-  readonly receivers: Map<object, Receiver<Entry>>
+  /** `receive` resolves when the follower has received the batch. */
+  readonly receivers: Map<
+    object,
+    { readonly receive: (batch: JournalBatch<Entry>) => Promise<void>; readonly fail: (error: unknown) => void }
+  >
   readonly stop: () => void
-}
-
-interface Receiver<Entry> {
-  /** Resolves when the follower has received the batch. */
-  readonly receive: (batch: JournalBatch<Entry>) => Promise<void>
-  readonly fail: (error: unknown) => void
 }
 
 /**
@@ -77,7 +67,7 @@ interface Receiver<Entry> {
  * journalctl of its own, which resumes at its position. Later it subscribes, and changes over when its own one has returned
  * an entry that was written since, or the last one of the journal: no entry is lost or comes twice.
  */
-const createSubscriptions = <Entry extends MatchedEntry>(follow: FollowSince<Entry>): SubscriptionFor<Entry> => {
+const createSubscriptions = <Entry extends MatchedEntry>(follow: ReturnType<typeof createFollow<Entry>>) => {
   const groups = new Map<string, Group<Entry>>()
 
   const start = (group: Group<Entry>, { interval, timeout }: FollowOptions, { clock }: Context): Shared<Entry> => {
@@ -108,29 +98,22 @@ const createSubscriptions = <Entry extends MatchedEntry>(follow: FollowSince<Ent
     return shared
   }
 
-  return (following, context) => {
+  /** Undefined for a match that cannot be shared. */
+  return (following: FollowOptions, context: Context): Subscription<Entry> | undefined => {
     const selection = selectionOf(following.match)
     if (!selection) return undefined
     const group = groups.get(selection.kind) ?? { members: new Map(), shared: undefined }
     groups.set(selection.kind, group)
     const join = (): Shared<Entry> => (group.shared ??= start(group, following, context))
-    return createSubscription({ group, selection, join, now: context.clock.now })
+    return createSubscription(group, selection, { join, now: context.clock.now })
   }
 }
 
-interface SubscriptionOptions<Entry> {
-  readonly group: Group<Entry>
-  readonly selection: Selection
-  readonly join: () => Shared<Entry>
-  readonly now: () => number
-}
-
-const createSubscription = <Entry extends MatchedEntry>({
-  group,
-  selection,
-  join,
-  now,
-}: SubscriptionOptions<Entry>): Subscription<Entry> => {
+const createSubscription = <Entry extends MatchedEntry>(
+  group: Group<Entry>,
+  selection: Selection,
+  { join, now }: { readonly join: () => Shared<Entry>; readonly now: () => number },
+): Subscription<Entry> => {
   const self = {}
   group.members.set(self, selection)
   const accepts = createFilter(selection)
@@ -233,13 +216,9 @@ const selectionOf = (match: readonly string[]): Selection | undefined => {
   }
   if (units.length > 0 === fields.length > 0) return undefined
   const alternatives = [...units.flatMap(entriesOf), ...(fields.length > 0 ? alternativesOf(fields) : [])]
-  const isCaseSensitive = pattern !== undefined && hasCapital(pattern)
-  const kind = [...options, pattern === undefined ? '' : isCaseSensitive ? 'pattern' : 'any case'].join(' ')
+  const kind = [...options, pattern === undefined ? '' : `pattern ${patternOf(pattern).flags}`].join(' ')
   return { text: match.join('\0'), kind, options, alternatives, pattern }
 }
-
-/** By journalctl(1) `--grep` ignores case if its pattern has no capital letter. */
-const hasCapital = (pattern: string): boolean => /[A-Z]/.test(pattern)
 
 /** The entries of `-u UNIT` by journalctl(1), except those of core dumps, whose unit is another one. */
 const entriesOf = (unit: string): readonly Fields[] => [
@@ -248,13 +227,11 @@ const entriesOf = (unit: string): readonly Fields[] => [
   fieldsOf(['_UID=0', `OBJECT_SYSTEMD_UNIT=${unit}`]),
 ]
 
-const alternativesOf = (fields: readonly string[]): readonly Fields[] => {
-  const [one = [], ...others] = fields
+const alternativesOf = (fields: readonly string[]): readonly Fields[] =>
+  fields
     .join('\0')
     .split('\0+\0')
-    .map((text) => text.split('\0'))
-  return [one, ...others].map(fieldsOf)
-}
+    .map((text) => fieldsOf(text.split('\0')))
 
 const fieldsOf = (matches: readonly string[]): Fields => {
   const fields = new Map<string, Set<string>>()
@@ -284,7 +261,7 @@ const argumentsOf = (selections: readonly Selection[]): readonly string[] => {
 
 /** Whether the match of one follower selects an entry that the arguments for all selected. */
 const createFilter = ({ alternatives, pattern }: Selection): ((entry: MatchedEntry) => boolean) => {
-  const expression = pattern === undefined ? undefined : new RegExp(pattern, hasCapital(pattern) ? '' : 'i')
+  const expression = pattern === undefined ? undefined : patternOf(pattern)
   // _UID is not in the output.
   const conditions = alternatives.map((all) =>
     [...all].flatMap(([name, values]) => (name === '_UID' ? [] : { name, values })),

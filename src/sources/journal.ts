@@ -81,36 +81,32 @@ export interface Subscription<Entry> {
   end(): void
 }
 
-type FollowFrom<Entry> = (
-  following: Omit<FollowOptions, 'start'> & { readonly start: Start },
-  parts: Context & { readonly subscription?: Subscription<Entry> | undefined },
-) => AsyncGenerator<JournalBatch<Entry>>
-
 export const createJournal = <Entry extends JournalPosition>(
   dependencies: JournalDependencies<Entry>,
 ): Journal<Entry> => ({ follow: createFollow(dependencies) })
 
 /** Follows with a journalctl of its own, until the one of `subscription` returns all that is new. */
-export const createFollow = <Entry extends JournalPosition>({
-  exec,
-  parse,
-}: JournalDependencies<Entry>): FollowFrom<Entry> => {
+export const createFollow = <Entry extends JournalPosition>({ exec, parse }: JournalDependencies<Entry>) => {
   const readEnd = createEndReader({ exec, parse })
 
-  return async function* (following, { subscription, ...context }) {
+  return async function* (
+    following: Omit<FollowOptions, 'start'> & { readonly start: Start },
+    { subscription, ...context }: Context & { readonly subscription?: Subscription<Entry> | undefined },
+  ): AsyncGenerator<JournalBatch<Entry>> {
     const { match, start, interval, timeout } = following
     const { clock, signal } = context
-    const end = (): Promise<JournalEnd<Entry>> =>
-      withDeadline(context, timeout, (within) => readEnd(match, { clock, signal: within.signal }))
+    const end = () => withDeadline(context, timeout, (within) => readEnd(match, { clock, signal: within.signal }))
     const opened = clock.now()
     // Fails at once with a clear error if permission is denied; a follower would only be silent.
     const before = await end()
     const isResumed = 'after' in start
     const checkPosition = async (): Promise<void> => {
       if (!isResumed) return
-      const position = { match, cursor: start.after, isHidden: before.isHidden }
-      const read = ({ signal: within }: Context) => hasEntryFrom({ exec, parse }, position, within)
-      if (!(await withDeadline(context, timeout, read))) throw positionUnusable(AHEAD)
+      // The entry at the cursor, or a later one.
+      const read = createNewestEntryReader({ exec, parse }, before.isHidden ? CURRENT_BOOT : EVERYTHING)
+      const at = [`--cursor=${start.after}`, ...match]
+      const entry = await withDeadline(context, timeout, (within) => read(at, within.signal))
+      if (entry === undefined) throw positionUnusable(AHEAD)
     }
     if (before.isHidden) await checkPosition()
     // With a known entry, journalctl prints at once: that entry, or the next one. Until then nothing shows that it works.
@@ -192,20 +188,14 @@ const createReceiver = <Entry extends JournalPosition>(
   /** The heartbeat at which the journal's end was an entry that had not arrived. */
   let missingSince: number | undefined
 
-  const entryOf = (line: Line): Entry | undefined => {
-    try {
-      // Output that is not JSON may come in any amount; an error for each line would take most of the time.
-      return line?.startsWith('{') === true ? parse(line) : undefined
-    } catch (error) {
-      if (!(error instanceof ParseError)) throw error
-      return undefined // counted by the caller; one invalid line must not end the stream
-    }
-  }
-
   return {
     receive: (chunk: Uint8Array): JournalBatch<Entry> => {
       const lines = split(chunk)
-      const parsed = lines.map(entryOf).filter((entry) => entry !== undefined)
+      // Output that is not JSON may come in any amount; an error for each line would take most of the time.
+      const parsed = entriesOf(
+        lines.filter((line) => line?.startsWith('{')),
+        parse,
+      )
       const [first] = parsed
       // journalctl begins with the known entry. If it begins with another one, the known entry no longer exists.
       const isKnown = first !== undefined && first.cursor === expected
@@ -232,6 +222,17 @@ const createReceiver = <Entry extends JournalPosition>(
     hasMissedEntries: (): boolean => missingSince !== undefined && idleTicks >= missingSince + ARRIVES_WITHIN,
   }
 }
+
+/** The entries of the lines that have one: an invalid line, which the caller counts, must not end the stream. */
+export const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry): readonly Entry[] =>
+  lines.flatMap((line) => {
+    try {
+      return line === undefined ? [] : [parse(line)]
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
+      return []
+    }
+  })
 
 /** The cursor was malformed, as a cursor of another journal may be. */
 const isLostCursor = (error: unknown): boolean =>
@@ -299,14 +300,9 @@ const EVERYTHING = '--merge'
 const CURRENT_BOOT = '--boot'
 
 /** Reads the newest matching entry; undefined if there is none. Throws a SourceError if the journal cannot be read. */
-export type ReadNewestEntry<Entry> = (match: readonly string[], signal: AbortSignal) => Promise<Entry | undefined>
-
 export const createNewestEntryReader =
-  <Entry extends JournalPosition>(
-    { exec, parse }: JournalDependencies<Entry>,
-    scope = EVERYTHING,
-  ): ReadNewestEntry<Entry> =>
-  async (match, signal) => {
+  <Entry>({ exec, parse }: JournalDependencies<Entry>, scope = EVERYTHING) =>
+  async (match: readonly string[], signal: AbortSignal): Promise<Entry | undefined> => {
     const args = [scope, '-n', '1', ...JOURNAL_OUTPUT_OPTIONS, ...match]
     const output = await exec.run({ command: 'journalctl', args, answers: [0, 1] }, signal)
     const failure = failureOf(output)
@@ -315,15 +311,9 @@ export const createNewestEntryReader =
     return line === '' ? undefined : parse(line)
   }
 
-interface JournalEnd<Entry> {
-  /** The newest entry; undefined if nothing matches. */
-  readonly entry: Entry | undefined
-  /** Whether entries of another boot, whose clock was ahead, come after it. */
-  readonly isHidden: boolean
-}
-
 /**
- * Reads the end of the journal. An entry that is later than now is not the newest one: the clock was ahead when it was
+ * Reads the end of the journal: the newest entry, undefined if nothing matches; `isHidden`: entries of another boot, whose
+ * clock was ahead, come after it. An entry that is later than now is not the newest one: the clock was ahead when it was
  * written. journalctl orders files with different sequence numbers by time, so that entries of another boot from the
  * future come last, and a follower that has returned them returns nothing until that time (systemd 252). Of the current
  * boot alone they are no part.
@@ -331,7 +321,7 @@ interface JournalEnd<Entry> {
 export const createEndReader = <Entry extends JournalPosition>(dependencies: JournalDependencies<Entry>) => {
   const readNewest = createNewestEntryReader(dependencies)
   const readNewestOfBoot = createNewestEntryReader(dependencies, CURRENT_BOOT)
-  return async (match: readonly string[], { clock, signal }: Context): Promise<JournalEnd<Entry>> => {
+  return async (match: readonly string[], { clock, signal }: Context) => {
     const newest = await readNewest(match, signal)
     if (newest === undefined || newest.at <= clock.now() + LIMITS.journal.aheadMs)
       return { entry: newest, isHidden: false }
@@ -341,32 +331,13 @@ export const createEndReader = <Entry extends JournalPosition>(dependencies: Jou
   }
 }
 
-interface KnownPosition {
-  readonly match: readonly string[]
-  readonly cursor: string
-  readonly isHidden: boolean
-}
-
-/** Whether the journal has the entry at the cursor, or a later one. */
-const hasEntryFrom = async <Entry extends JournalPosition>(
-  dependencies: JournalDependencies<Entry>,
-  { match, cursor, isHidden }: KnownPosition,
-  signal: AbortSignal,
-): Promise<boolean> => {
-  const read = createNewestEntryReader(dependencies, isHidden ? CURRENT_BOOT : EVERYTHING)
-  return (await read([`--cursor=${cursor}`, ...match], signal)) !== undefined
-}
-
-/** Reads the oldest matching entry in the journal. Throws a SourceError if there is none. */
-export type ReadOldestEntry<Entry> = (match: readonly string[], signal: AbortSignal) => Promise<Entry>
-
 /**
- * journalctl 252 has no option to print only the oldest entry. It is stopped after its first line, which it prints at
+ * Reads the oldest matching entry in the journal. Throws a SourceError if there is none. journalctl 252 has no option to print only the oldest entry. It is stopped after its first line, which it prints at
  * once (20 ms with a journal of 250 MB).
  */
 export const createOldestEntryReader =
-  <Entry>({ exec, parse }: JournalDependencies<Entry>): ReadOldestEntry<Entry> =>
-  async (match, signal) => {
+  <Entry>({ exec, parse }: JournalDependencies<Entry>) =>
+  async (match: readonly string[], signal: AbortSignal): Promise<Entry> => {
     const args = ['--merge', '-o', 'json', '--output-fields=PRIORITY', ...match]
     const split = createLineSplitter()
     for await (const chunk of exec.stream({ command: 'journalctl', args, answers: [0] }, signal)) {

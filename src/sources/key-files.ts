@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { LIMITS } from '../core/limits.ts'
 import type { Clock } from '../core/clock.ts'
 import { second } from '../core/units.ts'
-import { atFile, isOnFileSystem, openRegular } from '../core/files.ts'
+import { atFile, isOnFileSystem, openRegular, withFile } from '../core/files.ts'
 
 /**
  * Why a file could not be read: it does not exist (`missing`), permission is denied (`denied`), the system reports another
@@ -10,38 +10,16 @@ import { atFile, isOnFileSystem, openRegular } from '../core/files.ts'
  */
 export type FileProblem = 'missing' | 'denied' | 'failed' | 'pending'
 
-export interface FileFacts {
-  readonly isFile: boolean
-  readonly bytes: number
-  /** The permission bits alone. */
-  readonly mode: number
-  readonly uid: number
-  /** Milliseconds since the epoch. */
-  readonly modifiedAt: number
-  /** When content or metadata last changed; unlike the former, packages do not set it. */
-  readonly changedAt: number
-}
-
-/** Files with secrets. No result and no error contains a path or content. */
-export interface KeyFiles {
-  /** The number of bytes that are read: keystores, backups and environment files are much shorter. */
-  readonly maxBytes: number
-  /** Follows symbolic links, as the node does when it opens the file. */
-  look(path: string): Promise<FileFacts | FileProblem>
-  /** Passes the beginning of a file to `judge` and wipes the buffer afterwards. */
-  read<T extends object | string | null>(
-    path: string,
-    judge: (text: string) => T,
-  ): Promise<{ readonly verdict: T } | FileProblem>
-  list(path: string): Promise<readonly string[] | FileProblem>
-}
+export type KeyFiles = ReturnType<typeof createKeyFiles>
+export type FileFacts = Exclude<Awaited<ReturnType<KeyFiles['look']>>, FileProblem>
 
 const MAX_BYTES = LIMITS.keyFile.bytes
 
 /** Home directories that systemd can hide from a unit. */
 const HOMES = ['/home', '/root', '/run/user']
 
-export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
+/** Files with secrets. No result and no error contains a path or content. */
+export const createKeyFiles = (homes: readonly string[] = HOMES) => {
   /** With ProtectHome=tmpfs the visible files are not the node's, except for bind mounts. */
   const isHidden = (path: string): boolean =>
     homes.some((home) => path.startsWith(`${home}/`)) && isOnFileSystem(path, 'tmpfs')
@@ -56,22 +34,30 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
   }
 
   return {
+    /** The number of bytes that are read: keystores, backups and environment files are much shorter. */
     maxBytes: MAX_BYTES,
-    look: (path) =>
+    /** Follows symbolic links, as the node does when it opens the file. */
+    look: (path: string) =>
       attempt(path, async () => {
         const facts = await stat(path)
         if (facts.isDirectory() && isHidden(path)) return 'denied'
         return {
           isFile: facts.isFile(),
           bytes: facts.size,
+          /** The permission bits alone. */
           mode: facts.mode & 0o7777,
           uid: facts.uid,
+          /** Milliseconds since the epoch. */
           modifiedAt: Math.floor(facts.mtimeMs),
+          /** When content or metadata last changed; unlike the former, packages do not set it. */
           changedAt: Math.floor(facts.ctimeMs),
         }
       }),
-    read: (path, judge) => attempt(path, async () => ({ verdict: await readBeginning(path, judge) })),
-    list: (path) => attempt(path, async () => (isHidden(path) ? 'denied' : await readdir(path))),
+    /** Passes the beginning of a file to `judge` and wipes the buffer afterwards. */
+    read: <T extends object | string | null>(path: string, judge: (text: string) => T) =>
+      attempt(path, async () => ({ verdict: await readBeginning(path, judge) })),
+    list: (path: string): Promise<readonly string[] | FileProblem> =>
+      attempt(path, async () => (isHidden(path) ? 'denied' : await readdir(path))),
   }
 }
 
@@ -112,13 +98,10 @@ const readBeginning = async <T>(path: string, judge: (text: string) => T): Promi
   // A separate buffer: pooled buffers are shared and may be reused with their content.
   const buffer = Buffer.alloc(MAX_BYTES)
   try {
-    const handle = await openRegular(path)
-    try {
+    return await withFile(openRegular(path), async (handle) => {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
       return judge(buffer.toString('utf8', 0, bytesRead))
-    } finally {
-      await handle.close()
-    }
+    })
   } finally {
     buffer.fill(0)
   }

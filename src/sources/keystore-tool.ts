@@ -13,13 +13,6 @@ interface Keystore {
 
 export type KeystoreTool = ReturnType<typeof createKeystoreTool>
 
-interface KeystoreToolOptions {
-  readonly exec: Exec
-  readonly clock: Clock
-  /** The program: `chain-keystore`. */
-  readonly command: string
-}
-
 /** scrypt with its usual cost takes about a second. */
 const LONGEST_MS = minute
 
@@ -28,9 +21,9 @@ const ANY_CODE = Array.from({ length: 256 }, (_, code) => code)
 
 /**
  * The node's own keystore tool. It accepts password and secret only as arguments, so for about a second they are in the
- * process list. Errors contain neither them nor the tool's output.
+ * process list. Errors contain neither them nor the tool's output. `command`: `chain-keystore`.
  */
-export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions) => {
+export const createKeystoreTool = (exec: Exec, clock: Clock, command: string) => {
   const run = async (
     verb: 'recover' | 'import',
     { keystore, more }: { readonly keystore: Keystore; readonly more: readonly Secret[] },
@@ -50,16 +43,17 @@ export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions
     const { stdout, stderr, exitCode } = await tamed(doing, { clock, signal }, (within) =>
       exec.run({ command, args, answers: ANY_CODE }, within.signal),
     )
-    const said = `${stdout}\n${stderr}`
-    const failure = failureIn(said) ?? (exitCode === 0 ? null : FAILED)
-    if (failure === null) return stdout
+    const output = `${stdout}\n${stderr}`
+    const failure = FAILURES.find(([word]) => output.includes(word)) ?? (exitCode === 0 ? undefined : FAILED)
+    if (!failure) return stdout
+    const [, happened, advice] = failure
     const words = [password, ...more].reduce((text, secret) => secret.redactFrom(text), stderr)
     throw new SourceError({
       doing,
-      happened: exitCode === 0 ? failure.happened : `${failure.happened} (exit code ${exitCode})`,
+      happened: exitCode === 0 ? happened : `${happened} (exit code ${exitCode})`,
       // Not standard output, which may contain a secret.
       evidence: withoutHex(lastLines(words)),
-      advice: failure.advice,
+      advice,
     })
   }
 
@@ -103,15 +97,11 @@ const option = (name: string, value: Secret): readonly string[] => {
   return text.startsWith('-') ? [`${name}=${text}`] : [name, text]
 }
 
-interface Failure {
-  readonly happened: string
-  readonly advice: string
-}
-
-const FAILED: Failure = {
-  happened: 'it failed',
-  advice: 'check that `--help` of that tool still lists recover, import, --password, --keystore-path, --key-type',
-}
+const FAILED = [
+  '',
+  'it failed',
+  'check that `--help` of that tool still lists recover, import, --password, --keystore-path, --key-type',
+] as const
 
 const COMPARE_PASSWORD =
   'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with'
@@ -132,11 +122,6 @@ const FAILURES: readonly (readonly [word: string, happened: string, advice: stri
   ['Unable to recover', 'the keystore could not be opened', COMPARE_PASSWORD],
   ['generation failed', 'the keystore could not be written', 'check the disk of the target directory'],
 ]
-
-const failureIn = (said: string): Failure | null => {
-  const [, happened, advice] = FAILURES.find(([word]) => said.includes(word)) ?? []
-  return happened === undefined || advice === undefined ? null : { happened, advice }
-}
 
 /** Long runs of hex digits may be keys. */
 const withoutHex = (text: string): string => text.replaceAll(/[0-9a-f]{32,}/gi, '(hex digits)')

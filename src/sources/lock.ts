@@ -36,36 +36,28 @@ export const withLock = async <T>(
 /** The longest path of a Unix socket, in bytes (unix(7)). */
 const MAX_SOCKET_PATH = 107
 
-interface Lock {
-  release(): Promise<void>
-}
-
 /**
  * Locks a directory until `release` is called. The lock is a Unix socket in it: only a process that may write there can
  * hold it, and one that a crash has left over refuses a connection. Throws a SourceError if another process has the lock.
  * Null if the directory cannot be written.
  */
-export const lockDirectory = async (directory: string, description: LockDescription): Promise<Lock | null> => {
+export const lockDirectory = async (directory: string, description: LockDescription) => {
   const path = join(directory, 'agent.lock')
-  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
-    const server = await take(await nameOf(directory), description)
+  const held = (server: Server) => {
     server.unref()
     return { release: async () => release(server) }
   }
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) return held(await take(await nameOf(directory), description))
   // A second process may not remove the socket that the first has just created in place of one that was left over.
   return withLock([path], description, async () => {
     const { doing, taken } = description
     if (await isHeld(path)) throw new SourceError({ doing, happened: taken, advice: STOP_THE_OTHER })
-    const server = createServer((socket) => socket.destroy())
     try {
       await removeSocket(path)
-      server.listen(path)
-      await once(server, 'listening')
+      return held(await listen(path))
     } catch {
       return null
     }
-    server.unref()
-    return { release: async () => release(server) }
   })
 }
 
@@ -95,12 +87,16 @@ const nameOf = async (path: string): Promise<string> => {
   return `chain-agent-${fingerprint(real)}`
 }
 
-const take = async (name: string, { doing, taken }: LockDescription): Promise<Server> => {
+const listen = async (address: string): Promise<Server> => {
   const server = createServer((socket) => socket.destroy())
-  server.listen(`\0${name}`)
+  server.listen(address)
+  await once(server, 'listening')
+  return server
+}
+
+const take = async (name: string, { doing, taken }: LockDescription): Promise<Server> => {
   try {
-    await once(server, 'listening')
-    return server
+    return await listen(`\0${name}`)
   } catch (error) {
     throw new SourceError(
       {

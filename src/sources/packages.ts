@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describeFileError, ifMissing, SourceError } from '../core/errors.ts'
-import { atFile, openRegular } from '../core/files.ts'
+import { fileError, ifMissing } from '../core/errors.ts'
+import { atFile, openRegular, withFile } from '../core/files.ts'
 import { createFileTree } from './file-tree.ts'
 
 export type PackageLists = ReturnType<typeof createPackageLists>
@@ -79,8 +79,8 @@ const stanzasIn = async (path: string, name: string, signal: AbortSignal): Promi
     return Math.max(at, filled - wanted.length)
   }
   try {
-    const file = await atFile(path, () => openRegular(path))
-    try {
+    const opening = atFile(path, () => openRegular(path))
+    await withFile(opening, async (file) => {
       let filled = buffer.write('\n')
       for (let bytesRead = 1; bytesRead > 0;) {
         signal.throwIfAborted()
@@ -89,13 +89,11 @@ const stanzasIn = async (path: string, name: string, signal: AbortSignal): Promi
         const rest = search(filled + bytesRead, bytesRead === 0)
         filled = buffer.copy(buffer, 0, rest, filled + bytesRead)
       }
-    } finally {
-      await file.close()
-    }
+    })
     return stanzas
   } catch (error) {
     signal.throwIfAborted()
-    throw new SourceError({ doing: `read ${path}`, happened: describeFileError(error).happened }, { cause: error })
+    throw fileError(error, { doing: `read ${path}`, advice: undefined })
   }
 }
 
@@ -109,23 +107,17 @@ const lineOf = (stanza: Buffer, field: string): string => {
   return stanza.toString('utf8', begin, Math.min(end < 0 ? stanza.length : end, begin + LINE_BYTES))
 }
 
-/** What changes when a package or a program is installed again, without a process; null if that is not known. */
-export interface InstalledFiles {
+export type InstalledFiles = ReturnType<typeof createInstalledFiles>
+
+/**
+ * What changes when a package or a program is installed again, without a process; null if that is not known. `root`: the
+ * directory that has `var/lib/dpkg/status`.
+ */
+export const createInstalledFiles = ({ root, path }: { readonly root: string; readonly path: string }) => ({
   /** Of the packages that dpkg has installed or holds: it replaces its file at each change. */
-  packages(): Promise<string | null>
-  /** Of the first file of that name on the search path. */
-  program(name: string): Promise<string | null>
-}
-
-interface InstalledFilesOptions {
-  /** The directory that has `var/lib/dpkg/status`. */
-  readonly root: string
-  readonly path: string
-}
-
-export const createInstalledFiles = ({ root, path }: InstalledFilesOptions): InstalledFiles => ({
   packages: async () => fileVersion(join(root, 'var/lib/dpkg/status')),
-  program: async (name) => {
+  /** Of the first file of that name on the search path. */
+  program: async (name: string): Promise<string | null> => {
     for (const directory of path.split(':')) {
       const found = await fileVersion(join(directory, name))
       if (found !== null) return found

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { SourceError } from '../core/errors.ts'
+import { asError, SourceError } from '../core/errors.ts'
 import type { Exec } from './exec.ts'
 
 /** The name prefix of every unit and tool, and where it was found. */
@@ -23,23 +23,13 @@ export const createPrefix = ({ exec, path, configured }: PrefixOptions): ReadPre
   return async (signal) => {
     if (found) return found
     // Tools on PATH are used only if systemd has no matching unit or is unavailable.
-    const result = await findUnitPrefixes(exec, signal)
-    const word = 'words' in result ? only(result.words) : undefined
+    const units = await unitWords(exec, signal).catch(asError)
+    const word = units instanceof Error ? undefined : only(units)
     const tool = word ?? only(await toolWords(path))
     if (tool !== undefined) found = { word: tool, from: word === undefined ? 'PATH' : 'systemd' }
     // If systemd is unavailable, fail instead of using the default prefix: the bus may not be up yet.
-    else if ('error' in result) throw result.error
+    else if (units instanceof Error) throw units
     return found ?? { word: 'chain', from: 'default' }
-  }
-}
-
-type UnitPrefixes = { readonly words: ReadonlySet<string> } | { readonly error: unknown }
-
-const findUnitPrefixes = async (exec: Exec, signal: AbortSignal): Promise<UnitPrefixes> => {
-  try {
-    return { words: await unitWords(exec, signal) }
-  } catch (error) {
-    return { error }
   }
 }
 
@@ -53,31 +43,23 @@ const unitWords = async (exec: Exec, signal: AbortSignal): Promise<ReadonlySet<s
     { command: 'systemctl', args, answers: [0, 1] },
     signal,
   )
-  if (exitCode !== 0 && stderr.trim() !== '') throw prefixLookupFailed(stderr)
+  if (exitCode !== 0 && stderr.trim() !== '') {
+    throw new SourceError({
+      doing: "find the node's prefix",
+      happened: 'systemctl failed',
+      evidence: stderr,
+      advice: 'set `prefix:` in the configuration, or run the agent where systemd is process 1',
+    })
+  }
   const consensus = prefixesOf(stdout, /^([a-z][a-z0-9]*)-bft\.service\s/gm)
   // A fork of the node has no `-bft` in the name of its consensus unit.
   return consensus.size > 0 ? consensus : prefixesOf(stdout, /^([a-z][a-z0-9]*)-execution\.service\s/gm)
 }
 
-const prefixesOf = (units: string, pattern: RegExp): ReadonlySet<string> =>
-  new Set([...units.matchAll(pattern)].map(([, word = '']) => word))
-
-const prefixLookupFailed = (stderr: string): SourceError =>
-  new SourceError({
-    doing: "find the node's prefix",
-    happened: 'systemctl failed',
-    evidence: stderr,
-    advice: 'set `prefix:` in the configuration, or run the agent where systemd is process 1',
-  })
+const prefixesOf = (names: string, pattern: RegExp): ReadonlySet<string> =>
+  new Set([...names.matchAll(pattern)].map(([, word = '']) => word))
 
 const toolWords = async (path: string): Promise<ReadonlySet<string>> => {
-  const words = new Set<string>()
-  for (const directory of path.split(':')) {
-    const names = await readdir(directory).catch(() => [])
-    for (const name of names) {
-      const [, word] = /^([a-z][a-z0-9]*)-(?:mpt|ledger-tail)$/.exec(name) ?? []
-      if (word !== undefined) words.add(word)
-    }
-  }
-  return words
+  const names = await Promise.all(path.split(':').map((directory) => readdir(directory).catch(() => [])))
+  return prefixesOf(names.flat().join('\n'), /^([a-z][a-z0-9]*)-(?:mpt|ledger-tail)$/gm)
 }

@@ -10,13 +10,7 @@ import type { Exec } from './exec.ts'
  */
 export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 
-export interface User {
-  readonly uid: number
-  /** Null if the user has no name. */
-  readonly name: string | null
-  /** The groups of this process; the user may have been added to more groups since it started. */
-  readonly groups: readonly number[]
-}
+export type User = ReturnType<typeof createAccess>['user']
 
 /** The permissions of this process, as the kernel reports them. Nothing is opened or written. */
 export const createAccess = () => ({
@@ -28,9 +22,11 @@ export const createAccess = () => ({
   user: ownUser(),
 })
 
-const ownUser = (): User => ({
+const ownUser = () => ({
   uid: process.getuid?.() ?? 0,
+  /** Null if the user has no name. */
   name: nameOf(),
+  /** The groups of this process; the user may have been added to more groups since it started. */
   groups: [process.getgid?.() ?? 0, ...(process.getgroups?.() ?? [])],
 })
 

@@ -3,12 +3,12 @@ import { stat } from 'node:fs/promises'
 import { pastTime } from '../core/bounds.ts'
 import type { Clock } from '../core/clock.ts'
 import { staleAfter, type Timing } from '../core/collector.ts'
-import { describeFileError, SourceError } from '../core/errors.ts'
+import { SourceError, throwFileError } from '../core/errors.ts'
 import { atFile, readText } from '../core/files.ts'
 import { renderDuration } from '../core/units.ts'
 
-/** The report of the node's storage tool, from any source. */
-export type ReadStorage = (signal: AbortSignal) => Promise<string>
+/** The text of a report: of a tool of the node, or of one that a privileged unit writes. */
+export type ReadReport = (signal: AbortSignal) => Promise<string>
 
 interface NodeTool {
   readonly exec: Exec
@@ -18,26 +18,21 @@ interface NodeTool {
 
 /** Runs the tool with `--storage` only: it has options that rewrite the database. */
 export const createStorageTool =
-  ({ exec, command, devices }: NodeTool & { readonly devices: readonly string[] }): ReadStorage =>
+  ({ exec, command, devices }: NodeTool & { readonly devices: readonly string[] }): ReadReport =>
   async (signal) => {
     const args = devices.flatMap((device) => ['--storage', device])
     return (await exec.run({ command: await command(signal), args }, signal)).stdout
   }
 
-export type ReadStatus = (signal: AbortSignal) => Promise<string>
-
 /** The tool uses the node's control socket and decrypts a key: give it time to exit cleanly. */
 const GRACE_MS = 30_000
 
 export const createStatusTool =
-  ({ exec, command }: NodeTool): ReadStatus =>
+  ({ exec, command }: NodeTool): ReadReport =>
   async (signal) => {
     const program = { command: await command(signal), args: [], grace: GRACE_MS }
     return (await exec.run(program, signal)).stdout
   }
-
-/** The text of a report that a privileged unit writes. */
-export type ReadReport = (signal: AbortSignal) => Promise<string>
 
 const MAX_BYTES = 1024 * 1024
 
@@ -54,9 +49,7 @@ const reportFrom =
     const advice = `check \`systemctl status ${unit}.timer ${unit}.service\``
     if (path === null) return null
     return async () => {
-      const failed = (error: unknown): never => {
-        throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
-      }
+      const failed = throwFileError({ doing, advice })
       const { mtimeMs } = await atFile(path, () => stat(path)).catch(failed)
       const writtenAt = pastTime(mtimeMs, clock.now())
       if (writtenAt === null)

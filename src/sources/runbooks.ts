@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describeFileError, SourceError } from '../core/errors.ts'
+import { throwFileError } from '../core/errors.ts'
 import { withPrefix } from '../core/format.ts'
 import { packageFile } from '../core/package.ts'
 
@@ -27,24 +27,14 @@ export const withOnly = (why: string, page: string): string =>
 const whyOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-')
 
 /** The runbooks in the package, one for each alert. */
-export const createRunbooks = () => {
+export const runbooks = {
   /** The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing. */
-  const list = async (): Promise<readonly string[]> => {
-    try {
-      const files = await readdir(DIRECTORY)
-      return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
-    } catch (error) {
-      throw new SourceError({
-        doing: 'find the runbooks',
-        happened: describeFileError(error).happened,
-        advice: 'install the package again: docs/runbooks is part of it',
-      })
-    }
-  }
-  return {
-    list,
-    /** The runbook of an alert of the list, with the name prefix of the node. */
-    read: async (name: string, prefix: string): Promise<string> =>
-      withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
-  }
+  list: async (): Promise<readonly string[]> => {
+    const advice = 'install the package again: docs/runbooks is part of it'
+    const files = await readdir(DIRECTORY).catch(throwFileError({ doing: 'find the runbooks', advice }))
+    return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
+  },
+  /** The runbook of an alert of the list, with the name prefix of the node. */
+  read: async (name: string, prefix: string): Promise<string> =>
+    withPrefix(await readFile(join(DIRECTORY, `${name}.md`), 'utf8'), prefix),
 }

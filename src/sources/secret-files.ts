@@ -1,56 +1,19 @@
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
+import { errorCode, ifMissing, throwFileError } from '../core/errors.ts'
 import { isOpenToOthers } from '../domain/key-paths.ts'
+import { withFile } from '../core/files.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
 import { withLock } from './lock.ts'
 
-/** The file at a path. Symbolic links are not followed. */
-export interface KeyFileInfo {
-  readonly kind: 'file' | 'folder' | 'other'
-  readonly mode: number
-  readonly uid: number
-  readonly gid: number
-  /** Equal for two names of the same file. */
-  readonly inode: bigint
-  readonly names: number
-}
+export type KeyFileInfo = ReturnType<typeof infoOf>
 
-export interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
+export type Owner = Pick<KeyFileInfo, 'uid' | 'gid'>
 
-/**
- * Files with secrets, written so that after a crash either the old or the new file exists. Every step is synced to disk
- * before the next begins. Errors are SourceErrors that contain paths but no content.
- */
-export interface SecretFiles {
-  /** Undefined if the path does not exist. */
-  look(path: string): Promise<KeyFileInfo | undefined>
-  /** Whether the path is a directory, or a link to one. */
-  isFolder(path: string): Promise<boolean>
-  /** Reads a file of at most 64 KiB. `isNamed`: the operator named it on the command line, so a pipe is allowed. */
-  read(path: string, options?: { readonly isNamed: boolean }): Promise<Buffer>
-  /** The names in a directory; empty if it does not exist. */
-  list(folder: string): Promise<readonly string[]>
-  /** Creates a file readable only by its owner, reads it back and returns its inode. An incomplete file is removed. */
-  create(path: string, content: string | Uint8Array, owner?: Owner): Promise<bigint>
-  /** Creates a hard link, or a copy if the file system has no hard links; false if the name is taken. */
-  keepAs(path: string, copy: string): Promise<boolean>
-  /** Renames a file over `to` atomically; throws if the name then refers to another file. */
-  replace(from: string, to: string, inode: bigint): Promise<void>
-  /** Creates a directory accessible only by its owner, and missing parent directories. */
-  createFolder(path: string): Promise<void>
-  remove(path: string): Promise<void>
-  /** The path without symbolic links; undefined if it does not exist. */
-  resolve(path: string): Promise<string | undefined>
-  /** Opens a directory: what is done through it happens there, also if the path leads elsewhere by then. */
-  openFolder(path: string): Promise<OpenFolder>
-}
+export type SecretFiles = ReturnType<typeof createSecretFiles>
 
-export interface OpenFolder {
+interface OpenFolder {
   /** Paths in the directory are taken relative to the open directory; all others as they are. */
   readonly files: SecretFiles
   /** False if the path leads to another directory now: it was moved, or replaced with a link. */
@@ -60,22 +23,32 @@ export interface OpenFolder {
 
 const PRIVATE_FILE = 0o600
 
-/** `at` is where a path is. */
-const createSecretFiles = (at: (path: string) => string): SecretFiles => ({
-  look: (path) =>
+/**
+ * Files with secrets, written so that after a crash either the old or the new file exists. Every step is synced to disk
+ * before the next begins. Errors are SourceErrors that contain paths but no content. `at` is where a path is.
+ */
+const createSecretFiles = (at: (path: string) => string) => ({
+  /** Undefined if the path does not exist. */
+  look: (path: string) =>
     withFileErrors(`look at ${path}`, () => lstat(at(path), { bigint: true }).then(infoOf).catch(ifMissing(undefined))),
 
-  isFolder: (path) =>
+  /** Whether the path is a directory, or a link to one. */
+  isFolder: (path: string) =>
     withFileErrors(
       `look at ${path}`,
       async () => (await stat(at(path)).catch(ifMissing(undefined)))?.isDirectory() ?? false,
     ),
 
-  read: (path, options = { isNamed: false }) => withFileErrors(`read ${path}`, () => readSmallFile(at(path), options)),
+  /** Reads a file of at most 64 KiB. `isNamed`: the operator named it on the command line, so a pipe is allowed. */
+  read: (path: string, options = { isNamed: false }) =>
+    withFileErrors(`read ${path}`, () => readSmallFile(at(path), options)),
 
-  list: (folder) => withFileErrors(`list ${folder}`, () => readdir(at(folder)).catch(ifMissing([]))),
+  /** The names in a directory; empty if it does not exist. */
+  list: (folder: string): Promise<readonly string[]> =>
+    withFileErrors(`list ${folder}`, () => readdir(at(folder)).catch(ifMissing([]))),
 
-  create: (path, content, owner) =>
+  /** Creates a file readable only by its owner, reads it back and returns its inode. An incomplete file is removed. */
+  create: (path: string, content: string | Uint8Array, owner?: Owner) =>
     withFileErrors(`write ${path}`, async () => {
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
       const handle = await open(at(path), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
@@ -87,7 +60,8 @@ const createSecretFiles = (at: (path: string) => string): SecretFiles => ({
       }
     }),
 
-  keepAs: (path, copy) =>
+  /** Creates a hard link, or a copy if the file system has no hard links; false if the name is taken. */
+  keepAs: (path: string, copy: string) =>
     withFileErrors(`keep ${path} as ${copy}`, async () => {
       try {
         await linkOrCopy(at(path), at(copy))
@@ -99,7 +73,8 @@ const createSecretFiles = (at: (path: string) => string): SecretFiles => ({
       return true
     }),
 
-  replace: (from, to, inode) =>
+  /** Renames a file over `to` atomically; throws if the name then refers to another file. */
+  replace: (from: string, to: string, inode: bigint) =>
     withFileErrors(`replace ${to} with ${from}`, async () => {
       await rename(at(from), at(to))
       await syncFolder(dirname(at(to)))
@@ -109,9 +84,10 @@ const createSecretFiles = (at: (path: string) => string): SecretFiles => ({
       }
     }),
 
-  createFolder: (path) => withFileErrors(`create the directory ${path}`, () => makeFolder(path)),
+  /** Creates a directory accessible only by its owner, and missing parent directories. */
+  createFolder: (path: string) => withFileErrors(`create the directory ${path}`, () => makeFolder(path)),
 
-  remove: (path) =>
+  remove: (path: string) =>
     withFileErrors(`remove ${path}`, async () => {
       const place = at(path)
       const found = await lstat(place).catch(() => undefined)
@@ -120,9 +96,11 @@ const createSecretFiles = (at: (path: string) => string): SecretFiles => ({
       await syncFolder(dirname(place))
     }),
 
-  resolve: (path) => withFileErrors(`look at ${path}`, () => realpath(at(path)).catch(ifMissing(undefined))),
+  /** The path without symbolic links; undefined if it does not exist. */
+  resolve: (path: string) => withFileErrors(`look at ${path}`, () => realpath(at(path)).catch(ifMissing(undefined))),
 
-  openFolder: (path) =>
+  /** Opens a directory: what is done through it happens there, also if the path leads elsewhere by then. */
+  openFolder: (path: string): Promise<OpenFolder> =>
     withFileErrors(`open the directory ${path}`, async () => {
       const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
       const { dev, ino } = await handle.stat({ bigint: true })
@@ -143,11 +121,13 @@ const createSecretFiles = (at: (path: string) => string): SecretFiles => ({
 
 export const secretFiles = createSecretFiles((path) => path)
 
-const infoOf = (facts: BigIntStats): KeyFileInfo => ({
-  kind: facts.isFile() ? 'file' : facts.isDirectory() ? 'folder' : 'other',
+/** The file at a path. Symbolic links are not followed. */
+const infoOf = (facts: BigIntStats) => ({
+  kind: facts.isFile() ? ('file' as const) : facts.isDirectory() ? ('folder' as const) : ('other' as const),
   mode: Number(facts.mode) & 0o7777,
   uid: Number(facts.uid),
   gid: Number(facts.gid),
+  /** Equal for two names of the same file. */
   inode: facts.ino,
   names: Number(facts.nlink),
 })
@@ -159,22 +139,17 @@ const fill = async (
   { content, owner }: { readonly content: Buffer; readonly owner: Owner | undefined },
 ): Promise<bigint> => {
   try {
-    try {
+    await withFile(handle, async () => {
       await makePrivate(handle)
       if (owner) await changeOwner(handle, owner)
       await handle.writeFile(content)
       await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    const read = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-    try {
+    })
+    return await withFile(open(path, constants.O_RDONLY | constants.O_NOFOLLOW), async (read) => {
       if (!(await read.readFile()).equals(content))
         throw new Error('the content read back differs from the content written')
       return (await read.stat({ bigint: true })).ino
-    } finally {
-      await read.close()
-    }
+    })
   } finally {
     content.fill(0)
   }
@@ -200,25 +175,15 @@ const changeOwner = async (handle: FileHandle, owner: Owner): Promise<void> => {
 }
 
 /** Runs `work` and rethrows its error as a SourceError. `doing`: "write /opt/x". */
-const withFileErrors = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    throw new SourceError({ doing, ...describeFileError(error) }, { cause: error })
-  }
-}
+const withFileErrors = <T>(doing: string, work: () => Promise<T>): Promise<T> => work().catch(throwFileError({ doing }))
 
 const MOST_BYTES = 64 * 1024
 
-/**
- * Reads a small file completely. `isNamed`: the operator named it on the command line, so a pipe is allowed and read to
- * its end.
- */
+/** Reads a small file completely, and a pipe to its end. */
 const readSmallFile = async (path: string, { isNamed }: { readonly isNamed: boolean }): Promise<Buffer> => {
   // Non-blocking: opening a pipe in place of a file would block forever.
   const flags = isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK
-  const handle = await open(path, flags)
-  try {
+  return withFile(open(path, flags), async (handle) => {
     const facts = await handle.stat()
     const isPipe = isNamed && (facts.isFIFO() || facts.isCharacterDevice())
     if (!facts.isFile() && !isPipe) throw new Error('it is not a regular file')
@@ -230,9 +195,7 @@ const readSmallFile = async (path: string, { isNamed }: { readonly isNamed: bool
       length += bytesRead
     }
     throw new Error('it is longer than 64 KiB, too long for a key file')
-  } finally {
-    await handle.close()
-  }
+  })
 }
 
 /** Runs `work` while no other process that uses the key files can lock these directories. */

@@ -14,12 +14,6 @@ interface ShownUnit {
 export type WatchUnits = ReturnType<typeof createUnitWatch>
 export type UnitWatch = ReturnType<WatchUnits>
 
-interface UnitWatchPaths {
-  /** systemd's directory of its own state. */
-  readonly state?: string
-  readonly cgroups?: string
-}
-
 const EVENTS = '/cgroup.events'
 /** `cpu.stat` has some hundred bytes, the others a number. */
 const GROUP_FILE_BYTES = 4096
@@ -46,10 +40,13 @@ const readGroupFile = (path: string): string | null => {
  *   systemd creates its directories for generators again, and touches `systemd-units-load`.
  *
  * A unit that begins to stop or to reload causes none of these, nor does one that is reset, or that fails before its
- * first program. cgroup v1 has no `cgroup.events`.
+ * first program. cgroup v1 has no `cgroup.events`. `state`: systemd's directory of its own state.
  */
 export const createUnitWatch =
-  ({ state = '/run/systemd', cgroups = '/sys/fs/cgroup' }: UnitWatchPaths = {}) =>
+  ({
+    state = '/run/systemd',
+    cgroups = '/sys/fs/cgroup',
+  }: { readonly state?: string; readonly cgroups?: string } = {}) =>
   (wake: () => void) => {
     const links = `${state}/units`
     const watchers = new Map<string, FSWatcher>()

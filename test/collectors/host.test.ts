@@ -83,7 +83,7 @@ const start = async (answers: Parameters<typeof programs>[0] = {}, firewalledPor
     nodeDirectory: at('node'),
     firewalledPorts,
   })
-  collector.mainPids.set(new Map([['bft', 700]]))
+  collector.mainPids.current = new Map([['bft', 700]])
   return { ...collector, tree, clock, commands }
 }
 
@@ -214,7 +214,7 @@ test('a service that has exited or is hidden, or is unknown to systemd, has no l
   expect(without(values, 'host_')).toEqual({})
   for (const name of ['limits of services', 'open files of services'])
     expect(states[`host, ${name}`]).toMatch(/^the processes are not visible: .*hidepid/)
-  mainPids.set(new Map())
+  mainPids.current = new Map()
   expect((await poll()).states['host, limits of services']).toBe('no running service is known')
 })
 

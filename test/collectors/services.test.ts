@@ -55,9 +55,9 @@ test('the main processes are those of the last poll; none after a failed one', a
   const options = optionsFor(recording(), () => answers.shift() ?? '')
   const collector = services({ ...options, watchUnits: null, timing: { interval: 10_000, timeout: 5000 } })
   const { next } = await runPolls(collector, manualClock())
-  expect(options.mainPids.get()).toEqual(new Map([['bft', 31]]))
+  expect(options.mainPids.current).toEqual(new Map([['bft', 31]]))
   await next()
-  expect(options.mainPids.get()).toEqual(new Map())
+  expect(options.mainPids.current).toEqual(new Map())
 })
 
 const UNPARSED = 'chain_agent_lines_total{format=systemctl,result=unparsed}'

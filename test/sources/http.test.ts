@@ -29,7 +29,7 @@ const ask = createHttpClient(systemClock)
 const never = new AbortController().signal
 const silence = async (asking: Promise<unknown>): Promise<string> => {
   const error: unknown = await asking.catch((thrown: unknown) => thrown)
-  return error instanceof NoResponseError ? `${error.silence}: ${error.message}` : String(error)
+  return error instanceof NoResponseError ? `${error.timeout ? 'timeout' : 'refused'}: ${error.message}` : String(error)
 }
 
 test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createRunbooks } from '../../src/sources/runbooks.ts'
+import { runbooks } from '../../src/sources/runbooks.ts'
 
 const DIRECTORY = 'docs/runbooks'
-const runbooks = createRunbooks()
 const names = readdirSync(DIRECTORY).flatMap((file) => (file === 'index.md' ? [] : [file.replace(/\.md$/, '')]))
 
 /** Names with `chain-` that do not depend on the node: of this project, and of a file that a step writes. */

@@ -7,7 +7,7 @@ import { createStatusPage } from '../../src/exporter/page/page.ts'
 import type { AgentView } from '../../src/exporter/server.ts'
 import { DEFAULT_TUNING, limitsOf } from '../../src/health/rules/index.ts'
 import type { NodeSnapshot } from '../../src/health/snapshot.ts'
-import { createRunbooks } from '../../src/sources/runbooks.ts'
+import { runbooks } from '../../src/sources/runbooks.ts'
 import { HEALTHY, snapshotWith } from './snapshot.ts'
 
 const limitOf = limitsOf(DEFAULT_TUNING)
@@ -72,7 +72,7 @@ export const agentView = (own: Partial<AgentView> = {}): AgentView => ({
     renderStatus({ version: '1.2.3', prefix: 'acme', startedAt: new Date(HEALTHY.since).toISOString() }, []),
   events: () => Promise.resolve([]),
   page: statusPageOf(),
-  runbooks: createRunbooks(),
+  runbooks,
   prefix: () => 'acme',
   heartbeats: { isOpen: () => false, receive: () => undefined },
   waitingFor: () => [],

@@ -13,7 +13,7 @@ const services = async (): Promise<readonly string[]> =>
 
 /** Values that only this program has, by the placeholder in the help: `<alert>`. */
 const LISTS: Readonly<Record<string, (program: Command) => Promise<readonly string[]>>> = {
-  alert: async () => (await import('../../sources/runbooks.ts')).createRunbooks().list(),
+  alert: async () => (await import('../../sources/runbooks.ts')).runbooks.list(),
   section: async () => {
     const { ALL, ARGUMENTS, SECTIONS } = await import('../../health/sections/sections.ts')
     return [...new Set([...SECTIONS.map(({ name }) => name), ...(await services()), ARGUMENTS, ALL])]

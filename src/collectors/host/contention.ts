@@ -61,7 +61,7 @@ export const contentionChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' |
       const device = routes === null ? null : parseDefaultInterface(routes)
       if (device === null) return []
       const card = await findCard(sysfs, device)
-      if (card === null) return { samples: [], state: `unknown: ${device} of the default route is no network card` }
+      if (card === null) return `unknown: ${device} of the default route is no network card`
       const count = (file: string): Promise<bigint | null> =>
         readCount(sysfs, `class/net/${card}/statistics/${file}`, `${file} of ${card}`)
       return [

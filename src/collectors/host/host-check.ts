@@ -27,7 +27,8 @@ export interface HostCheck {
    * is repeated after a minute at most.
    */
   readonly every?: number
-  read(context: Context): Promise<CheckResult | readonly Sample[]>
+  /** A text is a state without samples. */
+  read(context: Context): Promise<CheckResult | readonly Sample[] | string>
 }
 
 /** Runs one check; `timeout` in milliseconds. If it fails, the state is the error, and its samples are absent. */
@@ -85,8 +86,10 @@ export const readCount = async (tree: FileTree, path: string, what: string): Pro
   return text === null ? null : parseCount(what, text)
 }
 
-const resultOf = (found: CheckResult | readonly Sample[]): CheckResult =>
-  'state' in found ? found : { samples: found, state: found.length === 0 ? NOT_AVAILABLE : KNOWN }
+const resultOf = (found: CheckResult | readonly Sample[] | string): CheckResult => {
+  if (typeof found === 'string') return { samples: [], state: found }
+  return 'state' in found ? found : { samples: found, state: found.length === 0 ? NOT_AVAILABLE : KNOWN }
+}
 
 const failureText = (error: Error): string =>
   error instanceof SourceError && error.advice !== undefined ? `${error.summary}; ${error.advice}` : summaryOf(error)

@@ -36,19 +36,14 @@ const FILES = {
   validators: 'config/validators/validators.toml',
 } as const
 
-const MISSING: CheckResult = {
-  samples: [],
-  state: 'not found; correct the path or the permissions (docs/how-to/host.md)',
-}
+const MISSING = 'not found; correct the path or the permissions (docs/how-to/host.md)'
 
 /** Happens with a bind mount, as in the drop-in of `deploy/`. */
-const REMOVED: CheckResult = {
-  samples: [],
-  state: 'not known: it was removed, and possibly created again; restart the agent to read it (docs/how-to/host.md)',
-}
+const REMOVED =
+  'not known: it was removed, and possibly created again; restart the agent to read it (docs/how-to/host.md)'
 
 /** The ledger of a running node has about 200,000 files, of which each minute reads 20,000: that is not a failure. */
-const INCOMPLETE: CheckResult = { samples: [], state: `${NOT_AVAILABLE}: its many files are being summed` }
+const INCOMPLETE = `${NOT_AVAILABLE}: its many files are being summed`
 
 /** As in the alert ChainDiskFull. */
 const FULL_BELOW = 0.05
@@ -145,7 +140,7 @@ export const driveChecks = (sources: DriveSources): readonly HostCheck[] => {
       name: 'health of drives',
       read: async () =>
         health === null
-          ? { samples: [], state: NOT_SET }
+          ? NOT_SET
           : withDevices(
               await forEachDrive(sysfs, NO_REPORT, (device) => healthOf(sources, device)),
               'failing',

@@ -233,7 +233,7 @@ export const clockCheck = (
       const { synchronized, unknownValues: found = [] } = tracked
       unknownValues.add(found)
       if (synchronized !== null) return clockResult(tracked, 'chrony')
-      return { samples: [], state: Object.entries(unknownValues.states()).flat().join(' ') }
+      return Object.entries(unknownValues.states()).flat().join(' ')
     },
   }
 }
@@ -279,38 +279,35 @@ export const processChecks = ({ procfs, mainPids }: ProcessCheckUses): readonly 
   {
     name: 'limits of services',
     read: async () => {
-      const found: Sample[] = []
-      for (const [service, pid] of mainPids.get()) {
+      const found = await samplesOfEach([...mainPids.current], async ([service, pid]) => {
         const text = await procfs.read(`${pid}/limits`)
         const limit = text === null || text === '' ? null : parseOpenFilesLimit(text)
-        found.push(...sampleIfKnown('chain_service_max_file_descriptors', limit, { service }))
-      }
-      return found.length === 0 ? { samples: [], state: whyNone(mainPids) } : found
+        return sampleIfKnown('chain_service_max_file_descriptors', limit, { service })
+      })
+      return found.length === 0 ? whyNone(mainPids) : found
     },
   },
   {
     name: 'open files of services',
     read: async () => {
-      const found: Sample[] = []
       let isHidden = false
-      for (const [service, pid] of mainPids.get()) {
-        try {
-          const count = await procfs.count(`${pid}/fd`)
-          found.push(...sampleIfKnown('chain_service_open_file_descriptors', count, { service }))
-        } catch (error) {
+      const samples = await samplesOfEach([...mainPids.current], async ([service, pid]) => {
+        const count = await procfs.count(`${pid}/fd`).catch((error: unknown) => {
           if (!(error instanceof SourceError)) throw error
           isHidden = true
-        }
-      }
-      if (isHidden) return { samples: found, state: HIDDEN }
-      return found.length === 0 ? { samples: [], state: whyNone(mainPids) } : found
+          return null
+        })
+        return sampleIfKnown('chain_service_open_file_descriptors', count, { service })
+      })
+      if (isHidden) return { samples, state: HIDDEN }
+      return samples.length === 0 ? whyNone(mainPids) : samples
     },
   },
 ]
 
 /** Hidden processes of other users and those that have ended are both ENOENT. */
 const whyNone = (mainPids: MainPids): string =>
-  mainPids.get().size === 0
+  mainPids.current.size === 0
     ? 'no running service is known'
     : 'the processes are not visible: hidden by hidepid or ProtectProc (docs/how-to/host.md#hide-the-process-list)'
 

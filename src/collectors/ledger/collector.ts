@@ -39,12 +39,6 @@ const snapshotSchema = z.object({
   ownConsecutiveTimeouts: z.number().nullable(),
 })
 
-/** The newest blocks of the stream, for the gauges; null until the first block. */
-interface LedgerReading extends Readonly<Record<Event, NewestBlock | null>> {
-  /** Null while the own key is unknown, and until the node was leader once. */
-  readonly ownConsecutiveTimeouts: number | null
-}
-
 /** One line of the stream. */
 interface LedgerLine {
   readonly event: LedgerEvent
@@ -176,8 +170,10 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
       addBlock(event.event, event, { isTimed: !replay, isOwn })
       return true
     },
-    reading: (): LedgerReading => ({
+    /** The newest blocks of the stream, for the gauges; null until the first block. */
+    reading: () => ({
       ...newest,
+      /** Null while the own key is unknown, and until the node was leader once. */
       ownConsecutiveTimeouts: ownKey.get() === null ? null : ownConsecutiveTimeouts,
     }),
     snapshot: () => ({ known: known.all(), newest, settledRound, ownConsecutiveTimeouts }),
@@ -185,8 +181,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
       const { data } = snapshotSchema.safeParse(snapshot)
       if (!data) return
       for (const member of data.known) known.add(member)
-      newest.proposed = data.newest.proposed
-      newest.finalized = data.newest.finalized
+      Object.assign(newest, data.newest)
       settledRound = data.settledRound
       ownConsecutiveTimeouts = data.ownConsecutiveTimeouts
     },
@@ -194,7 +189,8 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
 }
 
 /** The reading, with an unparsed line if there is one. */
-type Reading = FollowerReading & LedgerReading & { readonly unparsed: string | null }
+type Reading = FollowerReading &
+  ReturnType<ReturnType<typeof createLedgerCounters>['reading']> & { readonly unparsed: string | null }
 
 const SERVICE = 'ledger-tail'
 

@@ -1,5 +1,6 @@
 import { pastTime } from '../../core/bounds.ts'
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
+import { initially } from '../../core/initially.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
@@ -10,25 +11,20 @@ import type { Settings, Uses } from '../dependencies.ts'
 /** The requests of every poll, whose duration and failures are exported. */
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
 
-interface Info {
-  readonly clientVersion: string | null
-  readonly chainId: bigint | null
-  readonly netVersion: string | null
-}
+const UNKNOWN = {
+  clientVersion: initially<string | null>(null),
+  chainId: initially<bigint | null>(null),
+  netVersion: initially<string | null>(null),
+} as const
+type Info = typeof UNKNOWN
 
-interface TimedBlock {
-  readonly number: bigint
-  /** Timestamp of the block, in milliseconds since the epoch; null if it is impossible or later than now. */
-  readonly at: number | null
-}
-
-export type RpcReading =
+type RpcReading =
   | { readonly up: false; readonly reason: RequestFailure; readonly detail: string }
   | {
       readonly up: true
       readonly blockNumber: bigint
       /** The block of each tag; null if the request failed. */
-      readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], TimedBlock | null>>
+      readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], ReturnType<typeof timed>>>
       /** Null until the height has increased between two polls. */
       readonly lastAdvanceAt: number | null
       /** Of the latest block, in wei. */
@@ -103,14 +99,14 @@ export const rpc = ({
       isInfoDue ? readInfo(signal) : undefined,
     ])
     const now = clock.now()
-    if (newInfo) info = { at: clock.elapsed(), value: merge(info?.value, newInfo) }
+    if (newInfo) info = { at: clock.elapsed(), value: merge(newInfo, info?.value) }
     return {
       up: true,
       blockNumber: height.value,
       blocks: { latest: timed(latest, now), safe: timed(safe, now), finalized: timed(finalized, now) },
       lastAdvanceAt,
       baseFee: valueOf(latest)?.baseFeePerGas ?? null,
-      info: info?.value ?? { clientVersion: null, chainId: null, netVersion: null },
+      info: info?.value ?? UNKNOWN,
     }
   }
 
@@ -139,7 +135,8 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
   ]
 }
 
-const timed = (reply: Reply<Block | null>, now: number): TimedBlock | null => {
+/** `at`: the timestamp of the block, in milliseconds since the epoch; null if it is impossible or later than now. */
+const timed = (reply: Reply<Block | null>, now: number) => {
   const block = valueOf(reply)
   return block && { number: block.number, at: pastTime(fromSeconds(block.timestamp), now) }
 }
@@ -147,10 +144,10 @@ const timed = (reply: Reply<Block | null>, now: number): TimedBlock | null => {
 const isComplete = (info: Info): boolean => Object.values(info).every((field) => field !== null)
 
 /** A failed request keeps the previous value. */
-const merge = (before: Info | undefined, now: Info): Info => ({
-  clientVersion: now.clientVersion ?? before?.clientVersion ?? null,
-  chainId: now.chainId ?? before?.chainId ?? null,
-  netVersion: now.netVersion ?? before?.netVersion ?? null,
+const merge = (now: Info, before = UNKNOWN): Info => ({
+  clientVersion: now.clientVersion ?? before.clientVersion,
+  chainId: now.chainId ?? before.chainId,
+  netVersion: now.netVersion ?? before.netVersion,
 })
 
 /** Labels are stored permanently, so the length is limited. In Prometheus an empty label is an absent one. */

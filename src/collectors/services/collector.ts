@@ -88,7 +88,7 @@ export const services = ({
     try {
       watch?.renew()
       const reading = await readUnits(context)
-      mainPids.set(pidsOf(reading))
+      mainPids.current = pidsOf(reading)
       if (watch) {
         whyPolled = watch.cover(reading.services.map(toWatch))
         const used = readUsages(reading.services, watch)
@@ -96,7 +96,7 @@ export const services = ({
       }
       return reading
     } catch (error) {
-      mainPids.set(new Map())
+      mainPids.current = new Map()
       throw error
     }
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Clock, type Context, endsWithin, withDeadline } from '../../core/clock.ts'
 import type { Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
+import { initially } from '../../core/initially.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { inSeconds, second } from '../../core/units.ts'
@@ -52,16 +53,7 @@ export interface FollowerReading {
   readonly lastEntryAt: number | null
 }
 
-interface FollowState {
-  readonly match: readonly string[]
-  cursor: string | undefined
-  /** Entries from before this time are old, in milliseconds since the epoch; 0 after a saved cursor. */
-  countFrom: number
-  /** When it started, by `clock.elapsed()`. */
-  readonly startedAt: number
-  /** Whether the cursor was saved with another pattern, which may have selected its entry alone. */
-  isOtherPattern: boolean
-}
+type FollowState = ReturnType<typeof startFromNow>
 
 /** A file has kilobytes, and a log has new lines all the time. Longer would delay the counts, which are saved first. */
 const SAVE_EVERY_MS = 5 * second
@@ -94,25 +86,22 @@ export const createJournalFollower = (
 
   const countGap = (): void => recorder.count('chain_agent_journal_gaps_total', 1, { service })
 
-  const countUnparsed = (lines: number): void => {
-    if (lines === 0) return
-    recorder.count('chain_agent_lines_total', lines, { format: 'journal', result: 'unparsed' })
-  }
-
   /** Starts at the saved cursor if it was saved under the same matches. */
   const start = async (match: readonly string[], { clock }: Context): Promise<FollowState> => {
-    const saved = await readSavedCursor(checkpoint)
-    if (saved !== undefined && saved !== 'unusable' && !hasRestored) {
+    const found = await checkpoint.read()
+    /** Undefined also if what was saved cannot be read or is invalid. */
+    const { data: saved } = schema.safeParse(found.state === 'saved' ? found.value : undefined)
+    if (saved && !hasRestored) {
       hasRestored = true
       consumer.restore(saved.memory)
       lastEntryAt = saved.at
     }
-    counts.restore(saved === 'unusable' ? undefined : saved?.counts)
-    if (saved !== undefined && saved !== 'unusable' && sameMatch(withoutPattern(saved.match), withoutPattern(match))) {
+    counts.restore(saved?.counts)
+    if (saved && sameMatch(withoutPattern(saved.match), withoutPattern(match))) {
       const isOtherPattern = !sameMatch(saved.match, match)
-      return { match, cursor: saved.cursor, countFrom: 0, startedAt: clock.elapsed(), isOtherPattern }
+      return { ...startFromNow(match, clock), cursor: saved.cursor, countFrom: 0, isOtherPattern }
     }
-    if (saved !== undefined) countGap()
+    if (found.state !== 'none') countGap()
     return startFromNow(match, clock)
   }
 
@@ -132,7 +121,8 @@ export const createJournalFollower = (
       const entry = joiner.join(part)
       if (entry) consumer.onEntry(entry, entry.at < state.countFrom)
     }
-    countUnparsed(batch.unreadable + joiner.takeLostCount())
+    const unparsed = batch.unreadable + joiner.takeLostCount()
+    if (unparsed > 0) recorder.count('chain_agent_lines_total', unparsed, { format: 'journal', result: 'unparsed' })
     if (batch.entries.length > 0) hasNews = true
     else if (!isSaving) counts.take()()
     const isAhead = lastEntryAt !== null && lastEntryAt > clock.now() + LIMITS.journal.aheadMs
@@ -150,14 +140,8 @@ export const createJournalFollower = (
       hasNews = false
       const exportCounts = counts.take()
       const { match, cursor } = current
-      const state: SavedCursor = {
-        version: 1,
-        match,
-        cursor,
-        at: lastEntryAt ?? 0,
-        counts: counts.snapshot(),
-        memory: consumer.snapshot(),
-      }
+      const taken = { counts: counts.snapshot(), memory: consumer.snapshot() }
+      const state: SavedCursor = { version: 1, match, cursor, at: lastEntryAt ?? 0, ...taken }
       await endsWithin(clock, timing.timeout, checkpoint.save(state))
       exportCounts()
     }
@@ -218,19 +202,14 @@ const schema = z.object({
 })
 type SavedCursor = z.output<typeof schema>
 
-/** Returns undefined if nothing was saved, and `unusable` if what was saved cannot be read or is invalid. */
-const readSavedCursor = async (checkpoint: Checkpoint): Promise<SavedCursor | 'unusable' | undefined> => {
-  const found = await checkpoint.read()
-  if (found.state === 'none') return undefined
-  if (found.state === 'unreadable') return 'unusable'
-  return schema.safeParse(found.value).data ?? 'unusable'
-}
-
-const startFromNow = (match: readonly string[], clock: Clock): FollowState => ({
+const startFromNow = (match: readonly string[], clock: Clock) => ({
   match,
-  cursor: undefined,
+  cursor: initially<string | undefined>(undefined),
+  /** Entries from before this time are old, in milliseconds since the epoch; 0 after a saved cursor. */
   countFrom: clock.now(),
+  /** When it started, by `clock.elapsed()`. */
   startedAt: clock.elapsed(),
+  /** Whether the cursor was saved with another pattern, which may have selected its entry alone. */
   isOtherPattern: false,
 })
 

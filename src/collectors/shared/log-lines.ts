@@ -20,13 +20,6 @@ export const createUnparsedLine = () => {
   }
 }
 
-interface LineContext {
-  /** 0 for a line from before the agent was first started. */
-  readonly by: 0 | 1
-  /** Milliseconds since the epoch. */
-  readonly at: number
-}
-
 /**
  * Parses the lines of one format and counts the results: a new version of the format shows there first. An unparsed
  * line returns null, like a line of another format; a ParseError is not thrown.
@@ -41,7 +34,8 @@ export const createLineReader = <Event>(recorder: Recorder, format: string, pars
     initialize: (): void => {
       for (const result of LINE_RESULTS) count(result, 0)
     },
-    read: (line: string, { by, at }: LineContext): Event | null => {
+    /** `by`: 0 for a line from before the agent was first started. `at`: milliseconds since the epoch. */
+    read: (line: string, { by, at }: { readonly by: 0 | 1; readonly at: number }): Event | null => {
       try {
         const event = parse(line)
         count(event === null ? 'ignored' : 'parsed', by)

@@ -1,22 +1,16 @@
 import type { ReadPrefix } from '../../sources/prefix.ts'
+import { initially } from '../../core/initially.ts'
 import { NO_UNIT_LOGS, type UnitLogs } from './unit-logs.ts'
 
 /** Values that one collector reads and others use. A reload of the configuration keeps them. */
 
-/** The main processes of the services, from the last poll of systemd. */
 export type MainPids = ReturnType<typeof createMainPids>
 
-export const createMainPids = () => {
-  let current: ReadonlyMap<string, number> = new Map()
-  return {
-    /** Service → PID; a service that is not running is absent. */
-    get: () => current,
-    /** After a failed poll, set an empty map: the kernel reuses PIDs. */
-    set: (pids: ReadonlyMap<string, number>): void => {
-      current = pids
-    },
-  }
-}
+/**
+ * The main processes of the services, from the last poll of systemd: service → PID. A service that is not running is
+ * absent. Empty after a failed poll: the kernel reuses PIDs.
+ */
+export const createMainPids = () => ({ current: initially<ReadonlyMap<string, number>>(new Map()) })
 
 /** The node's secp public key, from the configuration or from the first collector that reads it. */
 export type OwnKey = ReturnType<typeof createOwnKey>
@@ -33,13 +27,10 @@ export const createOwnKey = (configured: string | null) => {
   }
 }
 
-/** The newest finalized block that this node led, from the ledger stream. */
-export interface OwnBlock {
-  /** Null until one is finalized. */
-  height: bigint | null
-}
+export type OwnBlock = ReturnType<typeof createOwnBlock>
 
-export const createOwnBlock = (): OwnBlock => ({ height: null })
+/** The newest finalized block that this node led, from the ledger stream; null until one is finalized. */
+export const createOwnBlock = () => ({ height: initially<bigint | null>(null) })
 
 /** Replaces `{prefix}` in the names of systemd units with the name prefix of the node. */
 export type UnitNames = ReturnType<typeof createUnitNames>

@@ -2,6 +2,7 @@ import type { Timing } from '../../core/collector.ts'
 import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { stableReason } from '../../core/error-body.ts'
 import type { REQUEST_FAILURES } from '../rpc/definition.ts'
+import type { HttpResponse } from '../../sources/http.ts'
 import { RpcErrorResponse } from '../../parsers/rpc.ts'
 
 /** Why a request failed. A failed request is a reading, not an error of the collector. */
@@ -26,10 +27,7 @@ export const describeStatus = ({ status, text }: Response): string => {
   return `HTTP status ${status}${reported === '' ? '' : ` (${reported})`}`
 }
 
-interface Response {
-  readonly status: number
-  readonly text: string
-}
+type Response = Pick<HttpResponse, 'status' | 'text'>
 
 /** Parses the response. A failure of the other side becomes a reply; other errors are thrown. */
 export const request = async <T>(response: Promise<Response>, parse: (text: string) => T): Promise<Reply<T>> => {

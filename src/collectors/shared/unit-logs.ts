@@ -4,25 +4,8 @@ import { second } from '../../core/units.ts'
 import { parseUnits, type Unit } from '../../parsers/systemctl.ts'
 import type { Exec } from '../../sources/exec.ts'
 
-/** Where systemd sends the output of a unit. */
-export interface UnitLog {
-  /** The journal namespace; null for the default one. */
-  readonly namespace: string | null
-  /** `StandardOutput=` as systemctl shows it: the type, without a path; null if it is not shown. */
-  readonly output: string | null
-  /** When the main process was last started, in milliseconds since the epoch; null before its first start. */
-  readonly startedAt: number | null
-  readonly isActive: boolean
-}
-
-export interface UnitLogs {
-  /** The log of a unit; undefined if systemd has not answered. */
-  of(unit: string, signal: AbortSignal): Promise<UnitLog | undefined>
-  /** The arguments of journalctl without which it does not read the entries of these units. */
-  scope(units: readonly string[], signal: AbortSignal): Promise<readonly string[]>
-  /** Takes what another reader of systemd has read with `LOG_PROPERTIES`: they are not read again until its next one is late. */
-  take(units: ReadonlyMap<string, Unit>): void
-}
+export type UnitLog = ReturnType<typeof logOf>
+export type UnitLogs = ReturnType<typeof createUnitLogs>
 
 export const LOG_PROPERTIES = ['Id', 'ActiveState', 'ExecMainStartTimestamp', 'LogNamespace', 'StandardOutput'] as const
 /** Between two reads of a unit. */
@@ -34,7 +17,7 @@ const RETRY_AFTER_MS = 10 * second
 const TIMEOUT_MS = 2 * second
 
 /** Reads the settings of each unit from systemd at most once in 50 s, those of all units with one systemctl. */
-export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly clock: Clock }): UnitLogs => {
+export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly clock: Clock }) => {
   const reads = new Map<string, { readonly log: Promise<UnitLog | undefined>; dueAt: number }>()
 
   /** In the order of the units, as systemctl prints them. */
@@ -69,25 +52,34 @@ export const createUnitLogs = ({ exec, clock }: { readonly exec: Exec; readonly 
   }
 
   return {
-    of: async (unit, signal) => (await readAll([unit], signal))[0],
-    scope: async (units, signal) => {
+    /** The log of a unit; undefined if systemd has not answered. */
+    of: async (unit: string, signal: AbortSignal) => (await readAll([unit], signal))[0],
+    /** The arguments of journalctl without which it does not read the entries of these units. */
+    scope: async (units: readonly string[], signal: AbortSignal): Promise<readonly string[]> => {
       const logs = await readAll(units, signal)
       const [one, ...others] = new Set(logs.flatMap((log) => log?.namespace ?? []))
       if (one === undefined) return []
       // `+`: in addition to the default journal, which has the entries of systemd about the unit.
       return [others.length === 0 ? `--namespace=+${one}` : '--namespace=*']
     },
-    take: (units) => {
+    /** Takes what another reader of systemd has read with `LOG_PROPERTIES`: they are not read again until its next one is late. */
+    take: (units: ReadonlyMap<string, Unit>): void => {
       const dueAt = clock.elapsed() + TAKEN_FOR_MS
       for (const [unit, shown] of units) reads.set(unit, { log: Promise.resolve(logOf(shown)), dueAt })
     },
   }
 }
 
-const logOf = ({ activeState, startedAt, logNamespace, standardOutput }: Unit): UnitLog => {
-  const isActive = activeState === 'active' || activeState === 'reloading'
-  return { namespace: logNamespace, output: standardOutput, startedAt, isActive }
-}
+/** Where systemd sends the output of a unit. */
+const logOf = ({ activeState, startedAt, logNamespace, standardOutput }: Unit) => ({
+  /** The journal namespace; null for the default one. */
+  namespace: logNamespace,
+  /** `StandardOutput=` as systemctl shows it: the type, without a path; null if it is not shown. */
+  output: standardOutput,
+  /** When the main process was last started, in milliseconds since the epoch; null before its first start. */
+  startedAt,
+  isActive: activeState === 'active' || activeState === 'reloading',
+})
 
 /** For a journal without namespaces: a recording. */
 export const NO_UNIT_LOGS: UnitLogs = {

@@ -156,7 +156,7 @@ export const followAlert = async (
   { url, labels, code, wait }: FollowOptions,
 ) => {
   const endpoint = createAlertmanagerEndpoint(ask, url, REQUEST_MS)
-  const outbox = createOutbox(endpoint, clock)
+  const send = createOutbox(endpoint, clock)
   const annotations = {
     summary: `test ${code} of the notifications`,
     description: `Test ${code}, by \`chain-agent alert test\`: no action is needed.`,
@@ -174,14 +174,14 @@ export const followAlert = async (
   })
   try {
     // Without an alert: the response has the clock of Alertmanager.
-    const reached = await outbox.send([], signal)
+    const reached = await send([], signal)
     if (reached !== 'accepted') return result(`the alert is not accepted: ${reached}`)
     const reader = createAlertmanagerReader(endpoint, signal)
     const routing = await reader.routing()
     version = routing.version
     const before = await reader.metrics()
     const startedAt = clock.elapsed()
-    const sent = await outbox.send([alert], signal)
+    const sent = await send([alert], signal)
     let sentAt = startedAt
     if (sent !== 'accepted') return result(`the alert is not accepted: ${sent}`)
     const within = <T>(step: () => Promise<T | undefined>) => until({ clock, signal }, startedAt + wait, step)
@@ -199,7 +199,7 @@ export const followAlert = async (
       let deliveries: readonly Delivery[] = []
       await within(async () => {
         if (clock.elapsed() - sentAt >= RESEND_MS) {
-          await outbox.send([alert], signal)
+          await send([alert], signal)
           sentAt = clock.elapsed()
         }
         // The metrics are between two lists of groups: an alert that comes or goes in the meantime is in one of them.
@@ -213,7 +213,7 @@ export const followAlert = async (
       return result(problemOf(deliveries, { wait, code, reason: reasons[0] }), deliveries)
     } finally {
       // Not with `signal`: an interruption ends the alert, too.
-      await outbox.send([], new AbortController().signal)
+      await send([], new AbortController().signal)
     }
   } catch (error) {
     return ifUnreadable(({ message }) => result(message))(error)

@@ -1,5 +1,5 @@
 import { chmod, chown, readFile, realpath, stat } from 'node:fs/promises'
-import { describeFileError, ifMissing, isNotFound, SourceError } from '../../core/errors.ts'
+import { fileError, ifMissing, isNotFound, SourceError } from '../../core/errors.ts'
 import { readText } from '../../core/files.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type Addition, addSettings, inlineYaml } from '../../config/edit.ts'
@@ -148,10 +148,7 @@ const additionsTo = (present: Present, found: Found, { prefix, node }: Config): 
 }
 
 const writeFailed = (file: string, error: unknown): SourceError =>
-  new SourceError(
-    { doing: `write ${file}`, ...describeFileError(error), advice: 'use sudo, or name another file with --output' },
-    { cause: error },
-  )
+  fileError(error, { doing: `write ${file}`, advice: 'use sudo, or name another file with --output' })
 
 const write = async (link: string, text: string): Promise<void> => {
   try {

@@ -62,7 +62,7 @@ export const runKeyCommand = async (
       const session: KeySession = {
         context: {
           files: secretFiles,
-          tool: createKeystoreTool({ exec, clock, command: `${word}-keystore` }),
+          tool: createKeystoreTool(exec, clock, `${word}-keystore`),
           folders,
           now: () => clock.now(),
           reportProgress: progress.show,

@@ -1,6 +1,6 @@
 import { addAbortSignal } from 'node:stream'
 import { z } from 'zod'
-import { describeFileError, SourceError } from '../../core/errors.ts'
+import { fileError } from '../../core/errors.ts'
 import { isObject, tryJson } from '../../core/json.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { version } from '../../core/package.ts'
@@ -34,8 +34,7 @@ async function* linesOf({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>): AsyncG
     // The last line may have no line break.
     yield* split(Buffer.from('\n'))
   } catch (error) {
-    if (!signal.aborted)
-      throw new SourceError({ doing: 'read standard input', ...describeFileError(error) }, { cause: error })
+    if (!signal.aborted) throw fileError(error, { doing: 'read standard input' })
   }
 }
 

@@ -209,8 +209,8 @@ export const createPrometheusApi = (ask: SendRequest, url: string, signal: Abort
       if (signal.aborted) throw error
       if (error instanceof ParseError) throw new QueryError({ doing, happened: error.summary })
       if (!(error instanceof NoResponseError)) throw error
-      const { silence, happened, advice = ADVICE } = error
-      throw new (parameters && silence === 'timeout' ? QueryError : SourceError)({ doing, happened, advice })
+      const { timeout, happened, advice = ADVICE } = error
+      throw new (parameters && timeout ? QueryError : SourceError)({ doing, happened, advice })
     }
   }
   return {

@@ -6,7 +6,7 @@ import { ConfigError, ifUnreadable } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import { second } from '../../core/units.ts'
 import { createPrefix, type Prefix } from '../../sources/prefix.ts'
-import { createRunbooks, whysIn, withOnly } from '../../sources/runbooks.ts'
+import { runbooks, whysIn, withOnly } from '../../sources/runbooks.ts'
 
 interface RunbookOptions {
   readonly alert?: string
@@ -17,7 +17,6 @@ interface RunbookOptions {
 export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookOptions>): Promise<void> => {
   // As rules/rule.ts, whose rules are not loaded for a name.
   const [name, why] = options.alert?.split('.') ?? []
-  const runbooks = createRunbooks()
   const names = await runbooks.list()
   const fail = (wanted: string, meant: string | undefined, is?: string): void => {
     const hint = is === undefined ? (meant === undefined ? '' : `\n(Did you mean ${meant}?)`) : `\n(It is ${is} now.)`

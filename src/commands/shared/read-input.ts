@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { describeFileError, SourceError } from '../../core/errors.ts'
+import { fileError, SourceError } from '../../core/errors.ts'
 import { openStream } from '../../core/files.ts'
 import { size as sizeOf } from '../../core/format.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -25,7 +25,7 @@ const readAll = async (input: Readable, name: string): Promise<string> => {
     }
   } catch (error) {
     if (error instanceof SourceError) throw error
-    throw new SourceError({ doing: `read ${name}`, ...describeFileError(error) }, { cause: error })
+    throw fileError(error, { doing: `read ${name}` })
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,19 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Io } from '../../terminal/io.ts'
-import { describeFileError, SourceError } from '../../core/errors.ts'
+import { fileError, throwFileError } from '../../core/errors.ts'
 import { packageFile } from '../../core/package.ts'
 import { makeDirectory, writeAtomically } from '../../sources/durable.ts'
 
 /** The text of a file of the package: `what` in the error. Throws a SourceError. */
-export const readShipped = async (path: string, what: string): Promise<string> => {
-  try {
-    return await readFile(packageFile(path), 'utf8')
-  } catch (error) {
-    const { happened } = describeFileError(error)
-    const advice = `install the package again: ${dirname(path)} is part of it`
-    throw new SourceError({ doing: `find ${what}`, happened, advice }, { cause: error })
-  }
+export const readShipped = (path: string, what: string): Promise<string> => {
+  const advice = `install the package again: ${dirname(path)} is part of it`
+  return readFile(packageFile(path), 'utf8').catch(throwFileError({ doing: `find ${what}`, advice }))
 }
 
 interface Files {
@@ -36,13 +31,7 @@ export const writeFiles = async (io: Io, directory: string, { ending, texts }: F
     if (others.length > 0)
       io.stderr.write(`Other files in ${directory}, not written by this version: ${others.toSorted().join(', ')}\n`)
   } catch (error) {
-    throw new SourceError(
-      {
-        doing: `write to ${directory}`,
-        ...describeFileError(error),
-        advice: 'name a directory that you may write to with --output',
-      },
-      { cause: error },
-    )
+    const advice = 'name a directory that you may write to with --output'
+    throw fileError(error, { doing: `write to ${directory}`, advice })
   }
 }
