@@ -11,7 +11,7 @@ it.each([
   ['maintenance start --reason = up', 'words', 'upgrade'],
   ['maintenance start --reason=up', 'words', '--reason=upgrade'],
   ['maintenance start --note start ', 'words', ''],
-  ['parse l', 'words', 'ledger-tail log-patterns'],
+  ['parse led', 'words', 'ledger-tail'],
   ['parse rpc /proc', 'file', ''],
   ['check --config = /proc', 'file', ''],
   ['check -c ', 'file', ''],
