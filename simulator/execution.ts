@@ -4,15 +4,16 @@ import { drift } from './format-drift.ts'
 import type { NodeSubject } from './subject.ts'
 import type { Draft } from './journal/entry.ts'
 import { serviceEntry } from './journal/journal.ts'
-import { directiveTable, duration, percent, setIn, settingOf, usually } from './scenario/directives.ts'
+import { directiveTable, duration, percent, setIn, settingOf } from './scenario/directives.ts'
 import { pidOf } from './services/service.ts'
 import type { Condition } from './scenario/timeline.ts'
 import { SECONDARY_HISTORY, storageUseAt } from './storage.ts'
+import { widen } from '../src/core/widen.ts'
 
 /** How a node executes blocks. */
 export const usualExecution = {
   /** Approximate time per block; undefined for the time its transactions need. */
-  blockMs: usually<number | undefined>(undefined),
+  blockMs: widen<number | undefined>(undefined),
   /** Share of transactions that are retried, in percent. */
   retriedPercent: 5,
   /** Whether another block of the same height is executed first. */

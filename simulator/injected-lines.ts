@@ -3,19 +3,20 @@ import { executionLine } from './execution.ts'
 import type { NodeSubject } from './subject.ts'
 import type { Draft } from './journal/entry.ts'
 import { serviceEntry } from './journal/journal.ts'
-import { type Argument, directiveTable, linesPerSecond, setIn, taking, usually } from './scenario/directives.ts'
+import { type Argument, directiveTable, linesPerSecond, setIn, taking } from './scenario/directives.ts'
 import type { Change, Effect, Timeline } from './scenario/timeline.ts'
 import { endService, pidOf } from './services/service.ts'
 import { BACKTRACE_LINES } from './tools/tools.ts'
+import { widen } from '../src/core/widen.ts'
 
 /** Log lines that a scenario injects in addition to those of normal operation. */
 export const noInjectedLines = {
   /** The lines injected last. */
-  last: usually<Injected | undefined>(undefined),
+  last: widen<Injected | undefined>(undefined),
   /** A line of consensus at a constant rate. */
-  repeated: usually<(Steady & { readonly line: RepeatedLine }) | undefined>(undefined),
+  repeated: widen<(Steady & { readonly line: RepeatedLine }) | undefined>(undefined),
   /** While other nodes send messages that cannot be read. */
-  networkErrors: usually<Steady | undefined>(undefined),
+  networkErrors: widen<Steady | undefined>(undefined),
 }
 
 interface Injected {

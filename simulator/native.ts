@@ -1,4 +1,4 @@
-import { basisPoints, directiveTable, duration, peerCount, setIn, settingOf, usually } from './scenario/directives.ts'
+import { basisPoints, directiveTable, duration, peerCount, setIn, settingOf } from './scenario/directives.ts'
 import { isSyncing, ownStatesync, progressAt, REQUEST_MS, rpcListens } from './consensus/statesync.ts'
 import { drift } from './format-drift.ts'
 import type { SimulatedNode } from './subject.ts'
@@ -7,6 +7,7 @@ import { pick } from './chain.ts'
 import { type Storage, storageUseAt } from './storage.ts'
 import { runningVersion } from './versions.ts'
 import { type Condition, intervals } from './scenario/timeline.ts'
+import { widen } from '../src/core/widen.ts'
 
 /** The state of the metrics endpoint of consensus, and of what only these metrics show. */
 type Native = Readonly<typeof usualNative>
@@ -17,18 +18,18 @@ export const usualNative = {
   /** Whether its endpoint listens while it runs. */
   listens: true,
   /** Since when its values are frozen; undefined while they change. */
-  frozenMs: usually<number | undefined>(undefined),
+  frozenMs: widen<number | undefined>(undefined),
   /** How long the OpenTelemetry collector serves the last values it received, in milliseconds. */
   keptMs: MINUTE,
   /** Undefined for the usual number. */
-  peers: usually<number | undefined>(undefined),
-  sessions: usually<number | undefined>(undefined),
+  peers: widen<number | undefined>(undefined),
+  sessions: widen<number | undefined>(undefined),
   upstream: 3,
   /** In basis points of the network's stake; 0 outside the active set. */
   stakeBps: 480,
   votes: true,
   /** Delay of late votes; undefined while votes are in time. */
-  voteDelayMs: usually<number | undefined>(undefined),
+  voteDelayMs: widen<number | undefined>(undefined),
   executionLags: false,
   stateRootsDiffer: false,
   /** One other leader proposes blocks with wrong results: the rounds that time out are its own. */

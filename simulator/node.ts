@@ -1,6 +1,5 @@
 import type { Clock } from '../src/core/clock.ts'
 import { type Chain, FINAL_AFTER } from './chain.ts'
-import { usually } from './scenario/directives.ts'
 import { type Condition, createTimeline, type Timeline } from './scenario/timeline.ts'
 import type { Draft } from './journal/entry.ts'
 import { createJournal, serviceEntry, usualJournal } from './journal/journal.ts'
@@ -23,6 +22,7 @@ import { usualStaking } from './rpc/staking.ts'
 import { usualStorage } from './storage.ts'
 import type { ToolState } from './tools/tools.ts'
 import { usualVersions } from './versions.ts'
+import { widen } from '../src/core/widen.ts'
 
 export interface NodeOptions {
   readonly clock: Clock
@@ -175,11 +175,11 @@ export const healthyCondition = (beginMs: number) => ({
   /** Whether users send more than the RPC can execute. */
   rpcOverloaded: false,
   /** The last statesync, also when it is over. */
-  statesync: usually<Statesync | undefined>(undefined),
+  statesync: widen<Statesync | undefined>(undefined),
   storage: usualStorage,
   staking: usualStaking,
   /** When the boundary block of an epoch is proposed; undefined where the scenario does not depend on it. */
-  epochEndsMs: usually<number | undefined>(undefined),
+  epochEndsMs: widen<number | undefined>(undefined),
   native: usualNative,
   versions: usualVersions,
   log: usualLogVolume,
@@ -190,7 +190,7 @@ export const healthyCondition = (beginMs: number) => ({
   keys: usualKeys(beginMs),
   host: usualHost(beginMs),
   /** What the node's own tools do when they are called. */
-  tools: usually<Readonly<Record<'mpt' | 'status', ToolState>>>({ mpt: 'answers', status: 'answers' }),
+  tools: widen<Readonly<Record<'mpt' | 'status', ToolState>>>({ mpt: 'answers', status: 'answers' }),
   /** Whether every output uses unknown keywords. */
   formatsDrift: false,
   services: usualServices(beginMs),

@@ -10,12 +10,12 @@ import {
   settingOf,
   steady,
   taking,
-  usually,
 } from './scenario/directives.ts'
 import type { Effect } from './scenario/timeline.ts'
 import { digest } from './chain.ts'
 import { drift } from './format-drift.ts'
 import type { Frame, Tool } from './tools/tools.ts'
+import { widen } from '../src/core/widen.ts'
 
 /** 1599 of 7424 chunks. */
 const USUAL_SHARE = 1599 / 7424
@@ -23,7 +23,7 @@ const USUAL_SHARE = 1599 / 7424
 /** The state of the node's database. */
 export const usualStorage = {
   /** Before, during and after the migration to page encoding. */
-  timelines: usually<'legacy' | 'dual' | 'promoted' | 'single'>('single'),
+  timelines: widen<'legacy' | 'dual' | 'promoted' | 'single'>('single'),
   usedShare: steady(USUAL_SHARE),
 }
 

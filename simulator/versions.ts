@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { digest } from './chain.ts'
 import type { SimulatedNode } from './subject.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
-import { type Argument, directiveTable, setIn, settingOf, taking, usually } from './scenario/directives.ts'
+import { type Argument, directiveTable, setIn, settingOf, taking } from './scenario/directives.ts'
 import { NODE_ROLES, restartAll } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
+import { widen } from '../src/core/widen.ts'
 
 interface Install {
   readonly fromMs: number
@@ -15,11 +16,11 @@ interface Install {
 /** The installed versions of the node, and whether the RPC reports its version. */
 export const usualVersions = {
   /** Oldest first; the first has always been installed. */
-  installs: usually<readonly [Install, ...Install[]]>([{ fromMs: -Infinity, version: '0.16.1' }]),
+  installs: widen<readonly [Install, ...Install[]]>([{ fromMs: -Infinity, version: '0.16.1' }]),
   /** Whether the RPC hides its version. */
   hidden: false,
   /** The newest version in the package lists; null: the installed one. */
-  offered: usually<string | null>(null),
+  offered: widen<string | null>(null),
   /** Whether the package is on hold. */
   held: true,
 }

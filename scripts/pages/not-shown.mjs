@@ -16,5 +16,5 @@ export const NOT_SHOWN = {
   chain_node_statesync_threshold_blocks: 'a setting; the window follows it',
   chain_schedule_file_epoch: 'ChainStartFiles.validators compares it with the epoch of the ledger',
   chain_staking_authority_balance_minimum_tokens: 'a setting; ChainStakingMismatch compares it',
-  chain_traffic_up: 'while it is 0, the panels of the RPC as its users see it are empty, and say why',
+  chain_traffic_up: 'while it is 0, the panels of the RPC as its users see it are empty, with the reason',
 }

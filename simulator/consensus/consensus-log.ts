@@ -16,11 +16,12 @@ import { createSteadyLines } from '../injected-lines.ts'
 import type { Draft } from '../journal/entry.ts'
 import { createRateLimit, serviceEntry, suppressedEntry } from '../journal/journal.ts'
 import { CHECKS_PER_BLOCK } from '../native.ts'
-import { blocks, directiveTable, oneOf, percent, set, taking, usually } from '../scenario/directives.ts'
+import { blocks, directiveTable, oneOf, percent, set, taking } from '../scenario/directives.ts'
 import type { Condition } from '../scenario/timeline.ts'
 import { unitOf } from '../services/service.ts'
 import { installedVersion } from '../versions.ts'
 import { createStatesyncLog, isSyncing } from './statesync.ts'
+import { widen } from '../../src/core/widen.ts'
 
 export const usualConsensus = {
   /** How many blocks the node follows behind the network. */
@@ -28,15 +29,15 @@ export const usualConsensus = {
   /** Whether consensus follows the network, provided that its service is active. */
   consensusRuns: true,
   /** `badly`: the node is the leader of every round that times out. `never`: and of no round with a block. */
-  leads: usually<'normally' | 'badly' | 'never'>('normally'),
+  leads: widen<'normally' | 'badly' | 'never'>('normally'),
   /** Whether the blocks of this node have no transactions of users. */
   proposesEmpty: false,
   /** Since when the network has no new block; undefined while it has. */
-  networkStoppedMs: usually<number | undefined>(undefined),
+  networkStoppedMs: widen<number | undefined>(undefined),
   /** Since when no block is finalized, though new ones are proposed; undefined while blocks are. */
-  finalityStoppedMs: usually<number | undefined>(undefined),
+  finalityStoppedMs: widen<number | undefined>(undefined),
   /** What the log has of the rounds that this node misses. */
-  missesAfter: usually<(typeof REASONS)[number]>('nothing'),
+  missesAfter: widen<(typeof REASONS)[number]>('nothing'),
   /** The share of the rounds of other leaders that end with a timeout certificate, although their block is taken. */
   leadersLatePercent: 0,
 }

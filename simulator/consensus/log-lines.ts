@@ -7,9 +7,9 @@ import {
   setIn,
   settingOf,
   taking,
-  usually,
 } from '../scenario/directives.ts'
 import type { Condition, Timeline } from '../scenario/timeline.ts'
+import { widen } from '../../src/core/widen.ts'
 
 /** A line of the consensus log before rendering: many are never written. */
 export interface LogLine {
@@ -133,10 +133,10 @@ const LOG_LEVELS = ['DEBUG', 'INFO'] as const
 /** How much the consensus log contains in addition to the lines about blocks and rounds. */
 export const usualLogVolume = {
   /** The lowest level that is written. */
-  level: usually<(typeof LOG_LEVELS)[number]>('DEBUG'),
+  level: widen<(typeof LOG_LEVELS)[number]>('DEBUG'),
   /** Lines of DEBUG without meaning, with every block. */
   noise: 3,
-  flood: usually<Steady | undefined>(undefined),
+  flood: widen<Steady | undefined>(undefined),
 }
 
 const changeLog = setIn('log')

@@ -11,12 +11,12 @@ import {
   settingOf,
   steady,
   taking,
-  usually,
   wholeNumber,
 } from '../scenario/directives.ts'
 import type { Effect } from '../scenario/timeline.ts'
 import { restartAll, ROLES } from '../services/service.ts'
 import type { Tool } from '../tools/tools.ts'
+import { widen } from '../../src/core/widen.ts'
 
 export const GOVERNORS = ['performance', 'powersave', 'schedutil'] as const
 export const DRIVES = ['healthy', 'hot', 'failing', 'gone'] as const
@@ -43,11 +43,11 @@ export const usualHost = (beginMs: number) => {
     /** The newest installed kernel. */
     pendingKernel: '6.8.0-88-generic',
     /** How far the clock is ahead; undefined while it is not synchronized. */
-    clockAheadMs: usually<number | undefined>(0.2),
+    clockAheadMs: widen<number | undefined>(0.2),
     multithreading: false,
-    governor: usually<(typeof GOVERNORS)[number]>('performance'),
+    governor: widen<(typeof GOVERNORS)[number]>('performance'),
     /** Since when the CPUs are throttled for heat. */
-    throttledFromMs: usually<number | undefined>(undefined),
+    throttledFromMs: widen<number | undefined>(undefined),
     /** Share of CPU time, in percent. */
     busyPercent: 22,
     /** Share of the memory that programs can still get, in percent. */
@@ -60,7 +60,7 @@ export const usualHost = (beginMs: number) => {
     /** Number of files that consensus has open. */
     openFiles: 143,
     /** Ports with a listener on every interface. */
-    exposedPorts: usually<readonly number[]>([]),
+    exposedPorts: widen<readonly number[]>([]),
     /** UDP packets that the host drops for lack of a buffer, of any process. */
     udpDrops: noDrops,
     /** Packets that the network card loses, because it has no free buffer. */
@@ -69,9 +69,9 @@ export const usualHost = (beginMs: number) => {
     diskStalls: noDrops,
     /** The number of files of the ledger. */
     ledgerFiles: steady(24),
-    drive: { is: usually<(typeof DRIVES)[number]>('healthy'), fromMs: beginMs },
+    drive: { is: widen<(typeof DRIVES)[number]>('healthy'), fromMs: beginMs },
     /** When the forkpoint was last written; undefined while it is updated continuously. */
-    forkpointMs: usually<number | undefined>(undefined),
+    forkpointMs: widen<number | undefined>(undefined),
     /** The number of epochs by which the file with the sets of validators is too old. */
     setsAge: 0n,
     /** Whether the directory of the write-ahead log exists. */

@@ -2,14 +2,15 @@ import { digest } from '../chain.ts'
 import type { Draft, Entry, Journal, JournalAccess } from './entry.ts'
 import type { Pace } from '../pace.ts'
 import type { NodeSubject } from '../subject.ts'
-import { directiveTable, duration, setIn, settingOf, usually } from '../scenario/directives.ts'
+import { directiveTable, duration, setIn, settingOf } from '../scenario/directives.ts'
 import { invocationOf, pidOf, type Service, unitOf } from '../services/service.ts'
+import { widen } from '../../src/core/widen.ts'
 
 /** Whether and how far back the journal can be read. */
 export const usualJournal = {
-  access: usually<JournalAccess>('open'),
+  access: widen<JournalAccess>('open'),
   /** How much of the past is kept, in milliseconds; undefined for as much as there is room for. */
-  keptMs: usually<number | undefined>(undefined),
+  keptMs: widen<number | undefined>(undefined),
 }
 
 const changeJournal = setIn('journal')

@@ -1,7 +1,7 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import { type Precompile, STAKING } from './staking.ts'
-import { directiveTable, set, usually } from '../scenario/directives.ts'
+import { directiveTable, set } from '../scenario/directives.ts'
 import {
   blockOfHash,
   hex,
@@ -14,10 +14,11 @@ import {
   TOKENS,
   TRANSFER,
 } from './blocks.ts'
+import { widen } from '../../src/core/widen.ts'
 
 export const usualRpc = {
   /** Since when execution computes another state than the network; undefined while it computes the same. */
-  divergedMs: usually<number | undefined>(undefined),
+  divergedMs: widen<number | undefined>(undefined),
   /** Whether the references, the other views of the chain, respond. */
   referenceAnswers: true,
   /** Whether the RPC responds, provided that its service is active. */

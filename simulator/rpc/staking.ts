@@ -1,17 +1,9 @@
 import { ECDH } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
-import {
-  type Argument,
-  directiveTable,
-  percent,
-  set,
-  setIn,
-  settingOf,
-  taking,
-  usually,
-} from '../scenario/directives.ts'
+import { type Argument, directiveTable, percent, set, setIn, settingOf, taking } from '../scenario/directives.ts'
 import type { NodeSubject } from '../subject.ts'
+import { widen } from '../../src/core/widen.ts'
 
 /** What the staking precompile reports about the validator of the node. */
 export const usualStaking = {
@@ -22,7 +14,7 @@ export const usualStaking = {
   /** In percent. */
   commission: 10,
   /** The withdrawal request of its authority. */
-  withdrawal: usually<Readonly<{ tokens: bigint; requestedMs: number }> | undefined>(undefined),
+  withdrawal: widen<Readonly<{ tokens: bigint; requestedMs: number }> | undefined>(undefined),
 }
 
 const tokens: Argument<bigint> = {

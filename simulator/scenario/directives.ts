@@ -2,9 +2,6 @@ import { constants } from 'node:os'
 import { parseDuration } from '../../src/core/units.ts'
 import type { Condition, Effect } from './timeline.ts'
 
-/** A usual value of which a scenario may set another one of this type. */
-export const usually = <T>(value: T): T => value
-
 /** Sets values of the condition. */
 export const set =
   (change: Partial<Condition>): Effect =>

@@ -2,7 +2,7 @@ import { digest, pick } from '../chain.ts'
 import type { NodeSubject, SimulatedNode } from '../subject.ts'
 import type { Draft } from '../journal/entry.ts'
 import { runEntry } from '../journal/journal.ts'
-import { directiveTable, setIn, usually } from '../scenario/directives.ts'
+import { directiveTable, setIn } from '../scenario/directives.ts'
 import {
   descriptionOf,
   invocationOf,
@@ -15,13 +15,14 @@ import {
   unitOf,
 } from './service.ts'
 import { createGrammar, type Frame, parseArguments, type ParsedArguments, type Tool } from '../tools/tools.ts'
+import { widen } from '../../src/core/widen.ts'
 
 /** The clean-up of old files, which a timer runs each hour. */
 export const usualCleanup = {
   /** Whether it finds no new file, whatever the node does. */
   skips: false,
   /** When an operator last started it by hand. */
-  ranMs: usually<number | undefined>(undefined),
+  ranMs: widen<number | undefined>(undefined),
 }
 
 const changeCleanup = setIn('cleanup')

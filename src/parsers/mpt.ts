@@ -1,6 +1,6 @@
 import { withinBounds } from '../core/bounds.ts'
 import { excerpt, ParseError } from '../core/errors.ts'
-import { initially } from '../core/initially.ts'
+import { widen } from '../core/widen.ts'
 import { parseU64 } from '../core/units.ts'
 
 /**
@@ -171,17 +171,17 @@ type Draft = ReturnType<typeof emptyDraft>
 const emptyDraft = () => ({
   devices: new Array<StorageDevice>(),
   /** Null if the list was not printed. */
-  lists: initially<Record<ListName, ChunkList | null>>({ fast: null, slow: null, free: null }),
+  lists: widen<Record<ListName, ChunkList | null>>({ fast: null, slow: null, free: null }),
   /** Before layout D there is only one timeline, reported as the primary. */
-  timelines: initially<Record<TimelineName, Timeline | null>>({ primary: null, secondary: null }),
+  timelines: widen<Record<TimelineName, Timeline | null>>({ primary: null, secondary: null }),
   /** The limit on the history in blocks, which changes with the disk usage. Not a height. */
-  historyMaxBlocks: initially<bigint | null>(null),
+  historyMaxBlocks: widen<bigint | null>(null),
   latestBlock: {
-    ...initially<Record<'proposed' | 'voted', IdentifiedBlock | null>>({ proposed: null, voted: null }),
-    ...initially<Record<'finalized' | 'verified', bigint | null>>({ finalized: null, verified: null }),
+    ...widen<Record<'proposed' | 'voted', IdentifiedBlock | null>>({ proposed: null, voted: null }),
+    ...widen<Record<'finalized' | 'verified', bigint | null>>({ finalized: null, verified: null }),
   },
   /** The timeline of the current section (layout E). */
-  timeline: initially<TimelineName | null>(null),
+  timeline: widen<TimelineName | null>(null),
   /** Which sentences were found: the value of a sentence may be unknown although the sentence is there. */
   seen: new Set<string>(),
 })

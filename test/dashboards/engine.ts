@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  type Course,
+  type QueriedSeries,
   importSamples,
   instantQuery,
   labelValues,
@@ -18,8 +18,8 @@ import { readPromql } from '../support/promql.ts'
 
 /** The queries of dashboards, with times in seconds since the epoch. A series of an instant query has one point. */
 export interface Api {
-  instant(expression: string, at: number): Promise<readonly Course[]>
-  range(expression: string, range: Range): Promise<readonly Course[]>
+  instant(expression: string, at: number): Promise<readonly QueriedSeries[]>
+  range(expression: string, range: Range): Promise<readonly QueriedSeries[]>
   labelValues(label: string, span: Span, match?: string): Promise<readonly string[]>
 }
 
@@ -120,8 +120,8 @@ const recordedHistory = async (
 }
 
 /** Without their names: `a or b` is one series of a rule, whichever of the two it has at a time. */
-const joined = (answered: readonly Course[]): readonly Course[] => {
-  const found = new Map<string, Course>()
+const joined = (answered: readonly QueriedSeries[]): readonly QueriedSeries[] => {
+  const found = new Map<string, QueriedSeries>()
   for (const { labels, points } of answered) {
     const { __name__: _name, ...own } = labels
     const key = JSON.stringify(
@@ -156,7 +156,7 @@ const alertHistory = async (api: Api, stretch: Range): Promise<readonly string[]
 
 /** While an alert is pending or fires: its state and its onset, from the times at which its expression was true. */
 const statesOf = (
-  points: Course['points'],
+  points: QueriedSeries['points'],
   { pending, kept, step }: Readonly<Record<'pending' | 'kept' | 'step', number>>,
 ) => {
   const states: { readonly at: number; readonly state: string; readonly onset: number }[] = []
@@ -180,7 +180,7 @@ const END = '# EOF\n'
 
 const seconds = (duration = '0s'): number => (parseDuration(duration) ?? 0) / 1000
 
-const render = (name: string, labels: Labels, points: Course['points']): readonly string[] => {
+const render = (name: string, labels: Labels, points: QueriedSeries['points']): readonly string[] => {
   const own = Object.entries(labels).map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)
   const prefix = own.length > 0 ? `${name}{${own.join(',')}}` : name
   return points.map(([at, value]) => `${prefix} ${value} ${at}\n`)

@@ -1,4 +1,4 @@
-import { type Course, QueryError } from '../support/prometheus.ts'
+import { type QueriedSeries, QueryError } from '../support/prometheus.ts'
 import type { Api } from './engine.ts'
 import { type Finding, finding, type Rule } from './findings.ts'
 import { type Annotation, type Dashboard, type Panel, panelsOf, titleOf, type Target } from './model.ts'
@@ -85,8 +85,8 @@ const runAnnotation = async (
 const ask = async (
   where: string,
   expr: string,
-  query: () => Promise<readonly Course[]>,
-): Promise<{ readonly series: readonly Course[] } | { readonly refused: Finding }> => {
+  query: () => Promise<readonly QueriedSeries[]>,
+): Promise<{ readonly series: readonly QueriedSeries[] } | { readonly refused: Finding }> => {
   const [left] = unresolved(expr)
   if (left !== undefined)
     return { refused: finding('query', where, `the variable ${left} is not defined; expected one that is`) }
@@ -106,7 +106,7 @@ interface Fault {
 /** The result of a target. */
 interface Answer {
   readonly target: Target
-  readonly series: readonly Course[]
+  readonly series: readonly QueriedSeries[]
 }
 
 /** More lines cannot be distinguished. */
@@ -168,7 +168,7 @@ const unstyledLines = (panel: Panel, answers: readonly Answer[]): readonly strin
   )
 }
 
-const hasNumber = ({ points }: Course): boolean => points.some(([, value]) => Number.isFinite(value))
+const hasNumber = ({ points }: QueriedSeries): boolean => points.some(([, value]) => Number.isFinite(value))
 
 const LABEL = /\{\{\s*([\w.]+)\s*\}\}/g
 
@@ -176,7 +176,7 @@ const labelsOf = ({ legendFormat = '' }: Target): readonly string[] =>
   [...legendFormat.matchAll(LABEL)].flatMap(([, label]) => (label === undefined ? [] : [label]))
 
 /** The name that Grafana's data source gives to a series: a missing label is empty (in an annotation it is the name of the label). */
-const legendOf = ({ legendFormat = '' }: Target, { labels }: Course): string =>
+const legendOf = ({ legendFormat = '' }: Target, { labels }: QueriedSeries): string =>
   legendFormat === '' || legendFormat === '__auto'
     ? Object.entries(labels)
         .map(([label, value]) => `${label}="${value}"`)

@@ -59,7 +59,7 @@ export interface Prometheus {
   /** An instant query. */
   query(expression: string): Promise<readonly Series[]>
   /** Without the names of the metrics. */
-  range(expression: string, range: Range): Promise<readonly Course[]>
+  range(expression: string, range: Range): Promise<readonly QueriedSeries[]>
   stop(): Promise<void>
 }
 
@@ -143,7 +143,7 @@ export interface Series {
 }
 
 /** A series over time. */
-export interface Course {
+export interface QueriedSeries {
   readonly labels: Readonly<Record<string, string>>
   readonly points: readonly (readonly [at: number, value: number])[]
 }
@@ -159,7 +159,7 @@ export const instantQuery = async (address: string, query: string, at?: number):
   return result.map(({ metric, value: [, value] }) => ({ labels: metric, value }))
 }
 
-export const rangeQuery = async (address: string, query: string, range: Range): Promise<readonly Course[]> => {
+export const rangeQuery = async (address: string, query: string, range: Range): Promise<readonly QueriedSeries[]> => {
   const { from, to, step } = range
   const parameters = { query, start: `${from}`, end: `${to}`, step: `${step}` }
   const { result } = rangeSchema.parse(await requestApi(address, 'query_range', parameters))

@@ -1,7 +1,7 @@
 import { type Api } from '../../../test/dashboards/engine.ts'
 import { type Annotation, type Panel, type Target } from '../../../test/dashboards/model.ts'
 import { interpolate, type Scene, sent } from '../../../test/dashboards/resolve.ts'
-import { type Course } from '../../../test/support/prometheus.ts'
+import { type QueriedSeries } from '../../../test/support/prometheus.ts'
 
 /** What a target answers, as the page wants it. */
 export const answerOf = async ({ scene, panel, target }: Question, api: Api) => {
@@ -56,7 +56,7 @@ export const marksOf = async (
   }))
 }
 
-const stretches = ({ points }: Course): readonly (readonly [number, number])[] => {
+const stretches = ({ points }: QueriedSeries): readonly (readonly [number, number])[] => {
   const found: [number, number][] = []
   for (const [at] of points) {
     const last = found.at(-1)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import { asError, summaryOf } from '../../../src/core/errors.ts'
-import { initially } from '../../../src/core/initially.ts'
+import { widen } from '../../../src/core/widen.ts'
 import { second } from '../../../src/core/units.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Block, LogStore, StoreRange, StoreSize } from '../../store/store.ts'
@@ -15,15 +15,15 @@ const STARTING = {
    * Far behind, at the chain head, waiting for a node that is behind or unreachable, before a block whose logs the node
    * does not return, or stopped.
    */
-  phase: initially<IngestPhase>('starting'),
+  phase: widen<IngestPhase>('starting'),
   /** The finalized block that the node last reported, and when (milliseconds since the epoch). */
-  nodeHeight: initially<number | null>(null),
-  nodeHeightAt: initially<number | null>(null),
+  nodeHeight: widen<number | null>(null),
+  nodeHeightAt: widen<number | null>(null),
   /** First and last block in the store, without gaps between them. */
-  first: initially<number | null>(null),
-  indexed: initially<number | null>(null),
+  first: widen<number | null>(null),
+  indexed: widen<number | null>(null),
   /** Timestamp of the last indexed block, in seconds since the epoch. */
-  indexedTimestamp: initially<number | null>(null),
+  indexedTimestamp: widen<number | null>(null),
   /** Blocks and logs indexed since the start. */
   blocks: 0,
   logs: 0,
@@ -33,7 +33,7 @@ const STARTING = {
   /** The filters in the headers are wrong, and are not used to detect missing logs. */
   areFiltersIgnored: false,
   /** Summary of the current problem; null if there is none. */
-  trouble: initially<string | null>(null),
+  trouble: widen<string | null>(null),
 }
 
 /** State at a scrape; unknown values are null. */

@@ -1,6 +1,6 @@
 import { pastTime } from '../../core/bounds.ts'
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
-import { initially } from '../../core/initially.ts'
+import { widen } from '../../core/widen.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { fromSeconds, inSeconds, minute } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
@@ -12,9 +12,9 @@ import type { Settings, Uses } from '../dependencies.ts'
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
 
 const UNKNOWN = {
-  clientVersion: initially<string | null>(null),
-  chainId: initially<bigint | null>(null),
-  netVersion: initially<string | null>(null),
+  clientVersion: widen<string | null>(null),
+  chainId: widen<bigint | null>(null),
+  netVersion: widen<string | null>(null),
 } as const
 type Info = typeof UNKNOWN
 

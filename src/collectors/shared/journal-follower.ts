@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Clock, type Context, endsWithin, withDeadline } from '../../core/clock.ts'
 import type { Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { initially } from '../../core/initially.ts'
+import { widen } from '../../core/widen.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
 import { inSeconds, second } from '../../core/units.ts'
@@ -204,7 +204,7 @@ type SavedCursor = z.output<typeof schema>
 
 const startFromNow = (match: readonly string[], clock: Clock) => ({
   match,
-  cursor: initially<string | undefined>(undefined),
+  cursor: widen<string | undefined>(undefined),
   /** Entries from before this time are old, in milliseconds since the epoch; 0 after a saved cursor. */
   countFrom: clock.now(),
   /** When it started, by `clock.elapsed()`. */

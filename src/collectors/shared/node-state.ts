@@ -1,5 +1,5 @@
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import { initially } from '../../core/initially.ts'
+import { widen } from '../../core/widen.ts'
 import { NO_UNIT_LOGS, type UnitLogs } from './unit-logs.ts'
 
 /** Values that one collector reads and others use. A reload of the configuration keeps them. */
@@ -10,7 +10,7 @@ export type MainPids = ReturnType<typeof createMainPids>
  * The main processes of the services, from the last poll of systemd: service → PID. A service that is not running is
  * absent. Empty after a failed poll: the kernel reuses PIDs.
  */
-export const createMainPids = () => ({ current: initially<ReadonlyMap<string, number>>(new Map()) })
+export const createMainPids = () => ({ current: widen<ReadonlyMap<string, number>>(new Map()) })
 
 /** The node's secp public key, from the configuration or from the first collector that reads it. */
 export type OwnKey = ReturnType<typeof createOwnKey>
@@ -30,7 +30,7 @@ export const createOwnKey = (configured: string | null) => {
 export type OwnBlock = ReturnType<typeof createOwnBlock>
 
 /** The newest finalized block that this node led, from the ledger stream; null until one is finalized. */
-export const createOwnBlock = () => ({ height: initially<bigint | null>(null) })
+export const createOwnBlock = () => ({ height: widen<bigint | null>(null) })
 
 /** Replaces `{prefix}` in the names of systemd units with the name prefix of the node. */
 export type UnitNames = ReturnType<typeof createUnitNames>

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { SourceError } from '../../../../src/core/errors.ts'
-import { initially } from '../../../../src/core/initially.ts'
+import { widen } from '../../../../src/core/widen.ts'
 import { redactUrl } from '../../../../src/core/redaction/redact.ts'
 import type { Exec, Program } from '../../../../src/sources/exec.ts'
 import type { HttpRequest } from '../../../../src/sources/http.ts'
@@ -19,7 +19,7 @@ export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): Exec
     throw new SourceError({ doing, happened: `there is no ${command} on PATH` })
   }
   const play = async (program: Program, signal: AbortSignal) => {
-    const ended = { stdout: '', stderr: '', end: initially<number | string>('nothing') }
+    const ended = { stdout: '', stderr: '', end: widen<number | string>('nothing') }
     for await (const frame of toolOf(program)(program.args, signal)) {
       if ('stdout' in frame) ended.stdout += frame.stdout
       if ('stderr' in frame) ended.stderr += frame.stderr
