@@ -64,10 +64,9 @@ const validators = table({
   ],
 })
 
-/** An agent of version 0.2.0 has both in one metric, by `delegator`. */
 const allAndOwn = (title: string, name: string) => [
-  tokens(`${title}, all`, `chain_staking_${name}{delegator!="own"}`),
-  tokens(`${title}, own`, `chain_staking_self_${name} or chain_staking_${name}{delegator="own"}`),
+  tokens(`${title}, all`, `chain_staking_${name}`),
+  tokens(`${title}, own`, `chain_staking_self_${name}`),
 ]
 
 const amounts = table({

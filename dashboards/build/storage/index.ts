@@ -312,10 +312,7 @@ const services: Row = {
   ],
 }
 
-/** `share` is that of an agent of version 0.2.0, which has both in one metric. */
-const pressure = (name: string, share: string): string => `
-  rate(chain_host_pressure_${name}_seconds_total[$__rate_interval])
-  or sum without (share) (rate(chain_host_pressure_seconds_total{share="${share}"}[$__rate_interval]))`
+const pressure = (name: string): string => `rate(chain_host_pressure_${name}_seconds_total[$__rate_interval])`
 
 const host: Row = {
   title: 'Host',
@@ -345,8 +342,8 @@ const host: Row = {
       min: 0,
       names: ['cpu', 'io', 'memory', 'io, all tasks', 'memory, all tasks'],
       lines: [
-        { expr: pressure('waiting', 'some'), legend: '{{resource}}' },
-        { expr: pressure('stalled', 'full'), legend: '{{resource}}, all tasks' },
+        { expr: pressure('waiting'), legend: '{{resource}}' },
+        { expr: pressure('stalled'), legend: '{{resource}}, all tasks' },
       ],
     }),
     graph({
