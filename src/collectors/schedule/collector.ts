@@ -4,8 +4,9 @@ import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { epochPosition } from '../../domain/epoch.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { createSampleIndex, type Sample, sampleIfKnown } from '../../core/metric.ts'
-import { hour, inSeconds, larger, minute } from '../../core/units.ts'
+import { hour, inSeconds, larger, minute, second } from '../../core/units.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
+import { createRate } from '../../domain/rate.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
 import type { ReadingOf, Uses } from '../dependencies.ts'
@@ -27,8 +28,8 @@ const READ_EVERY_MS = minute
 const MAX_SLOTS = 500
 /** Missed rounds in the reading. */
 const MAX_MISSED = 20
-const PACE_MS = 5 * minute
-const PACE_ROUNDS = 20
+/** The pace of the rounds is that of the last minutes. */
+const PACE = { span: 5 * minute, least: 8 * second }
 const NO_SETS: readonly ValidatorSet[] = []
 /** Rounds that are compared at once: 5 ms of work. */
 const SLICE = 100
@@ -78,23 +79,6 @@ const createSetFiles = ({
   }
 }
 
-/** The duration of a round in the last minutes. */
-const createPace = () => {
-  const recent: { readonly round: bigint; readonly blockAt: number }[] = []
-  return {
-    add: (round: bigint, blockAt: number): void => {
-      recent.push({ round, blockAt })
-      while (blockAt - (recent[0]?.blockAt ?? blockAt) > PACE_MS) recent.shift()
-    },
-    /** Milliseconds per round; null with too few rounds. */
-    read: (): number | null => {
-      const [from, to] = [recent[0], recent.at(-1)]
-      if (!from || !to || to.round - from.round < PACE_ROUNDS) return null
-      return (to.blockAt - from.blockAt) / Number(to.round - from.round)
-    },
-  }
-}
-
 const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string | null => {
   if (predictions.isProved()) return null
   const agreed = `${predictions.agreed()} of ${PROOF_ROUNDS} rounds have agreed`
@@ -111,7 +95,7 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
   const own = createOwnRounds()
   const missed = createMissedRounds(roundLog, checkpoints.open(MISSED_ROUNDS))
   const setFiles = createSetFiles(uses)
-  const pace = createPace()
+  const pace = createRate(PACE)
   let used: readonly ValidatorSet[] | undefined
   let members: ReadonlyMap<bigint, number> = new Map()
   let readAt: number | undefined
@@ -149,7 +133,7 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
     }
     if (last && round.round <= last.round) return
     last = { round: round.round, epoch, seqNum, blockAt }
-    pace.add(round.round, blockAt)
+    pace.add({ at: blockAt, value: Number(round.round) })
   }
 
   /** The last round whose set of validators is known: the next epoch does not start before. */
@@ -183,7 +167,7 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
     const key = ownKey.get()
     missed.evaluate(createSampleIndex(published()), key, clock.now())
     const known = last && predictions.scheduleOf(last.epoch)
-    const roundMs = pace.read()
+    const roundsPerMs = pace.read()
     const base = {
       problem: known ? whyUnproved(predictions) : whyNoSet(),
       epoch: last?.epoch ?? null,
@@ -198,9 +182,9 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
     const none = { until: null, own: null, nextHour: null, inEpoch: null }
     if (!last || !known || !predictions.isProved()) return { ...base, ...none }
     if (key === null) return { ...base, ...none, problem: 'the public key of this node is not known (node.publicKey)' }
-    if (roundMs === null) return { ...base, ...none, problem: 'the pace of the rounds is not known yet' }
+    if (!roundsPerMs) return { ...base, ...none, problem: 'the pace of the rounds is not known yet' }
     const current = last
-    const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) * roundMs)
+    const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) / roundsPerMs)
     const until = await own.extend(current.round + 1n, horizon(current), (round) => known.leader(round) === key)
     void checkpoint.save(own.snapshot())
     const slots = own.ahead().map((round) => ({ round, slotAt: timeOf(round) }))
