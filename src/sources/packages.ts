@@ -11,8 +11,11 @@ export type InstalledFiles = ReturnType<typeof createInstalledFiles>
 export const createInstalledFiles = ({ root, path }: { readonly root: string; readonly path: string }) => ({
   /** Of the packages that dpkg has installed or holds: it replaces its file at each change. */
   packages: async () => fileVersion(join(root, 'var/lib/dpkg/status')),
-  /** Of the package lists of apt, which replaces the files of its directory. */
-  packageLists: async () => fileVersion(join(root, 'var/lib/apt/lists')),
+  /** Of the package lists of apt, which replaces the files of its directory, and of its preferences. */
+  packageLists: async (): Promise<string | null> => {
+    const [lists, ...preferences] = await Promise.all(APT_FILES.map(async (path) => fileVersion(join(root, path))))
+    return lists === null ? null : [lists, ...preferences].join(' ')
+  },
   /** Of the first file of that name on the search path. */
   program: async (name: string): Promise<string | null> => {
     for (const directory of path.split(':')) {
@@ -22,6 +25,8 @@ export const createInstalledFiles = ({ root, path }: { readonly root: string; re
     return null
   },
 })
+
+const APT_FILES = ['var/lib/apt/lists', 'etc/apt/preferences', 'etc/apt/preferences.d']
 
 /** A text that differs when the file was written or replaced. Null if it does not exist or cannot be read. */
 const fileVersion = async (path: string): Promise<string | null> => {

@@ -361,7 +361,7 @@ describe('between two polls', () => {
 const LISTS = 'var/lib/apt/lists/lock'
 /** apt-cache: the candidate, and the rows of its table. */
 const policy = (candidate: string, ...rows: readonly string[]): string =>
-  `[ "$*" = 'policy zephyr' ] || exit 2\n` +
+  `[ "$1 $2" = 'policy zephyr' ] || exit 2\n` +
   prints(
     `zephyr:\n  Installed: 0.16.1\n  Candidate: ${candidate}\n  Version table:\n${rows.map((row) => `${row}\n`).join('')}`,
   )
@@ -422,7 +422,7 @@ test('a host without packages of a kernel, such as a container', async () => {
   expect(shown).not.toHaveProperty('package_held{kernel}')
 })
 
-test('apt-cache runs again if the packages or the lists have changed, and after an hour', async () => {
+test('apt-cache runs again if the packages, the lists or the preferences have changed, and after six hours', async () => {
   const clock = manualClock()
   const created = create({ programs: [] })
   const callsAfter = async (milliseconds: number): Promise<number> => {
@@ -430,20 +430,21 @@ test('apt-cache runs again if the packages or the lists have changed, and after 
     await created.pollOnce(clock)
     return callsOf('apt-cache')
   }
+  const HOUR = 3_600_000
   await program('dpkg-query', dpkgQuery(INSTALLED))
   await program('apt-cache', counted('apt-cache', policy('0.16.1', LISTED_ROW)))
   await aptFile('var/lib/dpkg/status', 'one')
   await aptFile(LISTS, '')
   expect(await callsAfter(0)).toBe(1)
-  expect(await callsAfter(3_599_999)).toBe(1)
+  expect(await callsAfter(6 * HOUR - 1)).toBe(1)
   expect(await callsAfter(1)).toBe(2)
-  await aptFile(`${LISTS}.new`, '')
-  expect(await callsAfter(0)).toBe(3)
-  await aptFile('var/lib/dpkg/status', 'two and more')
-  expect(await callsAfter(0)).toBe(4)
+  for (const [at, file] of [`${LISTS}.new`, 'var/lib/dpkg/status', 'etc/apt/preferences.d/zephyr.pref'].entries()) {
+    await aptFile(file, 'changed')
+    expect(await callsAfter(0), file).toBe(at + 3)
+  }
   await program('apt-cache', counted('apt-cache', 'exit 100'))
   await aptFile(`${LISTS}.newer`, '')
-  expect(await callsAfter(0)).toBe(5)
-  expect(await callsAfter(599_999)).toBe(5)
-  expect(await callsAfter(1)).toBe(6)
+  expect(await callsAfter(0)).toBe(6)
+  expect(await callsAfter(HOUR - 1)).toBe(6)
+  expect(await callsAfter(1)).toBe(7)
 })

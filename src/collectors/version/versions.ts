@@ -37,8 +37,8 @@ interface KeptTimes {
 
 /** A program may be a script that runs another one. A failed read is repeated at each call. */
 const OF_PROGRAMS: KeptTimes = { every: READ_EVERY_MS, retry: 0 }
-/** Without a cache of its own apt reads all lists: half a second and more of CPU time. */
-export const OF_LISTS: KeptTimes = { every: hour, retry: READ_EVERY_MS }
+/** apt reads all lists: half a second of CPU time and more. */
+export const OF_LISTS: KeptTimes = { every: 6 * hour, retry: hour }
 
 /** Keeps a result while the text that `InstalledFiles` returns does not change. A read without such a text is repeated at each call. */
 export const createKeptResult = <Value>({ every, retry }: KeptTimes = OF_PROGRAMS) => {
@@ -185,11 +185,14 @@ export const unknownKinds = (known: SampleIndex, prefix: string): readonly Unkno
     .series('chain_storage_timeline_info')
     .flatMap(({ labels }) => unknownValue('state machine kind', labels['kind'], [SLOT_KIND, prefix]))
 
+/** As root apt would write its cache. */
+const NO_CACHE = ['Dir::Cache::pkgcache=', 'Dir::Cache::srcpkgcache=']
+
 /** What apt would install for the package of the node, by the lists that the last `apt-get update` left on the host. */
 export const readPolicy = async (name: string, root: string, context: VersionContext) =>
   resultOf(context, 'dpkg', async (signal) => {
     const directories = root === '/' ? [] : [`Dir=${root}`, `Dir::State::status=${join(root, 'var/lib/dpkg/status')}`]
-    const args = ['policy', name, ...directories.flatMap((option) => ['-o', option])]
+    const args = ['policy', name, ...[...NO_CACHE, ...directories].flatMap((option) => ['-o', option])]
     const { stdout } = await context.exec.run({ command: 'apt-cache', args }, signal)
     return () => parsePolicy(stdout)
   })
