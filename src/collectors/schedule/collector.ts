@@ -16,7 +16,7 @@ import { createOwnRounds, createPredictions, type LedgerRound, PROOF_ROUNDS } fr
 
 type NodeFileUses = 'nodeFiles' | 'nodeDirectory' | 'readPrefix' | 'keyFiles'
 type RoundUses = 'roundFeed' | 'ownKey' | 'recorder' | 'epochs' | 'published' | 'roundLog'
-type ScheduleUses = Uses<NodeFileUses | RoundUses | 'checkpoint' | 'checkpoints'>
+type ScheduleUses = Uses<NodeFileUses | RoundUses | 'checkpoints'>
 
 type Reading = ReadingOf<typeof definition>
 
@@ -90,7 +90,7 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (uses: ScheduleUses): Collector<Reading> => {
-  const { roundFeed, ownKey, recorder, epochs, published, roundLog, checkpoint, checkpoints, timing } = uses
+  const { roundFeed, ownKey, recorder, epochs, published, roundLog, checkpoints, timing } = uses
   const predictions = createPredictions(() => recorder.count('chain_schedule_misses_total', 1))
   const own = createOwnRounds()
   const missed = createMissedRounds(roundLog, checkpoints.open(MISSED_ROUNDS))
@@ -127,10 +127,7 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
     const isOwn = (at: bigint): boolean => leaders?.leader(at) === key
     if (key !== null && !round.isOld) missed.add(round, { ownKey: key, now, isOwn })
     if (!block || block.epoch === null) return
-    const { epoch, blockAt, seqNum, parentRound } = block
-    if (key !== null && !round.isOld) {
-      own.settle({ round: round.round, parentRound, epoch, isLed: round.author === key, isOwn })
-    }
+    const { epoch, blockAt, seqNum } = block
     if (last && round.round <= last.round) return
     last = { round: round.round, epoch, seqNum, blockAt }
     pace.add({ at: blockAt, value: Number(round.round) })
@@ -179,14 +176,13 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
       fileEpoch: setFiles.newestEpoch(),
       missed: missed.all().slice(-MAX_MISSED),
     }
-    const none = { until: null, own: null, nextHour: null, inEpoch: null }
+    const none = { until: null, own: null, nextHour: null, ahead: null }
     if (!last || !known || !predictions.isProved()) return { ...base, ...none }
     if (key === null) return { ...base, ...none, problem: 'the public key of this node is not known (node.publicKey)' }
     if (!roundsPerMs) return { ...base, ...none, problem: 'the pace of the rounds is not known yet' }
     const current = last
     const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) / roundsPerMs)
     const until = await own.extend(current.round + 1n, horizon(current), (round) => known.leader(round) === key)
-    void checkpoint.save(own.snapshot())
     const slots = own.ahead().map((round) => ({ round, slotAt: timeOf(round) }))
     const hourEnd = clock.now() + hour
     return {
@@ -194,15 +190,13 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
       until: { round: until, slotAt: timeOf(until) },
       own: slots.slice(0, MAX_SLOTS),
       nextHour: timeOf(until) < hourEnd ? null : slots.filter(({ slotAt }) => slotAt <= hourEnd).length,
-      inEpoch: { ...own.counts(), ahead: own.ahead().length },
+      ahead: slots.length,
     }
   }
 
   return {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
-      const found = await checkpoint.read()
-      if (found.state === 'saved') own.restore(found.value)
       await missed.restore()
       await poll(timing, evaluate)(context, report)
     },
@@ -220,16 +214,14 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
   }
 }
 
-const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): readonly Sample[] => {
+const samplesOf = ({ isProved, own, nextHour, ahead, fileEpoch }: Reading): readonly Sample[] => {
   const [next] = own ?? []
   return [
     ...sampleIfKnown('chain_schedule_file_epoch', fileEpoch),
     ...sampleIfKnown('chain_schedule_proved', isProved),
     ...sampleIfKnown('chain_schedule_next_own_round', next?.round),
     ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', inSeconds(next?.slotAt)),
-    ...sampleIfKnown('chain_schedule_own_rounds_ahead', inEpoch?.ahead),
+    ...sampleIfKnown('chain_schedule_own_rounds_ahead', ahead),
     ...sampleIfKnown('chain_schedule_own_rounds_next_hour', nextHour),
-    ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.led, { result: 'led' }),
-    ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.missed, { result: 'missed' }),
   ]
 }
