@@ -113,6 +113,5 @@ const readResponse = async (message: IncomingMessage, url: string, maxBytes: num
     contentType: headers['content-type'] ?? null,
     date: withinBounds('unixMilliseconds', date),
     text: bytes.toString('utf8'),
-    // A copy: a view would keep the complete body in memory.
   }
 }

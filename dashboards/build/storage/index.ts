@@ -272,10 +272,7 @@ const host: Row = {
       width: 8,
       min: 0,
       max: 1,
-      lines: [
-        { expr: 'chain_host_cpu_busy_ratio', legend: 'CPU busy' },
-        { expr: 'chain_host_memory_available_ratio', legend: 'memory available' },
-      ],
+      lines: [{ expr: 'chain_host_memory_available_ratio', legend: 'memory available' }],
     }),
     graph({
       title: 'Waiting for CPU, drives and memory',

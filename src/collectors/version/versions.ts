@@ -5,7 +5,6 @@ import { type Recorder, type SampleIndex } from '../../core/metric.ts'
 import { parsePolicy } from '../../parsers/apt.ts'
 import {
   type InstalledPackage,
-  parseHeld,
   parseInstalledPackage,
   type NodeVersion,
   parseNodeVersion,
@@ -86,20 +85,6 @@ export const readPackageVersion = async (
       happened: `exit code ${exitCode}`,
       evidence: stderr,
     })
-  })
-
-/** Kernel images, and the packages that depend on the newest one. */
-const KERNELS = ['linux-image*', 'linux-generic*']
-
-/** Whether a package of the kernel is on hold; null if there is none. */
-export const readKernelHeld = async (context: VersionContext): Promise<VersionResult<boolean | null>> =>
-  resultOf(context, 'dpkg', async (signal) => {
-    const { stdout } = await context.exec.run(
-      // 1: one of the patterns matches no package.
-      { command: 'dpkg-query', args: ['-W', '-f=${db:Status-Abbrev} ${Package}\\n', ...KERNELS], answers: [0, 1] },
-      signal,
-    )
-    return () => parseHeld(stdout)
   })
 
 const resultOf = async <T>(
