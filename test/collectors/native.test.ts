@@ -170,7 +170,7 @@ describe('the endpoint', () => {
     ['refused', refused, 'refused: could not request http://h.example/…: no connection (ECONNREFUSED)'],
     ['404', 404, 'http: HTTP status 404 (no)'],
     ['500', 500, 'http: HTTP status 500 (no)'],
-    ['a page', '<html><body>Sign in</body></html>\n', /^invalid: HTML, /],
+    ['a page', '<html><body>Sign in</body></html>\n', /^invalid: could not parse /],
     ['a text that is too long', 'a 1\n'.repeat(60_000), /^invalid: .*60000 lines at most/],
     ['nothing', '', 'answering, with no metrics of consensus'],
     ['others', 'zephyr_rpc_active_requests 1\n', 'answering, with no metrics of consensus'],
@@ -320,12 +320,6 @@ test('a new phase is absent, logged once and counted at each poll', async () => 
   await next()
   expect(states()).toMatchObject(unknown)
   expect(total(UNPARSED)).toBe(4)
-})
-
-test('0 until consensus has read the statistics of execution: unknown', async () => {
-  const figures = { triedb_nodes_created_or_updated: 0, triedb_compaction_reads: 0, triedb_expire_reads: 0 }
-  const { shown } = await start({ native: text(figures), otel: refused })
-  expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
 })
 
 test('with the names of OpenTelemetry, in quotation marks', async () => {

@@ -187,8 +187,8 @@ test('status arguments: values and changes, without the password', async () => {
   const lines = shownIn(page)
   for (const line of [
     'program +/bin/node',
-    '--wal-chunks +16: files of the write-ahead log that are kept; 0 disables it',
-    '--keystore-password +\\(set\\): password of both keystores; without it the empty one',
+    '--wal-chunks +16',
+    '--keystore-password +\\(set\\)',
     '\\(other words\\) +2',
     'changes to the package +! wal-chunks changed, triedb-path removed, keystore-password changed, \\(other words\\) added',
     'systemd must reload +! yes',

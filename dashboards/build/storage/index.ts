@@ -264,15 +264,15 @@ const host: Row = {
   title: 'Host',
   panels: [
     graph({
-      title: 'CPU and memory',
-      about: 'Share of CPU time that was not idle, and of memory that is available to programs.',
+      title: 'Memory',
+      about: 'Share of memory that is available to programs.',
       alerts: ['ChainExecutionSlow', 'ChainServiceCrashed'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
       min: 0,
       max: 1,
-      lines: [{ expr: 'chain_host_memory_available_ratio', legend: 'memory available' }],
+      lines: [{ expr: 'chain_host_memory_available_ratio', legend: 'available' }],
     }),
     graph({
       title: 'Waiting for CPU, drives and memory',

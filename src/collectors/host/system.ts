@@ -87,7 +87,7 @@ export const cpuChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs
   }
   return [
     {
-      name: 'load',
+      name: 'boot time',
       read: async ({ clock }) => {
         const text = await procfs.read('stat', STAT_BYTES)
         if (text === null) return []
