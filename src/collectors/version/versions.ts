@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type Recorder, type SampleIndex } from '../../core/metric.ts'
@@ -176,7 +175,7 @@ const NO_CACHE = ['Dir::Cache::pkgcache=', 'Dir::Cache::srcpkgcache=']
 /** What apt would install for the package of the node, by the lists that the last `apt-get update` left on the host. */
 export const readPolicy = async (name: string, root: string, context: VersionContext) =>
   resultOf(context, 'dpkg', async (signal) => {
-    const directories = root === '/' ? [] : [`Dir=${root}`, `Dir::State::status=${join(root, 'var/lib/dpkg/status')}`]
+    const directories = root === '/' ? [] : [`Dir=${root}`, `Dir::State::status=${root}/var/lib/dpkg/status`]
     const args = ['policy', name, ...[...NO_CACHE, ...directories].flatMap((option) => ['-o', option])]
     const { stdout } = await context.exec.run({ command: 'apt-cache', args }, signal)
     return () => parsePolicy(stdout)
