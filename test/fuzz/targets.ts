@@ -174,7 +174,7 @@ const otherTargets = (): readonly Target[] => {
       'kernel-files',
       [...KERNEL_TEXTS, ...filesOf('host').filter((text) => /^cpu|^Limit/.test(text))],
       each(
-        kernel.parseKernelStat,
+        kernel.parseBootTime,
         kernel.parseMemory,
         kernel.parsePressure,
         kernel.parseOpenFilesLimit,

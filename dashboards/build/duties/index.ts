@@ -157,8 +157,6 @@ const ownRounds = table({
     },
     { ...tokens('Within an hour', 'chain_schedule_own_rounds_next_hour'), ...UNKNOWN },
     { ...tokens('As far as known', 'chain_schedule_own_rounds_ahead'), ...UNKNOWN },
-    { ...tokens('Led in the epoch', 'chain_schedule_own_rounds{result="led"}'), ...UNKNOWN },
-    { ...tokens('Missed in the epoch', 'chain_schedule_own_rounds{result="missed"}'), ...UNKNOWN },
   ],
 })
 

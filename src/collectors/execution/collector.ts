@@ -1,6 +1,6 @@
 import { type Collector, follow, metadataOf } from '../../core/collector.ts'
 import { inSeconds, minute } from '../../core/units.ts'
-import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
+import { CHUNK_LISTS } from '../storage/definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
 import {
@@ -20,7 +20,6 @@ const SERVICE = 'execution'
 const UNKNOWN: Partial<ExecutionLogReading> = {
   usedRatio: null,
   chunks: null,
-  history: { primary: null, secondary: null },
   residentBytes: null,
 }
 
@@ -65,7 +64,7 @@ export const execution = (uses: ExecutionUses): Collector<Reading> => {
 }
 
 const samples: Collector<Reading>['samples'] = (reading) => {
-  const { block, chunks, history } = reading
+  const { block, chunks } = reading
   return [
     ...followerSamples(SERVICE, reading),
     ...sampleIfKnown('chain_execution_block_number', block?.number),
@@ -74,8 +73,5 @@ const samples: Collector<Reading>['samples'] = (reading) => {
     ...sampleIfKnown('chain_execution_storage_used_ratio', reading.usedRatio),
     ...sampleIfKnown('chain_execution_memory_bytes', reading.residentBytes),
     ...CHUNK_LISTS.flatMap((list) => sampleIfKnown('chain_execution_storage_chunks', chunks?.[list], { list })),
-    ...TIMELINES.flatMap((timeline) =>
-      sampleIfKnown('chain_execution_history_earliest_block', history[timeline]?.earliest, { timeline }),
-    ),
   ]
 }

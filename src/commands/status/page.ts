@@ -3,7 +3,6 @@ import type { Config } from '../../config/schema.ts'
 import type { ConfigSource } from '../../config/source.ts'
 import { count, duration, hostAndPort } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
-import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
 import { weightOf } from '../../health/finding.ts'
 import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
 import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
@@ -183,17 +182,13 @@ const factsOf = (one: ServiceArguments): readonly Fact[] => {
   const why = { unknownReason: problem ?? undefined }
   return [
     fact([service, 'program'], command?.program, why),
-    ...(command?.arguments ?? []).map(({ name, value }) => {
-      const meaning = NODE_ARGUMENTS[service]?.get(name)?.meaning ?? null
-      return fact(
+    ...(command?.arguments ?? []).map(({ name, value }) =>
+      fact(
         [service, 'arguments', name],
-        { value, meaning },
-        {
-          label: name.startsWith('(') ? name : `--${name}`,
-          text: () => [value ?? 'yes', ...(meaning === null ? [] : [meaning])].join(': '),
-        },
-      )
-    }),
+        { value },
+        { label: name.startsWith('(') ? name : `--${name}`, text: () => value ?? 'yes' },
+      ),
+    ),
     fact([service, 'files'], files, { text: (paths) => paths.join(', ') }),
     fact([service, 'differences'], differences, {
       label: 'changes to the package',

@@ -31,10 +31,6 @@ export const execution: Section = {
               .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
               .join(', '),
         }),
-        value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
-          label: 'history from block',
-          text: figure,
-        }),
         time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
       ]
     }),
