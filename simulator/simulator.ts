@@ -1,7 +1,7 @@
 import type { Clock } from '../src/core/clock.ts'
 import { type Chain, createChain, createChainWithBoundary } from './chain.ts'
 import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.ts'
-import { createPackageTool, createVersionTool, writeForkFile } from './versions.ts'
+import { createPackageTool, createPolicyTool, createVersionTool, writeForkFile } from './versions.ts'
 import { fileSystemAt } from './host/devices.ts'
 import { createHostTree } from './host/host-tree.ts'
 import { createKeyFiles, keystoreTool } from './keystore/key-files.ts'
@@ -75,6 +75,7 @@ const toolsOf = (
   journalctl: createJournalctl(node.journal, clock, pace),
   chronyc: createChronyc(node),
   'dpkg-query': createPackageTool(node),
+  'apt-cache': createPolicyTool(node),
   [`${node.prefix}-mpt`]: withFaults({ node, clock, name: 'mpt' }, createStorageTool(node)),
   [`${node.prefix}-status`]: withFaults({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),

@@ -88,14 +88,23 @@ export const createVersionTool =
     return [{ stdout: `${prefix}-node ${JSON.stringify(build)}\n` }, { exit: 0 }]
   }
 
-/** The package lists of apt: the installed version, and the one that is offered. */
-export const renderPackageList = ({ prefix, condition }: SimulatedNode): string => {
-  const { versions } = condition()
-  const all = new Set([installedVersion(versions), versions.offered ?? installedVersion(versions)])
-  return [...all]
-    .map((version) => `Package: ${prefix}\nVersion: ${debianVersion(version)}\nArchitecture: amd64\n`)
-    .join('\n')
-}
+/** The simulated apt-cache with one command, `policy NAME`: the installed version, and the one that is offered. */
+export const createPolicyTool =
+  ({ prefix, condition }: SimulatedNode): Tool =>
+  ([command, name]) => {
+    if (command !== 'policy' || name !== prefix) return [{ exit: 0 }]
+    const { versions } = condition()
+    const [installed, candidate] = [installedVersion(versions), versions.offered ?? installedVersion(versions)].map(
+      debianVersion,
+    )
+    const listed = `500\n        500 http://packages.simulated stable/main amd64 Packages`
+    const rows = [
+      ...(candidate === installed ? [] : [`     ${candidate} ${listed}`]),
+      ` *** ${installed} ${listed}\n        100 /var/lib/dpkg/status`,
+    ]
+    const table = `  Version table:\n${rows.join('\n')}\n`
+    return [{ stdout: `${name}:\n  Installed: ${installed}\n  Candidate: ${candidate}\n${table}` }, { exit: 0 }]
+  }
 
 /** Debian writes `~rc` for `-rc`: it sorts before the release. */
 const debianVersion = (version: string): string => version.replace('-', '~')

@@ -155,12 +155,11 @@ const compareFact = (index, id, { source, value, identifier = source.function, w
   ]
 }
 
-const compareMetric = (index, metricIndex, { name, sources, identifier, isUnmerged }) => {
+const compareMetric = (index, metricIndex, { name, sources, identifier }) => {
   if (!index.has('monad-bft/')) return []
   const subject = { what: 'metric', name }
   const constants = metricIndex.get(name)
-  if (constants === undefined) return isUnmerged ? [] : [finding('gone', subject, { from: sources[0].file })]
-  if (isUnmerged) return [finding('merged', subject, { to: constants[0].file })]
+  if (constants === undefined) return [finding('gone', subject, { from: sources[0].file })]
   const identifiers = [...constants.map((one) => one.identifier), ...(identifier ? [identifier] : [])]
   const expression = new RegExp(`\\b(?:${identifiers.join('|')})\\b`, 'g')
   const usesOf = (path) => {

@@ -40,10 +40,10 @@ const QUESTIONS = [
 ]
 
 /** Where the node sets or counts what the collector reads. */
-const sourceOf = ({ sources, isUnmerged, note }) => {
+const sourceOf = ({ sources, note }) => {
   const causes = [...new Set(sources.map(({ cause }) => cause))].join(', ')
   const places = sources.map(({ file, function: name }) => `\`${name}\` in \`${file}\``).join('; ')
-  return `${isUnmerged ? ['not in the main branch', places].filter(Boolean).join(': ') : places} | ${causes} | ${note ?? ''}`
+  return `${places} | ${causes} | ${note ?? ''}`
 }
 
 const NODE_SOURCES = [

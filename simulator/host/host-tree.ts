@@ -16,7 +16,6 @@ import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { driveFiles, networkCardFiles, renderSockets, renderSockets6 } from './devices.ts'
 import { dropsAt, type Host } from './host.ts'
-import { renderPackageList } from '../versions.ts'
 import { pidOf, ROLES } from '../services/service.ts'
 import { digest, type Validator } from '../chain.ts'
 import { numberAt } from '../scenario/directives.ts'
@@ -160,7 +159,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
         'proc/sys/kernel/random/boot_id': `${node.journal.bootId}\n`,
         ...renderContention(ticks, host, node.now()),
         'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
-        [PACKAGE_LIST]: renderPackageList(node),
+        'var/lib/apt/lists/lock': '',
         [`boot/vmlinuz-${host.kernel}`]: '',
         [`boot/vmlinuz-${host.pendingKernel}`]: '',
       },
@@ -172,8 +171,6 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
     ].flatMap((entries: Entries) => Object.entries(entries)),
   )
 }
-
-const PACKAGE_LIST = 'var/lib/apt/lists/packages.simulated_dists_stable_main_binary-amd64_Packages'
 
 type Entries = Readonly<Record<string, string>>
 

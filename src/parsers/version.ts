@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
 import { second } from '../core/units.ts'
-import { compareDebianVersions } from './apt.ts'
 
 /** The order of one version relative to another. */
 type Order = 'same' | 'older' | 'newer' | 'unknown'
@@ -101,9 +100,11 @@ export const newestKernel = (names: readonly string[]): string | null =>
  * The order of kernel releases as in GRUB: number by number, so that 6.8.0-100 is newer than
  * 6.8.0-59, and a release candidate is older than its release.
  */
-export const compareReleases = (a: string, b: string): number => compareDebianVersions(withTilde(a), withTilde(b))
+export const compareReleases = (a: string, b: string): number =>
+  sortKey(a) < sortKey(b) ? -1 : Number(sortKey(a) !== sortKey(b))
 
-const withTilde = (release: string): string => release.replaceAll(/[-.]?rc(?=\d)/g, '~')
+const sortKey = (release: string): string =>
+  `${release.replaceAll(/[-.]?rc(?=\d)/g, '\u0001').replaceAll(/\d+/g, (number) => number.padStart(9, '0'))}\u0002`
 
 /**
  * Columns: desired state, actual state, error; name; version; architecture. If the second letter is not `i`, the
@@ -152,10 +153,9 @@ export const parseInstalledPackage = (text: string) => {
   const row = text.trimStart()
   const [, status = ''] = STATUS.exec(row) ?? []
   if (/^[ncH]$/.test(status)) return null
-  const [, , , architecture = '', modified = ''] = row.split(/\s+/, 5)
+  const [, , , , modified = ''] = row.split(/\s+/, 5)
   return {
     ...parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row),
-    architecture,
     /** In milliseconds; null if dpkg did not return it (before 1.19.3). */
     installedAt: /^\d{1,11}$/.test(modified) ? Number(modified) * second : null,
     /** `apt-mark hold`: apt does not upgrade it by itself. */

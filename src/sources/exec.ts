@@ -360,7 +360,7 @@ export interface LastOutput {
 const MAX_TOOLS = 16
 const MAX_LENGTH = 32 * 1024
 /** Their output is read as the journals, and as the states of services and packages. */
-const LEFT_OUT = ['journalctl', 'systemctl', 'dpkg-query']
+const LEFT_OUT = ['journalctl', 'systemctl', 'dpkg-query', 'apt-cache']
 
 /** An Exec that keeps the last output of each tool. */
 export const keepLastOutputs = (exec: Exec, clock: Clock) => {

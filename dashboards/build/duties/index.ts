@@ -159,8 +159,6 @@ const ownRounds = table({
     },
     { ...tokens('Within an hour', `chain_schedule_own_rounds_next_hour or ${AHEAD}{window="hour"}`), ...UNKNOWN },
     { ...tokens('As far as known', `${AHEAD}{window!="hour"}`), ...UNKNOWN },
-    { ...tokens('Led in the epoch', 'chain_schedule_own_rounds{result="led"}'), ...UNKNOWN },
-    { ...tokens('Missed in the epoch', 'chain_schedule_own_rounds{result="missed"}'), ...UNKNOWN },
   ],
 })
 

@@ -83,7 +83,6 @@ const database: Row = {
         { expr: 'chain_storage_history_blocks{timeline="secondary"}', legend: 'secondary' },
         { expr: 'chain_storage_history_max_blocks', legend: 'limit' },
         { expr: 'chain_storage_history_earliest_block{timeline="primary"}', legend: 'earliest' },
-        { expr: 'chain_execution_history_earliest_block{timeline="primary"}', legend: 'earliest, by execution' },
         { expr: 'chain_storage_auto_expire_block{timeline="primary"}', legend: 'expires below' },
       ],
     }),
@@ -129,62 +128,6 @@ const database: Row = {
       height: 7,
       keys: { state: 'State' },
       columns: [{ title: 'Block', expr: 'max by (state) (chain_storage_latest_block)', unit: 'locale' }],
-    }),
-    graph({
-      title: 'Nodes of the trie, read and written',
-      about:
-        'Per second, by execution. Compaction and the expiry of history compete with the execution of blocks for the drives. These statistics need two options of the node: see the reference of the metrics.',
-      alerts: ['ChainExecutionSlow'],
-      empty: 'not reported',
-      unit: 'locale',
-      decimals: 0,
-      width: 8,
-      min: 0,
-      names: ['upsert, written', 'expiry, written', 'compaction, read', 'expiry, read'],
-      lines: [
-        { expr: 'rate(chain_native_database_writes_total[$__rate_interval])', legend: '{{task}}, written' },
-        { expr: 'rate(chain_native_database_reads_total[$__rate_interval])', legend: '{{task}}, read' },
-      ],
-    }),
-    graph({
-      title: 'Bytes copied by compaction',
-      about:
-        'Per second, by lists of chunks. Copying within the slow list frees chunks. If it rises with the time of a block, compaction slows execution down.',
-      alerts: ['ChainExecutionSlow'],
-      empty: 'not reported',
-      unit: 'Bps',
-      decimals: 1,
-      width: 8,
-      min: 0,
-      names: ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'],
-      lines: [{ expr: 'rate(chain_native_database_copied_bytes_total[$__rate_interval])', legend: '{{direction}}' }],
-    }),
-    graph({
-      title: 'Cache of consensus for the trie',
-      about:
-        'Share of requests that the cache answers and of those that remove an entry, and how full it is. A low share of hits while it is full means more reads from the drives.',
-      alerts: ['ChainNotVoting.late'],
-      empty: 'no cache',
-      unit: 'percentunit',
-      decimals: 1,
-      width: 8,
-      min: 0,
-      max: 1,
-      names: ['hits', 'removals', 'used bytes', 'entries'],
-      lines: [
-        {
-          expr: `sum by (job, instance) (rate(chain_native_cache_requests_total{result="hit"}[$__rate_interval]))
-            / sum by (job, instance) (rate(chain_native_cache_requests_total[$__rate_interval]))`,
-          legend: 'hits',
-        },
-        {
-          expr: `sum by (job, instance) (rate(chain_native_cache_evictions_total[$__rate_interval]))
-            / sum by (job, instance) (rate(chain_native_cache_requests_total[$__rate_interval]))`,
-          legend: 'removals',
-        },
-        { expr: 'chain_native_cache_used_bytes / chain_native_cache_capacity_bytes', legend: 'used bytes' },
-        { expr: 'chain_native_cache_entries / chain_native_cache_max_entries', legend: 'entries' },
-      ],
     }),
   ],
 }

@@ -1,14 +1,7 @@
 import type { Quantity } from '../../core/bounds.ts'
 import { type NodeSource, own, received } from '../../domain/node-source.ts'
 import type { ReadingName } from '../../core/metric.ts'
-import {
-  BROADCAST_CHANNELS,
-  COPY_DIRECTIONS,
-  NATIVE_EVENTS,
-  NATIVE_PARTS,
-  SESSION_STATES,
-  VOTE_PERCENTILES,
-} from './definition.ts'
+import { BROADCAST_CHANNELS, NATIVE_EVENTS, NATIVE_PARTS, SESSION_STATES, VOTE_PERCENTILES } from './definition.ts'
 
 /**
  * A metric of the node. All of them are gauges in its exposition, also those that count; a version without a metric
@@ -31,8 +24,6 @@ export interface NodeMetric {
   readonly identifier?: string
   /** What the name does not show. */
   readonly note?: string
-  /** Whether the main branch does not have it: `sources` is of another branch. */
-  readonly isUnmerged?: true
 }
 
 const NODE = 'monad-bft/monad-node/src/metrics.rs'
@@ -162,41 +153,6 @@ export const NODE_METRICS = {
   },
 } as const satisfies Readonly<Record<string, NodeMetric>>
 
-/** Cumulative, of execution's process; consensus reports 0 until it has read the file of execution. */
-const statistic = (name: string, exports: ReadingName, labels: Readonly<Record<string, string>>): NodeMetric => ({
-  name: `triedb_${name}`,
-  exports,
-  labels,
-  sources: [],
-  isUnmerged: true,
-})
-const COPIES: Readonly<Record<(typeof COPY_DIRECTIONS)[number], string>> = {
-  fast_to_slow: 'compacted_bytes_fast_to_slow',
-  slow_to_slow: 'compacted_bytes_slow_to_slow',
-  slow_to_fast: 'copied_bytes_slow_to_fast',
-}
-export const UPSERT_WRITES = statistic('nodes_created_or_updated', 'chain_native_database_writes_total', {
-  task: 'upsert',
-})
-export const DATABASE_WORK: readonly NodeMetric[] = [
-  UPSERT_WRITES,
-  statistic('expire_nodes_updated', 'chain_native_database_writes_total', { task: 'expiry' }),
-  statistic('compaction_reads', 'chain_native_database_reads_total', { task: 'compaction' }),
-  statistic('expire_reads', 'chain_native_database_reads_total', { task: 'expiry' }),
-  ...COPY_DIRECTIONS.map((direction) =>
-    statistic(COPIES[direction], 'chain_native_database_copied_bytes_total', { direction }),
-  ),
-]
-
-/** Metrics of the cache of consensus; absent if its backend has none. */
-const cache = (name: string, exports: ReadingName, labels?: Readonly<Record<string, string>>): NodeMetric => ({
-  name: `triedb_node_cache_${name}`,
-  exports,
-  ...(labels && { labels }),
-  sources: own(NODE, 'record_triedb_node_cache_metrics'),
-  isUnmerged: true,
-})
-
 const plain = (name: string, exports: ReadingName, sources: readonly NodeSource[]): NodeMetric => ({
   name,
   exports,
@@ -233,13 +189,6 @@ export const EXPORTED: readonly NodeMetric[] = [
     divisor: MILLISECONDS,
   })),
   plain('triedb_disk_used_bytes', 'chain_native_database_used_bytes', own(NODE, 'record_triedb_storage_metrics')),
-  cache('hits', 'chain_native_cache_requests_total', { result: 'hit' }),
-  cache('misses', 'chain_native_cache_requests_total', { result: 'miss' }),
-  cache('evictions', 'chain_native_cache_evictions_total'),
-  cache('used_bytes', 'chain_native_cache_used_bytes'),
-  cache('max_bytes', 'chain_native_cache_capacity_bytes'),
-  cache('entries', 'chain_native_cache_entries'),
-  cache('max_entries', 'chain_native_cache_max_entries'),
   {
     ...plain(
       'bft_txpool_pool_tracked_txs',
@@ -281,5 +230,5 @@ export const EXPORTED: readonly NodeMetric[] = [
 
 /** Every metric of the node that the agent reads. */
 export const ALL_NODE_METRICS: readonly NodeMetric[] = [
-  ...new Set<NodeMetric>([...Object.values(NODE_METRICS), ...DATABASE_WORK, ...EXPORTED]),
+  ...new Set<NodeMetric>([...Object.values(NODE_METRICS), ...EXPORTED]),
 ]
