@@ -113,9 +113,8 @@ type Message = readonly [place: string, text: string]
 
 /** The log messages for one block, in order. */
 function* executed(context: ExecutionContext): Generator<Message> {
-  const { block, id, storage } = context
   yield upserted(context, 'primary')
-  if (['dual', 'promoted'].includes(storage.timelines)) yield upserted(context, 'secondary')
+  if (['dual', 'promoted'].includes(context.storage.timelines)) yield upserted(context, 'secondary')
   const work = workOf(context)
   yield ['runloop.cpp:391', renderBlock(context, work)]
   yield ['runloop.cpp:102', renderRun(context, work)]
