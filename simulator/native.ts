@@ -113,18 +113,13 @@ const renderGauges = (
   { prefix, condition }: SimulatedNode,
   gauges: readonly Gauge[],
   { labels, write }: ReturnType<typeof otelOf>,
-): string => {
-  const text = gauges
-    .map(([name, help, value]) =>
-      [
-        `# HELP ${prefix}_${name} ${help}`,
-        `# TYPE ${prefix}_${name} gauge`,
-        `${prefix}_${name}{${labels}} ${write(value)}\n`,
-      ].join('\n'),
-    )
+): string =>
+  gauges
+    .map(([gauge, help, value]) => {
+      const name = `${prefix}_${condition().formatsDrift ? drift.native(gauge) : gauge}`
+      return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name}{${labels}} ${write(value)}\n`
+    })
     .join('')
-  return condition().formatsDrift ? drift.native(text) : text
-}
 
 const NETWORK = 'simulated'
 const NODE = 'simulated'

@@ -46,7 +46,7 @@ export const createSimulatedHost = async (options: HostOptions) => {
   return {
     prefix,
     ownPublicKey: node.own.publicKey,
-    /** The first block that its query service has logs of. */
+    /** The first block of its query service. */
     firstServiceBlock: Number(firstServiceBlock(node)),
     node,
     endpoints: createEndpoints(node),

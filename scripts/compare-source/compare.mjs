@@ -132,7 +132,10 @@ const words = (text) =>
   )
 
 /** A line of the function that has the identifier and everything of the value. */
-const compareFact = (index, id, { source, value, identifier = source.function, written = [String(value)] }) => {
+const compareFact = (
+  index,
+  { name: id, sources: [source], value, identifier = source.function, written = [String(value)] },
+) => {
   if (!index.has(source.file)) return []
   const subject = { what: 'fact', name: id }
   const from = placeOf(source.file, source.function)
@@ -190,7 +193,7 @@ export const compareDefinitions = (index, { patterns, messages, metrics, facts }
     ...patterns.flatMap((pattern) => comparePattern(index, pattern)),
     ...messages.flatMap((message) => compareMessage(index, message)),
     ...metrics.flatMap((metric) => compareMetric(index, metricIndex, metric)),
-    ...Object.entries(facts).flatMap(([id, fact]) => compareFact(index, id, fact)),
+    ...facts.flatMap((fact) => compareFact(index, fact)),
   ]
 }
 

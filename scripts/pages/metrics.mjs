@@ -1,4 +1,5 @@
 // docs/reference/metrics.md: every metric, by collector.
+import { withSource } from '../compare-source/node-source.mjs'
 import { ALL_NODE_METRICS } from '../../.cache/modules/src/collectors/native/node-metrics.js'
 import { bucketsText } from '../../.cache/modules/src/core/metric.js'
 import { chapters } from '../../.cache/modules/src/metrics.js'
@@ -57,7 +58,7 @@ const NODE_SOURCES = [
     const labels = Object.entries(metric.labels ?? {}).map(([label, value]) => `${label}="${value}"`)
     const exported = `\`${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}\``
     const former = (metric.formerNames ?? []).map((name) => `, before \`${name}\``).join('')
-    return `| \`${metric.name}\`${former} → ${exported} | ${sourceOf(metric)} |`
+    return `| \`${metric.name}\`${former} → ${exported} | ${sourceOf(withSource('metrics', metric.name))} |`
   }),
 ]
 

@@ -191,7 +191,7 @@ export const createConsensusEntries = (subject: NodeSubject) => {
       if (dropped > 0) yield suppressedEntry(unitOf(prefix, 'bft'), atMs, dropped)
       const { services, formatsDrift } = timeline.conditionAt(atMs)
       const plain = renderLogLine(prefix, line)
-      const text = formatsDrift ? drift.consensusLog(plain) : plain
+      const text = formatsDrift ? drift.jsonLog(plain) : plain
       yield serviceEntry(subject, services.bft, { atMs, text, program })
     }
     for (const { atMs, after } of timeline.changes) {
