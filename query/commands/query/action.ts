@@ -34,10 +34,9 @@ import {
 import {
   type CheckpointFile,
   checkpointOf,
-  createCheckpointSchedule,
-  heightDecreased,
   identityOf,
   openCheckpoint,
+  runResumable,
   unfinishedRun,
   unusable,
   withCheckpointLocked,
@@ -285,7 +284,7 @@ const printedBlocksReplaced = new QueryError('protocol', {
 
 const fetchToFile = async (options: FetchLogsOptions, output: OutputFile) => {
   const { file } = output
-  const { client, url, clock, signal, head, render, onProgress } = options
+  const { client, url, signal, head, render } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
   const height = await client.height(signal)
   const written = createFingerprint()
@@ -303,40 +302,32 @@ const fetchToFile = async (options: FetchLogsOptions, output: OutputFile) => {
     written.add(added)
     return growing
   }
-  const schedule = createCheckpointSchedule({ clock, height, isEager: true, write: checkpoint.write })
   try {
-    const run = await client.run(
-      { ...options.query, toBlock: target },
-      {
-        page: async (page) => {
-          const rendered = render(page)
-          const bytes = await (await append(rendered.text)).sync()
-          logs += rendered.rows
-          unrequested += rendered.unrequested
-          await schedule.afterPage({
-            target,
-            next: page.next,
-            last: page.last ?? null,
-            output: { bytes, fingerprint: written.value(), logs, unrequested },
-          })
-        },
-        reset: async () => {
-          schedule.discard()
-          await checkpoint.remove()
-          await growing?.discard()
-          growing = undefined
-          written.clear()
-          logs = 0
-          unrequested = 0
-        },
+    const run = await runResumable({
+      ...options,
+      target,
+      height,
+      checkpoint,
+      point,
+      page: async (page) => {
+        const rendered = render(page)
+        const bytes = await (await append(rendered.text)).sync()
+        logs += rendered.rows
+        unrequested += rendered.unrequested
+        return { bytes, fingerprint: written.value(), logs, unrequested }
       },
-      { signal, onProgress, ...(point && { from: point.next, after: point.last }) },
-    )
+      reset: async () => {
+        await growing?.discard()
+        growing = undefined
+        written.clear()
+        logs = 0
+        unrequested = 0
+      },
+    })
     if (!run.complete || signal.aborted) {
       await growing?.close()
       return { run, logs, unrequested }
     }
-    if (run.through < target) throw heightDecreased(target)
     await (await append('')).finish()
     await checkpoint.remove()
     return { run, logs, unrequested }
