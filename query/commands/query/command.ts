@@ -2,9 +2,8 @@ import { InvalidArgumentError, Option } from 'commander'
 import { closestMatch } from '../../../src/core/suggest.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import { defineCommand } from '../../../src/terminal/define-command.ts'
+import { NO_VALUES, repeatable } from '../../../src/terminal/option-values.ts'
 import { EXIT_CODES_NOTE, readAddress, readBlock, readTopic, serviceOptions, type Topics } from './service.ts'
-
-const NONE: readonly string[] = []
 
 const NO_TOPICS: Topics = []
 
@@ -15,8 +14,8 @@ export const queryCommand = defineCommand({
       .option(
         '--address <address>',
         'logs of this contract; repeatable; default: all contracts',
-        (text: string, before: readonly string[]) => [...before, readAddress(text)],
-        NONE,
+        repeatable(readAddress),
+        NO_VALUES,
       )
       .option(
         '--topic <topics>',

@@ -8,6 +8,7 @@ import {
 } from '../../../src/terminal/config-options.ts'
 import { defineCommand } from '../../../src/terminal/define-command.ts'
 import { type ActionContext, UsageError } from '../../../src/terminal/io.ts'
+import { NO_VALUES, repeatable } from '../../../src/terminal/option-values.ts'
 import type { ConfigurationReader, Inputs } from '../../../src/config/load.ts'
 import { readAddress, readTopic, type Topics } from '../query/service.ts'
 import type { BlockRange } from './reread.ts'
@@ -104,7 +105,6 @@ export interface ServeQueryFlags extends Omit<ConfigOptions, 'listen' | 'prefix'
   readonly json?: true
 }
 
-const NONE: readonly string[] = []
 const NO_TOPICS: Topics = []
 
 export const serveQueryOptions = (command: Command): Command =>
@@ -123,8 +123,8 @@ export const serveQueryOptions = (command: Command): Command =>
       .option(
         '--contract <address>',
         'keep only logs of this contract; repeatable (default: all contracts)',
-        (text: string, before: readonly string[]) => [...before, readAddress(text)],
-        NONE,
+        repeatable(readAddress),
+        NO_VALUES,
       )
       .option(
         '--topic <topics>',

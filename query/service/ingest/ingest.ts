@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts'
+import { backoff, type Clock } from '../../../src/core/clock.ts'
 import { asError, summaryOf } from '../../../src/core/errors.ts'
 import { duration } from '../../../src/core/format.ts'
 import { minute, second } from '../../../src/core/units.ts'
@@ -123,9 +123,8 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     tracker.recordFailure(error)
     if (!isTransient(error)) throw error
     enterWaiting(error)
-    const doubled = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** Math.min(failures - 1, 10))
     const retryAfter = error instanceof IngestError ? (error.wait ?? 0) : 0
-    return Math.max(doubled, Math.min(retryAfter, MAX_RETRY_AFTER))
+    return Math.max(backoff(failures, FIRST_WAIT, MAX_WAIT), Math.min(retryAfter, MAX_RETRY_AFTER))
   }
 
   const runUntil = async (signal: AbortSignal): Promise<void> => {
