@@ -26,10 +26,6 @@ export const queryCommand = defineCommand({
       .option('--fields <fields>', `fields of a row: ${LOG_FIELDS.join(', ')}`, readFields)
       .option('--from-block <number>', 'first block; default 0', readBlock)
       .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
-      .option(
-        '--query <file>',
-        'file with the body of POST /query, instead of the other options; its to_block is the last block',
-      )
       .addOption(new Option('--format <format>', 'format of a row').choices(['ndjson', 'csv']).default('ndjson'))
       .option('-o, --output <file>', 'output file; it is created when the run is complete')
       .option('--resume', 'resume an earlier run with the same --output')
@@ -48,7 +44,7 @@ Examples:
   chain-agent query --url https://query.example --address 0x1111111111111111111111111111111111111111
   chain-agent query --url https://query.example --topic 'Transfer(address,address,uint256)' --from-block 1000
   chain-agent query --url https://query.example --topic 2:0x2222222222222222222222222222222222222222
-  chain-agent query --url https://query.example --query body.json --format csv --output logs.csv --resume
+  chain-agent query --url https://query.example --to-block 2000 --format csv --output logs.csv --resume
   chain-agent query --url https://query.example --height`,
   load: async () => (await import('./action.ts')).queryLogs,
 })
