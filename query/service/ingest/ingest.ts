@@ -76,11 +76,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     ...options,
     rpc,
     onFault: tracker.recordFailure,
-    onFiltersIgnored: (areIgnored) => {
-      tracker.set({ areFiltersIgnored: areIgnored })
-      if (areIgnored) options.warn(FILTERS_IGNORED)
-      else options.notice('the filters (logsBloom) in the headers of this node match its logs: they are used again')
-    },
     headers,
     isInScope,
   })
@@ -155,9 +150,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     },
   }
 }
-
-const FILTERS_IGNORED =
-  'the filters (logsBloom) in the headers of this node do not have the logs of their blocks: ignoring them; logs that the node leaves out of eth_getLogs and of the receipts are not detected any more'
 
 const isTransient = (error: Error): boolean =>
   error instanceof IngestError || (error instanceof StoreError && error.kind === 'unavailable')
