@@ -1,6 +1,6 @@
 import type { ConfigurationReader } from '../../../src/config/load.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { type Clock, endsWithin, linkAbort, waitForAbort, watchEventLoop } from '../../../src/core/clock.ts'
+import { type Clock, endsWithin, waitForAbort, watchEventLoop } from '../../../src/core/clock.ts'
 import { asError, SourceError } from '../../../src/core/errors.ts'
 import type { Recorder, Sample } from '../../../src/core/metric.ts'
 import { version } from '../../../src/core/package.ts'
@@ -14,9 +14,10 @@ import { serveOperations, serveRequests } from '../../../src/exporter/monitoring
 import { type Address, type Reject, startWeb, UNAUTHENTICATED } from '../../../src/exporter/web.ts'
 import { readSecretLines } from '../../../src/sources/credential-file.ts'
 import type { Access } from '../../service/api/admission.ts'
-import { createQueryApi, type QueryApi } from '../../service/api/api.ts'
+import { createQueryApi, errorReply, type QueryApi } from '../../service/api/api.ts'
+import { HttpError, retryLater } from '../../service/api/http-error.ts'
 import { API_MAX_CONNECTIONS, apiServerOptions } from '../../service/api/limits.ts'
-import type { RequestObserver } from '../../service/api/send.ts'
+import type { Reply, RequestObserver } from '../../service/api/send.ts'
 import { readChainId } from '../../service/ingest/headers.ts'
 import { createIngest, type Ingest } from '../../service/ingest/ingest.ts'
 import { QUERY_PATHS, serviceMetrics } from '../../service/metrics.ts'
@@ -369,7 +370,8 @@ const createService = (dependencies: ServiceDependencies) => {
       handle(request, response)
     }) satisfies Handler,
     reject: (({ status, message, headers = {} }, request, response) => {
-      respond({ status, code: REJECTION_CODES[status], message, headers }, observer, clock)(request, response)
+      const reply = errorReply(new HttpError(REJECTION_CODES[status], message, { headers }))
+      respond({ ...reply, status }, observer, clock)(request, response)
     }) satisfies Reject,
     samples: (): readonly Sample[] =>
       samplesOf(
@@ -399,22 +401,14 @@ const createService = (dependencies: ServiceDependencies) => {
     /** Runs until the signal aborts. Throws if it cannot start. */
     run: async (signal: AbortSignal): Promise<void> => {
       const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: config.rpc.url, clock }, stop)
-      const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
-      if (!opened) return
-      const running = await start(opened.store).catch(async (error: unknown) => {
-        await opened.store.close()
+      const store = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
+      if (!store) return
+      const running = await start(store).catch(async (error: unknown) => {
+        await store.close()
         throw error
       })
       state = { ...running, phase: 'running' }
-      const monitoring = linkAbort(signal)
-      const monitorEnd = monitor(running, monitoring.signal)
-      try {
-        await opened.isOfChain(signal)
-        if (!signal.aborted) await follow(running, signal)
-      } finally {
-        monitoring.abort()
-        await monitorEnd
-      }
+      await Promise.all([monitor(running, signal), follow(running, signal)])
     },
     /** Ends the requests that would not end by themselves. */
     end: (): void => {
@@ -427,24 +421,11 @@ const createService = (dependencies: ServiceDependencies) => {
   }
 }
 
-/** A response without the work of the API, in its format. */
-interface ErrorResponse extends Readonly<Record<'code' | 'message', string>> {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-}
-
-const retryAfter = (seconds: number, code: string, message: string): ErrorResponse => ({
-  status: 503,
-  code,
-  message,
-  headers: { 'Retry-After': `${seconds}` },
-})
-
-const STARTING = retryAfter(1, 'starting', 'the service is starting')
-const STOPPED = retryAfter(30, 'stopped', 'the service no longer follows the chain; see its log')
+const STARTING = errorReply(retryLater('starting', 'the service is starting', 1))
+const STOPPED = errorReply(retryLater('stopped', 'the service no longer follows the chain; see its log', 30))
 
 /** Codes of requests that do not reach the API. */
-const REJECTION_CODES: Readonly<Record<Parameters<Reject>[0]['status'], string>> = {
+const REJECTION_CODES = {
   400: 'bad_request',
   401: 'unauthorized',
   403: 'forbidden',
@@ -452,15 +433,10 @@ const REJECTION_CODES: Readonly<Record<Parameters<Reject>[0]['status'], string>>
   421: 'misdirected',
   500: 'internal',
   503: 'busy',
-}
+} as const
 
 /** Responds without reading the request. */
-const respond = (
-  { status, code, message, headers }: ErrorResponse,
-  observer: RequestObserver,
-  clock: Clock,
-): Handler => {
-  const body = Buffer.from(`${JSON.stringify({ error: { code, message, path: null } })}\n`)
+const respond = ({ status, headers, body }: Reply, observer: RequestObserver, clock: Clock): Handler => {
   return (request, response) => {
     const startedAt = clock.elapsed()
     const [pathname = ''] = (request.url ?? '').split('?')
@@ -475,10 +451,9 @@ const respond = (
     })
     response.writeHead(status, {
       ...headers,
-      'Content-Type': 'application/json',
-      'Content-Length': body.length,
+      'content-length': body.length,
       // An unread request body would be parsed as the next request.
-      Connection: 'close',
+      connection: 'close',
     })
     response.end(body)
   }

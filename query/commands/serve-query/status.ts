@@ -67,12 +67,10 @@ export const samplesOf = (service: ServiceState, now: number): readonly Sample[]
     ...sampleIfKnown('chain_query_service_store_bytes', measured?.bytes),
     ...sampleIfKnown('chain_query_service_store_limit_bytes', limitBytes),
     ...sampleIfKnown('chain_query_service_store_logs', measured?.logs),
-    ...sampleIfKnown('chain_query_service_store_blocks', held && held.last - held.first + 1),
   ]
 }
 
-const countsOf = ({ blocks, logs, corrected, errors, areFiltersIgnored }: IngestState): readonly Sample[] => [
-  sample('chain_query_service_header_filters_ignored', areFiltersIgnored),
+const countsOf = ({ blocks, logs, corrected, errors }: IngestState): readonly Sample[] => [
   sample('chain_query_service_blocks_indexed_total', blocks),
   sample('chain_query_service_logs_indexed_total', logs),
   sample('chain_query_service_blocks_corrected_total', corrected),

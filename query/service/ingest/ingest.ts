@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts'
+import { backoff, type Clock } from '../../../src/core/clock.ts'
 import { asError, summaryOf } from '../../../src/core/errors.ts'
 import { duration } from '../../../src/core/format.ts'
 import { minute, second } from '../../../src/core/units.ts'
@@ -76,11 +76,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     ...options,
     rpc,
     onFault: tracker.recordFailure,
-    onFiltersIgnored: (areIgnored) => {
-      tracker.set({ areFiltersIgnored: areIgnored })
-      if (areIgnored) options.warn(FILTERS_IGNORED)
-      else options.notice('the filters (logsBloom) in the headers of this node match its logs: they are used again')
-    },
     headers,
     isInScope,
   })
@@ -123,9 +118,8 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     tracker.recordFailure(error)
     if (!isTransient(error)) throw error
     enterWaiting(error)
-    const doubled = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** Math.min(failures - 1, 10))
     const retryAfter = error instanceof IngestError ? (error.wait ?? 0) : 0
-    return Math.max(doubled, Math.min(retryAfter, MAX_RETRY_AFTER))
+    return Math.max(backoff(failures, FIRST_WAIT, MAX_WAIT), Math.min(retryAfter, MAX_RETRY_AFTER))
   }
 
   const runUntil = async (signal: AbortSignal): Promise<void> => {
@@ -156,9 +150,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     },
   }
 }
-
-const FILTERS_IGNORED =
-  'the filters (logsBloom) in the headers of this node do not have the logs of their blocks: ignoring them; logs that the node leaves out of eth_getLogs and of the receipts are not detected any more'
 
 const isTransient = (error: Error): boolean =>
   error instanceof IngestError || (error instanceof StoreError && error.kind === 'unavailable')
