@@ -27,6 +27,8 @@ export interface Host {
     readonly error?: CollectorError
   }[]
   readonly samples?: readonly Sample[]
+  /** The version of the agent from which the snapshot is; by default it is read from the node. */
+  readonly agent?: string
   /** Links of the devices, and the directory with `proc` and `sys`. */
   readonly links?: Readonly<Record<string, string>>
   readonly root?: string
@@ -69,8 +71,8 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
     files: createKeyFiles(),
     exec: execPrinting(({ command, args }) => tools[`${command} ${args[0] ?? ''}`] ?? ''),
     snapshot: snapshotWith({
-      origin: 'node',
-      version,
+      origin: host.agent === undefined ? 'node' : 'agent',
+      version: host.agent ?? version,
       known: createSampleIndex(samples),
       readings: decodeReadings(Object.fromEntries(collectors.map(({ name, reading }) => [name, reading]))),
       collectors: collectors.map(({ reading, error = null, ...one }) => ({

@@ -1,6 +1,5 @@
 import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
-import type { NodeSnapshot } from '../../../health/snapshot.ts'
 import { createWebConfigFile } from '../../../config/web-config.ts'
 import { ConfigError, ifUnreadable, SourceError } from '../../../core/errors.ts'
 import { isLoopback } from '../../../exporter/web.ts'
@@ -13,17 +12,15 @@ import { joinList } from '../../../core/format.ts'
 const UNIT = 'chain-agent.service'
 const NO_AGENT = 'no agent watches this node'
 
-/** Whether an agent runs on this host, whether it has the installed version, and what it reports about itself. */
+/** Whether an agent runs on this host, and whether it has the installed version. */
 export const agent: PreflightCheck = {
   name: 'the agent that runs here',
   run: async (context) => {
-    const snapshot = await fetchSnapshot(context).catch(ifUnreadable(({ summary }) => summary))
-    if (typeof snapshot === 'string') return otherListener(context, snapshot)
-    if (snapshot === null) return noAgent(context)
-    return [
-      ...(snapshot.version === version ? [] : otherVersion(snapshot.version)),
-      ...reportedByAgent(snapshot, context),
-    ]
+    const { origin, version: running } = context.snapshot
+    if (origin === 'agent') return running === version ? [] : otherVersion(running)
+    const answer = await fetchSnapshot(context).catch(ifUnreadable(({ summary }) => summary))
+    if (answer === null) return noAgent(context)
+    return typeof answer === 'string' ? otherListener(context, answer) : []
   },
 }
 
@@ -111,22 +108,6 @@ const otherVersion = (running: string): readonly Finding[] =>
     summary: `the running agent is ${running}, and ${version} is installed`,
     advice: ['Restart it: `sudo systemctl restart chain-agent`.'],
   })
-
-/** Problems of the agent's own readings, which this check does not have: it reads the node itself, and only once. */
-const reportedByAgent = (running: NodeSnapshot, { snapshot }: PreflightContext): readonly Finding[] => {
-  const known = new Set(snapshot.health.findings.map(({ alert }) => alert))
-  const own = running.health.findings.filter(
-    ({ component, state, severity, alert }) =>
-      component === 'agent' && state === 'firing' && severity !== 'info' && !known.has(alert),
-  )
-  return [...new Set(own.map(({ alert }) => alert))].flatMap((name) => {
-    const [first, ...others] = own.filter(({ alert }) => alert === name)
-    if (!first) return []
-    const evidence = [first, ...others].map(({ description }) => description)
-    const summary = `the running agent reports ${name}: ${first.summary}`
-    return finding(name, first.severity, { summary, evidence, advice: first.advice })
-  })
-}
 
 /** The references, which are needed to see that the node is behind the network. */
 export const references: PreflightCheck = {
