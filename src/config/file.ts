@@ -36,7 +36,7 @@ export const parseConfigFile = (name: string, text: string) => {
     let line = 1
     for (const step of path) {
       const pair = isMap(node)
-        ? node.items.find(({ key }) => isScalar(key) && `${key.value}` === String(step))
+        ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
         : undefined
       const next = pair ? pair.key : isSeq(node) ? node.items[Number(step)] : undefined
       if (!isNode(next) || !next.range) break

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { z } from 'zod'
 import { COLLECTORS } from '../collectors/index.ts'
 import { systemClock } from '../core/clock.ts'
 import { maskAddresses } from '../core/redaction/redact.ts'

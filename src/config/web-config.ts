@@ -130,10 +130,10 @@ export const createWebConfigFile = (file: string) => {
     load: async (): Promise<WebConfig> => {
       // Before the files are read: a later change is then seen, even if reading fails.
       loaded = await fingerprint(paths)
-      const text = await readText(file, LIMITS.config.fileBytes).catch((error: unknown) => {
+      const content = await readText(file, LIMITS.config.fileBytes).catch((error: unknown) => {
         throw unreadable(file, 'the web configuration file', error)
       })
-      const parsed = parseConfigFile(file, text)
+      const parsed = parseConfigFile(file, content)
       const written = parseWebConfig(parsed)
       const { tls_server_config: names } = written
       const inDirectory = (name: string | undefined): readonly string[] =>
