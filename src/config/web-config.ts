@@ -108,8 +108,8 @@ type Written = z.output<typeof schema>
 /** Parses the file without reading those that it names. Throws a ConfigError that lists every problem with its line. */
 export const parseWebConfig = (file: ConfigFile): Written =>
   // Never with a value: it may be a hash, or a password in its place.
-  parseWith(schema, { ...file, value: sectionsOf(file.value) }, (path, isUnknown) =>
-    isUnknown ? similarKey(path, KEYS[path.slice(0, -1).join('.')] ?? []) : '',
+  parseWith(schema, { ...file, value: sectionsOf(file.value) }, (key, isUnknown) =>
+    isUnknown ? similarKey(key, KEYS[key.slice(0, -1).join('.')] ?? []) : '',
   )
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
