@@ -35,7 +35,6 @@ const REPORTS: readonly Report[] = [
   { argv: ['logs', 'bft', '-n', '5'], isVerbatim: true },
   { argv: ['events', '-n', '5'] },
   { argv: ['replay', '--since', '1m'] },
-  { argv: ['bundle', '--list'] },
   { argv: ['maintenance', 'show'], isSteady: true },
   { argv: ['keys', 'verify', '--files-only'], isSteady: true, isColored: true },
   { argv: ['simulate', '--list'], isSteady: true, isVerbatim: true },

@@ -37,7 +37,6 @@ interface Options {
   readonly output?: string
   readonly since?: number
   readonly logs: boolean
-  readonly list?: true
 }
 
 export const bundle = async (context: ConfiguredContext<Options>): Promise<void> => {
@@ -45,7 +44,7 @@ export const bundle = async (context: ConfiguredContext<Options>): Promise<void>
   const { clock } = io
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
-  if (!options.list) await checkNewFile(fileAt(clock.now()))
+  await checkNewFile(fileAt(clock.now()))
   const interruption = new InterruptedError('Interrupted; nothing was written.')
   const members = await gather(async (show) => {
     const snapshot = await readSnapshot(io, config)
@@ -62,17 +61,17 @@ export const bundle = async (context: ConfiguredContext<Options>): Promise<void>
   }, interruption)
   const style = createStyle(io)
   const all = members.all()
-  const more = [...redactionLines(all, style), ...leftOut(members, style)]
-  if (options.list) {
-    const sizes = all.map(({ name, text }) => [name, size(Buffer.byteLength(text))] as const)
-    io.stdout.write(linesText([style.paint('strong', 'Contents:'), ...style.pairs(sizes), ...more]))
-  } else {
-    const file = fileAt(members.createdAt)
-    const bytes = size(await writeBundle(file, members, clock))
-    const written = `${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`
-    const advice = style.wrap(`Review it before you send it: tar -xzf ${file}`)
-    io.stdout.write(linesText([style.paint('strong', `Wrote ${file}`), ...style.wrap(written), ...more, ...advice]))
-  }
+  const file = fileAt(members.createdAt)
+  const bytes = size(await writeBundle(file, members, clock))
+  io.stdout.write(
+    linesText([
+      style.paint('strong', `Wrote ${file}`),
+      ...style.wrap(`${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`),
+      ...redactionLines(all, style),
+      ...leftOut(members, style),
+      ...style.wrap(`Review it before you send it: tar -xzf ${file}`),
+    ]),
+  )
   exit(0)
 }
 

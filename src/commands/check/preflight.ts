@@ -3,8 +3,8 @@ import { ifUnreadable } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import type { Finding } from '../../health/finding.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
-import { consensusUnit, database, dropIns, journalGroup, nodeArguments, packageHold, state } from './preflight/host.ts'
-import { affinity, databaseDrive, driveModels, hugePages } from './preflight/hardware.ts'
+import { consensusUnit, database, nodeArguments, packageHold, state } from './preflight/host.ts'
+import { databaseDrive, hugePages } from './preflight/hardware.ts'
 import {
   createContext,
   finding,
@@ -16,16 +16,12 @@ import {
 const CHECKS: readonly PreflightCheck[] = [
   agent,
   exposure,
-  journalGroup,
   database,
-  dropIns,
   nodeArguments,
   consensusUnit,
   packageHold,
   databaseDrive,
-  driveModels,
   hugePages,
-  affinity,
   references,
   ownKey,
   state,

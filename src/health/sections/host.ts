@@ -190,10 +190,10 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
         `media errors ${mediaErrors ?? 'unknown'}`,
         usedRatio === null ? null : `${share(usedRatio)} of its life used`,
         lasts === undefined ? null : `at that rate it lasts ${figure(Math.floor(lasts / DAY_S))} days`,
-        fault === null ? null : `known to fail: ${fault.why}`,
+        fault === undefined ? null : `known to fail: ${fault}`,
       ],
       tone: () =>
-        (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 || fault !== null ? ('bad' as const) : undefined,
+        (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 || fault !== undefined ? ('bad' as const) : undefined,
     })
   })
 
