@@ -31,7 +31,7 @@ export const summarize = (input: SummaryInput): readonly Fact[] =>
 type SummaryInput = HealthInput & Pick<NodeSnapshot, 'origin' | 'outbound'>
 
 /** The forks ahead, the next first, with whether the node is ready; null if they are unknown. */
-export const forksAhead = ({
+const forksAhead = ({
   readings: { version },
   known,
   at,

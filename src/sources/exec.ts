@@ -284,8 +284,8 @@ export const isNotPermitted = (stderr: string): boolean => /not seeing messages|
 
 /** Group membership takes effect at the next start or login: of the agent, or of a user who tries it manually. */
 export const JOURNAL_ADVICE =
-  "add the agent's user to the group systemd-journal and restart the agent; " +
-  'an open session has the group only after a new login'
+  'add the user to the group systemd-journal (`usermod -aG systemd-journal USER`, as root), and restart the agent ' +
+  'or log in again: an open session does not get the group'
 
 const adviceFor = (evidence: string): string | undefined => {
   if (isNotPermitted(evidence)) return JOURNAL_ADVICE

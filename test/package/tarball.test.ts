@@ -69,7 +69,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     'status',
     /^ {2}services +✗ bft failed \(killed by SIGABRT\); running: execution, rpc, ledger-tail, otelcol$/m,
   ],
-  monlog: ['monlog', /^ {2}own key +03de\.\.bcdd$/m],
+  monlog: ['monlog', /^ {2}package +chain \d/m],
   recover: ['recover', 'sudo systemctl restart chain-bft chain-execution chain-rpc'],
   'restart-window': ['restart-window', 'RESTART: not evaluated during a fault: '],
   runbook: ['runbook ChainServiceDown', '# ChainServiceDown\n\n## Meaning'],

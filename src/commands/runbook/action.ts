@@ -1,4 +1,3 @@
-import { PREFIX, sourceOf } from '../../config/source.ts'
 import { type ActionContext, type Io, searchPath } from '../../terminal/io.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { withDeadline } from '../../core/clock.ts'
@@ -41,30 +40,15 @@ export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookO
   } else fail(name, closestMatch(name, names))
 }
 
-/**
- * A runbook is readable with an installed configuration that is invalid, or that this user may not read. The schema of
- * the configuration takes most of the start of a command, and is not loaded for the prefix alone.
- */
+/** A runbook is readable with an installed configuration that is invalid, or that this user may not read. */
 const configuredPrefix = async (io: Io, { config: file, prefix }: RunbookOptions): Promise<string> => {
-  if (file !== undefined || prefix !== undefined) {
-    const flags = prefix === undefined ? [] : [{ path: 'prefix', value: prefix, typed: '--prefix' }]
-    const { loadFor } = await import('../../terminal/config.ts')
-    return loadFor(io, file, flags).config.prefix
-  }
-  const word = io.env['CHAIN_AGENT_PREFIX'] ?? (await prefixInFile(io))
-  return typeof word === 'string' && PREFIX.test(word) ? word : 'auto'
-}
-
-const prefixInFile = async ({ env, installedConfig }: Io): Promise<unknown> => {
-  const source = sourceOf(undefined, { env, installed: installedConfig })
-  if (!source) return undefined
-  const { parseConfigFile, readText } = await import('../../config/file.ts')
+  const flags = prefix === undefined ? [] : [{ path: 'prefix', value: prefix, typed: '--prefix' }]
+  const { loadFor } = await import('../../terminal/config.ts')
   try {
-    const { value } = parseConfigFile(source.path, readText(source.path, 'the configuration file'))
-    return typeof value === 'object' && value !== null && 'prefix' in value ? value.prefix : undefined
+    return loadFor(io, file, flags).config.prefix
   } catch (error) {
-    if (error instanceof ConfigError) return undefined
-    throw error
+    if (!(error instanceof ConfigError) || file !== undefined || prefix !== undefined) throw error
+    return 'auto'
   }
 }
 
