@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ROUTE_BUDGETS } from '../../src/exporter/budgets.ts'
+import ROUTE_BUDGETS from '../../scripts/pages/route-budgets.json' with { type: 'json' }
 import { createRoutes } from '../../src/exporter/monitoring.ts'
 import { addAgentRoutes } from '../../src/exporter/server.ts'
 import { whatChanged } from '../../src/health/changes/words.ts'
