@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import type { OverviewResponse } from '../../parsers/agent-api.ts'
-import { type Body, bodyOf } from './document.ts'
+import { type Body, bodyOf } from './assets.ts'
 import { timeText } from './elements.ts'
 import { html } from './html.ts'
 import { iconOf, renderDocument } from './layout.ts'
@@ -29,7 +29,7 @@ interface Rendered {
   readonly rulesAge: number
   readonly overview: Overview
   readonly state: PageState
-  document?: Promise<Body>
+  document?: Body
 }
 
 export const createStatusPage = ({ clock, version, read, complain }: StatusPageOptions) => {
@@ -70,7 +70,7 @@ export const createStatusPage = ({ clock, version, read, complain }: StatusPageO
     return started
   }
 
-  const documentOf = ({ overview, state }: Rendered): Promise<Body> =>
+  const documentOf = ({ overview, state }: Rendered): Body =>
     bodyOf(
       renderDocument({
         title: state.title,

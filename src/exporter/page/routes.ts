@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import { type Event, SEVERITIES } from '../../domain/event.ts'
 import { STREAMING } from '../connections.ts'
-import { pageAssets } from './assets.ts'
+import { bodyOf, pageAssets } from './assets.ts'
 import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
-import { acceptsGzip, type Add, addAssets, bodyOf, sendBody, sendPage } from './document.ts'
+import { acceptsGzip, type Add, addAssets, sendBody, sendPage } from './document.ts'
 import type { StatusPage } from './page.ts'
 import {
   createRunbookPages,
@@ -31,31 +31,29 @@ export const addPages = (add: Add, view: PagesView): void => {
   const queryOf = ({ url }: Request) => new URL(url, 'http://agent').searchParams
 
   add('/', async (request, response) => {
-    sendPage(request, response, await page.document())
+    await sendPage(request, response, await page.document())
   })
   add('/events', async (request, response) => {
     const severity = readSeverity(queryOf(request))
     if (severity === undefined) response.status(400).type('text').send(NO_SEVERITY)
-    else sendPage(request, response, await bodyOf(renderEventsPage(version, await view.events(), severity)))
+    else await sendPage(request, response, bodyOf(renderEventsPage(version, await view.events(), severity)))
   })
   add('/metrics-help', async (request, response) => {
-    sendPage(request, response, await bodyOf(renderMetricsHelp(version)))
+    await sendPage(request, response, bodyOf(renderMetricsHelp(version)))
   })
   add('/runbooks', async (request, response) => {
     const text = await runbooks.page('index')
-    sendPage(request, response, await bodyOf(text ?? ''))
+    await sendPage(request, response, bodyOf(text ?? ''))
   })
   add('/runbooks/:name', async (request, response) => {
     const text = await runbooks.page(nameIn(request))
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
-    else sendPage(request, response, await bodyOf(text))
+    else await sendPage(request, response, bodyOf(text))
   })
   addAssets(add)
 
   const { openApi } = pageAssets()
-  add(openApi.path, (request, response) => {
-    sendBody(request, response, openApi)
-  })
+  add(openApi.path, (request, response) => sendBody(request, response, openApi))
   add('/api/v1/overview', async (_request, response) => {
     response.json(await page.overview())
   })
