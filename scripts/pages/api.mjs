@@ -69,21 +69,6 @@ const ENDPOINTS = {
     ],
     errors: { 503: `${LIMITS.server.streams} clients follow already; \`Retry-After\` has the seconds to wait.` },
   },
-  runbooks: { summary: 'The names of the runbooks', body: 'Runbooks' },
-  'runbooks/{name}': {
-    summary: 'A runbook',
-    body: 'Runbook',
-    parameters: [
-      {
-        name: 'name',
-        in: 'path',
-        required: true,
-        description: 'The name of the alert; `index` is the list of all runbooks by component.',
-        schema: { type: 'string' },
-      },
-    ],
-    errors: { 404: 'There is no runbook of this name.' },
-  },
   'metrics-help': { summary: 'The catalogue of metrics', body: 'MetricsHelp' },
   'openapi.json': { summary: 'This API as an OpenAPI 3.1 document', description: 'The document is static.' },
 }

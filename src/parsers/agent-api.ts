@@ -126,17 +126,6 @@ const overviewResponse = z
   })
   .describe('Everything on the status page.')
 
-const runbooksResponse = z
-  .object({ runbooks: texts.describe('The names, which are those of the alerts.') })
-  .describe('The runbooks of the package.')
-
-const runbookResponse = z
-  .object({
-    name: text.describe('The name of the alert.'),
-    markdown: text.describe('The text in Markdown, with the real names of units and tools.'),
-  })
-  .describe('A runbook.')
-
 const metricHelpResponse = z
   .object({
     name: text.describe('The name of the metric.'),
@@ -197,8 +186,6 @@ export const API_SCHEMAS = {
   Event: eventResponse,
   StreamChange: streamChangeMessage,
   StreamAlive: streamAliveMessage,
-  Runbooks: runbooksResponse,
-  Runbook: runbookResponse,
   MetricsHelp: metricsHelpResponse,
   MetricHelp: metricHelpResponse,
 }
@@ -209,8 +196,6 @@ export type OverviewResponse = Responses['Overview']
 export type StatusResponse = Responses['Status']
 export type HealthResponse = Responses['Health']
 export type EventsResponse = Responses['Events']
-export type RunbooksResponse = Responses['Runbooks']
-export type RunbookResponse = Responses['Runbook']
 export type MetricsHelpResponse = Responses['MetricsHelp']
 export type MetricHelpResponse = Responses['MetricHelp']
 export type StreamChangeMessage = Responses['StreamChange']

@@ -291,15 +291,6 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     }
     throw new Error('the stream has ended')
   },
-  '/api/v1/runbooks': async (path) => {
-    const written = readRoot('docs/runbooks/index.md').match(/(?<=\]\()\w+(?=\.md[)#])/g) ?? []
-    expect(await get(path)).toEqual({ runbooks: [...new Set(written)].toSorted() })
-  },
-  '/api/v1/runbooks/{name}': async (path) => {
-    const markdown = readRoot('docs/runbooks/ChainServiceDown.md')
-    const name = 'ChainServiceDown'
-    expect(await get(path.replace('{name}', name))).toEqual({ name, markdown })
-  },
   '/api/v1/metrics-help': async (path) => {
     const chapter = z.object({ name: z.string(), metrics: z.array(z.looseObject({ name: z.string() })) })
     const [first] = z.object({ chapters: z.array(chapter) }).parse(await get(path)).chapters

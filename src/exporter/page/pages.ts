@@ -107,12 +107,11 @@ export interface RunbookSource {
 const INDEX = 'index'
 
 /**
- * Pages from docs/runbooks. A file is read, and rendered, when it is requested first. `prefix`: the current name prefix of units
- * and tools.
+ * Pages from docs/runbooks; `index` is the list of all. A file is read, and rendered, when it is requested first. `prefix`:
+ * the current name prefix of units and tools. Undefined if there is no page of this name.
  */
 export const createRunbookPages = (source: RunbookSource, version: string, prefix: () => string) => {
   let names: Promise<readonly string[]> | undefined
-  const texts = new Map<string, Promise<string>>()
   const pages = new Map<string, Promise<string>>()
 
   const list = () =>
@@ -120,28 +119,26 @@ export const createRunbookPages = (source: RunbookSource, version: string, prefi
       names = undefined
       throw error
     }))
-  /** The Markdown text with the real names of units; undefined if there is none of this name. */
-  const text = async (name: string): Promise<string | undefined> => {
-    if (name !== INDEX && !(await list()).includes(name)) return undefined
-    return cached(texts, `${prefix()} ${name}`, () => source.read(name, prefix()))
+  const render = async (name: string): Promise<string> => {
+    const [markdown, { renderMarkdown }] = await Promise.all([source.read(name, prefix()), import('./markdown.ts')])
+    return renderDocument({
+      title: `${name === INDEX ? 'Runbooks' : name} · chain-agent`,
+      path: '/runbooks/',
+      version,
+      main: html`<div class="prose">${renderMarkdown(markdown, linkOf)}</div>`,
+    })
   }
-  return {
-    names: list,
-    text,
-    /** The page; `index` is the list of all. */
-    page: async (name: string): Promise<string | undefined> => {
-      const markdown = await text(name)
-      if (markdown === undefined) return undefined
-      return cached(pages, `${prefix()} ${name}`, async () => {
-        const { renderMarkdown } = await import('./markdown.ts')
-        return renderDocument({
-          title: `${name === INDEX ? 'Runbooks' : name} · chain-agent`,
-          path: '/runbooks/',
-          version,
-          main: html`<div class="prose">${renderMarkdown(markdown, linkOf)}</div>`,
-        })
+  return async (name: string): Promise<string | undefined> => {
+    if (name !== INDEX && !(await list()).includes(name)) return undefined
+    const key = `${prefix()} ${name}`
+    const page =
+      pages.get(key) ??
+      render(name).catch((error: unknown) => {
+        pages.delete(key)
+        throw error
       })
-    },
+    pages.set(key, page)
+    return page
   }
 }
 
@@ -149,19 +146,4 @@ export const createRunbookPages = (source: RunbookSource, version: string, prefi
 const linkOf = (target: string): string | undefined => {
   const [, name, section = ''] = /^(Chain\w+)\.md(#.*)?$/.exec(target) ?? []
   return name === undefined ? undefined : `/runbooks/${name}${section}`
-}
-
-const cached = async (
-  cache: Map<string, Promise<string>>,
-  key: string,
-  make: () => Promise<string>,
-): Promise<string> => {
-  const made = cache.get(key) ?? make()
-  cache.set(key, made)
-  try {
-    return await made
-  } catch (error) {
-    cache.delete(key)
-    throw error
-  }
 }

@@ -2,7 +2,6 @@ import type { Request } from 'express'
 import { type Event, SEVERITIES } from '../../domain/event.ts'
 import { STREAMING } from '../connections.ts'
 import { bodyOf, pageAssets } from './assets.ts'
-import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
 import { acceptsGzip, type Add, addAssets, sendBody, sendPage } from './document.ts'
 import type { StatusPage } from './page.ts'
 import {
@@ -27,7 +26,7 @@ export interface PagesView {
 
 export const addPages = (add: Add, view: PagesView): void => {
   const { version, page } = view
-  const runbooks = createRunbookPages(view.runbooks, version, view.prefix)
+  const runbookPage = createRunbookPages(view.runbooks, version, view.prefix)
   const queryOf = ({ url }: Request) => new URL(url, 'http://agent').searchParams
 
   add('/', async (request, response) => {
@@ -42,11 +41,11 @@ export const addPages = (add: Add, view: PagesView): void => {
     await sendPage(request, response, bodyOf(renderMetricsHelp(version)))
   })
   add('/runbooks', async (request, response) => {
-    const text = await runbooks.page('index')
+    const text = await runbookPage('index')
     await sendPage(request, response, bodyOf(text ?? ''))
   })
   add('/runbooks/:name', async (request, response) => {
-    const text = await runbooks.page(nameIn(request))
+    const text = await runbookPage(String(request.params['name']))
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
     else await sendPage(request, response, bodyOf(text))
   })
@@ -70,18 +69,7 @@ export const addPages = (add: Add, view: PagesView): void => {
   add('/api/v1/metrics-help', (_request, response) => {
     response.json(metricsHelp())
   })
-  add('/api/v1/runbooks', async (_request, response) => {
-    response.json({ runbooks: await runbooks.names() } satisfies RunbooksResponse)
-  })
-  add('/api/v1/runbooks/:name', async (request, response) => {
-    const name = nameIn(request)
-    const text = await runbooks.text(name)
-    if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
-    else response.json({ name, markdown: text } satisfies RunbookResponse)
-  })
 }
 
 const NO_SEVERITY = `severity: expected one of ${SEVERITIES.join(', ')}\n`
 const NO_RUNBOOK = 'No such runbook; /runbooks/ lists them.\n'
-
-const nameIn = ({ params }: Request): string => String(params['name'])
