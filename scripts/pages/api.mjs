@@ -69,7 +69,6 @@ const ENDPOINTS = {
     ],
     errors: { 503: `${LIMITS.server.streams} clients follow already; \`Retry-After\` has the seconds to wait.` },
   },
-  'metrics-help': { summary: 'The catalogue of metrics', body: 'MetricsHelp' },
   'openapi.json': { summary: 'This API as an OpenAPI 3.1 document', description: 'The document is static.' },
 }
 

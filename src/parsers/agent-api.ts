@@ -126,33 +126,6 @@ const overviewResponse = z
   })
   .describe('Everything on the status page.')
 
-const metricHelpResponse = z
-  .object({
-    name: text.describe('The name of the metric.'),
-    type: z.enum(['gauge', 'counter', 'histogram']).describe('The type of the metric.'),
-    help: text.describe('What it means.'),
-    labels: z
-      .record(text, texts.nullable())
-      .describe('The values of each label; null if they are not known in advance.'),
-    buckets: z.array(z.number()).readonly().nullable().describe('The upper bounds of a histogram, in seconds.'),
-  })
-  .describe('A metric of the agent or of the query service.')
-
-const metricsHelpResponse = z
-  .object({
-    chapters: z
-      .array(
-        z.object({
-          name: text.describe('The collector, or another part that exports the metrics.'),
-          introduction: text.describe('What the metrics are about, in Markdown.'),
-          metrics: z.array(metricHelpResponse).readonly().describe('The metrics of the chapter.'),
-        }),
-      )
-      .readonly()
-      .describe('The metrics by the part that exports them.'),
-  })
-  .describe('The catalogue of metrics, as in docs/reference/metrics.md.')
-
 const milliseconds = z.number().describe('The time of the values, in milliseconds since the epoch.')
 
 const streamChangeMessage = z
@@ -186,8 +159,6 @@ export const API_SCHEMAS = {
   Event: eventResponse,
   StreamChange: streamChangeMessage,
   StreamAlive: streamAliveMessage,
-  MetricsHelp: metricsHelpResponse,
-  MetricHelp: metricHelpResponse,
 }
 
 type Responses = { [Name in keyof typeof API_SCHEMAS]: z.output<(typeof API_SCHEMAS)[Name]> }
@@ -196,7 +167,5 @@ export type OverviewResponse = Responses['Overview']
 export type StatusResponse = Responses['Status']
 export type HealthResponse = Responses['Health']
 export type EventsResponse = Responses['Events']
-export type MetricsHelpResponse = Responses['MetricsHelp']
-export type MetricHelpResponse = Responses['MetricHelp']
 export type StreamChangeMessage = Responses['StreamChange']
 export type StreamAliveMessage = Responses['StreamAlive']

@@ -291,12 +291,6 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     }
     throw new Error('the stream has ended')
   },
-  '/api/v1/metrics-help': async (path) => {
-    const chapter = z.object({ name: z.string(), metrics: z.array(z.looseObject({ name: z.string() })) })
-    const [first] = z.object({ chapters: z.array(chapter) }).parse(await get(path)).chapters
-    expect(first?.name).toBe('rpc')
-    expect(first?.metrics[0]).toMatchObject({ name: 'chain_rpc_up', type: 'gauge', labels: {} })
-  },
   '/api/v1/openapi.json': async (path) => {
     expect(await get(path)).toMatchObject(openapi)
   },
@@ -311,7 +305,7 @@ describe('the API of the installed program', () => {
     await expect(check(path)).resolves.toBeUndefined()
   })
 
-  it.each(['/', '/events', '/metrics-help', '/runbooks/ChainServiceDown'])('%s has its style', async (path) => {
+  it.each(['/', '/events', '/runbooks/ChainServiceDown'])('%s has its style', async (path) => {
     const page = await (await fetch(`http://${program.addresses.agent}${path}`)).text()
     const assets = [...page.matchAll(/ (?:href|src)="([^"]+\.(?:css|js)[^"]*)"/g)].map(([, asset = '']) => asset)
     expect(assets).not.toEqual([])

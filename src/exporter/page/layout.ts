@@ -34,7 +34,6 @@ const AGENT: Site = {
     ['/', 'Status'],
     ['/events', 'Events'],
     ['/runbooks/', 'Runbooks'],
-    ['/metrics-help', 'Metrics'],
   ],
   note: 'Pages show what the agent has read already: a request causes no load on the node.',
   data: [

@@ -1,8 +1,5 @@
 import { isAtLeast, SEVERITIES, type Event, type Severity } from '../../domain/event.ts'
-import { chapters } from '../../metrics.ts'
-import type { MetricHelpResponse, MetricsHelpResponse } from '../../parsers/agent-api.ts'
-import { bucketsText, type MetricDefinition } from '../../core/metric.ts'
-import { html, type Html } from './html.ts'
+import { html } from './html.ts'
 import { renderDocument } from './layout.ts'
 import { renderEvents } from './status.ts'
 
@@ -39,63 +36,6 @@ const CURRENT = html` aria-current="true"`
 export const readSeverity = (query: URLSearchParams): Severity | undefined => {
   const text = query.get('severity') ?? 'info'
   return SEVERITIES.find((one) => one === text)
-}
-
-/** The catalogue of metrics, as in docs/reference/metrics.md. */
-export const metricsHelp = (): MetricsHelpResponse => ({
-  chapters: Object.entries(chapters).map(([name, { introduction, metrics }]) => ({
-    name,
-    introduction,
-    metrics: Object.entries<MetricDefinition>(metrics).map(([metric, { type, help, labels, buckets }]) => ({
-      name: metric,
-      type: type === 'external counter' ? 'counter' : type,
-      help,
-      labels: Object.fromEntries(
-        Object.entries(labels ?? {}).map(([label, values]) => [label, typeof values === 'string' ? null : values]),
-      ),
-      buckets: buckets ?? null,
-    })),
-  })),
-})
-
-/** The page at /metrics-help. */
-export const renderMetricsHelp = (version: string): string => {
-  const all = metricsHelp().chapters
-  return renderDocument({
-    title: 'Metrics · chain-agent',
-    path: '/metrics-help',
-    version,
-    main: html`<h1>Metrics</h1>
-      <p>
-        Every metric of <a href="/metrics">/metrics</a> and of the query service, by the part that exports it. An
-        unknown value is absent. <a href="/api/v1/metrics-help">As JSON</a>.
-      </p>
-      <nav aria-label="Chapters">
-        <ul>
-          ${all.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}
-        </ul>
-      </nav>
-      ${all.map(
-        ({ name, introduction, metrics }) =>
-          html`<section id="${name}">
-            <h2>${name}</h2>
-            <p>${introduction}</p>
-            <dl class="metrics">${metrics.map(renderMetric)}</dl>
-          </section> `,
-      )}`,
-  })
-}
-
-const renderMetric = ({ name, type, help, labels, buckets }: MetricHelpResponse): Html => {
-  const names = Object.entries(labels).map(([label, values]) =>
-    values === null ? label : `${label} (${values.join(', ')})`,
-  )
-  return html`<div>
-    <dt id="${name}"><code>${name}</code> ${type}</dt>
-    <dd>
-      ${help}${names.length === 0 ? null : ` Labels: ${names.join('; ')}.`}${buckets === null ? null : ` ${bucketsText(buckets)}`}
-    </dd>
-  </div> `
 }
 
 /** The runbooks of the package. `Runbooks` of the sources is one. */

@@ -4,14 +4,7 @@ import { STREAMING } from '../connections.ts'
 import { bodyOf, pageAssets } from './assets.ts'
 import { acceptsGzip, type Add, addAssets, sendBody, sendPage } from './document.ts'
 import type { StatusPage } from './page.ts'
-import {
-  createRunbookPages,
-  metricsHelp,
-  readSeverity,
-  renderEventsPage,
-  renderMetricsHelp,
-  type RunbookSource,
-} from './pages.ts'
+import { createRunbookPages, readSeverity, renderEventsPage, type RunbookSource } from './pages.ts'
 
 /** What the pages show. None of the functions reads from the node. */
 export interface PagesView {
@@ -36,9 +29,6 @@ export const addPages = (add: Add, view: PagesView): void => {
     const severity = readSeverity(queryOf(request))
     if (severity === undefined) response.status(400).type('text').send(NO_SEVERITY)
     else await sendPage(request, response, bodyOf(renderEventsPage(version, await view.events(), severity)))
-  })
-  add('/metrics-help', async (request, response) => {
-    await sendPage(request, response, bodyOf(renderMetricsHelp(version)))
   })
   add('/runbooks', async (request, response) => {
     const text = await runbookPage('index')
@@ -65,9 +55,6 @@ export const addPages = (add: Add, view: PagesView): void => {
     // It does not count among the connections of the server.
     response.emit(STREAMING)
     page.stream.open(response, since, acceptsGzip(request))
-  })
-  add('/api/v1/metrics-help', (_request, response) => {
-    response.json(metricsHelp())
   })
 }
 
