@@ -123,7 +123,7 @@ const rejectAsText: Reject = ({ status, message, headers }, _request, response) 
 const RENDERED_FOR_MS = 250
 
 /** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
+export const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
   let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
   return () => {
     const now = clock.elapsed()

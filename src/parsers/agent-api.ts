@@ -126,24 +126,6 @@ const overviewResponse = z
   })
   .describe('Everything on the status page.')
 
-const milliseconds = z.number().describe('The time of the values, in milliseconds since the epoch.')
-
-const streamChangeMessage = z
-  .object({
-    at: milliseconds,
-    title: text.describe('The title of the document.'),
-    icon: text.describe('The icon of the document, a `data:` URL.'),
-    parts: z
-      .array(z.tuple([text, text]))
-      .readonly()
-      .describe('The id and the new HTML of each part that changed.'),
-  })
-  .describe('The `data` of a message without an event name: what changed on the status page.')
-
-const streamAliveMessage = z
-  .object({ at: milliseconds })
-  .describe('The `data` of the event `alive`, after 4 s without a change.')
-
 /** All of them, by their names in the documentation. */
 export const API_SCHEMAS = {
   Overview: overviewResponse,
@@ -157,8 +139,6 @@ export const API_SCHEMAS = {
   RuleFinding: status.ruleFindingResponse,
   Events: eventsResponse,
   Event: eventResponse,
-  StreamChange: streamChangeMessage,
-  StreamAlive: streamAliveMessage,
 }
 
 type Responses = { [Name in keyof typeof API_SCHEMAS]: z.output<(typeof API_SCHEMAS)[Name]> }
@@ -167,5 +147,3 @@ export type OverviewResponse = Responses['Overview']
 export type StatusResponse = Responses['Status']
 export type HealthResponse = Responses['Health']
 export type EventsResponse = Responses['Events']
-export type StreamChangeMessage = Responses['StreamChange']
-export type StreamAliveMessage = Responses['StreamAlive']

@@ -282,15 +282,6 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     expect(value('chain_watched_health', { node: 'node-a', state: 'healthy' })).toBe(0)
     expect(await get('/api/v1/status')).toMatchObject({ collectors: { heartbeat: { up: true } } })
   },
-  '/api/v1/stream': async (path) => {
-    const response = await fetch(`http://${program.addresses.agent}${path}`)
-    const chunks: AsyncIterable<Uint8Array> | null = response.body
-    for await (const chunk of chunks ?? []) {
-      expect(Buffer.from(chunk).toString()).toMatch(/^id: \S+\ndata: \{"at":\d+,"title":"\S+ · CRITICAL · chain-agent"/)
-      return
-    }
-    throw new Error('the stream has ended')
-  },
   '/api/v1/openapi.json': async (path) => {
     expect(await get(path)).toMatchObject(openapi)
   },

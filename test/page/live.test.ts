@@ -79,10 +79,7 @@ const createAgent = async (hostile = '') => {
     server = await serve(agentView({ page, events: () => Promise.resolve(events) }), { host: '127.0.0.1', port }, web)
   }
   await start()
-  onTestFinished(async () => {
-    await page.stream.close()
-    await server?.close()
-  })
+  onTestFinished(async () => server?.close())
   return {
     node,
     url: `http://127.0.0.1:${port}/`,

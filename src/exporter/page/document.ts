@@ -23,14 +23,12 @@ export const addAssets = (add: Add): void => {
   }
 }
 
-export const acceptsGzip = (request: Request): boolean => request.acceptsEncodings('gzip') === 'gzip'
-
 export const sendBody = async (
   request: Request,
   response: Response,
   { type, plain, compressed }: Body & { readonly type: string },
 ): Promise<void> => {
-  const isCompressed = acceptsGzip(request)
+  const isCompressed = request.acceptsEncodings('gzip') === 'gzip'
   const body = isCompressed ? await compressed() : plain
   response.set({ 'Content-Type': type, Vary: 'Accept-Encoding' })
   if (isCompressed) response.set('Content-Encoding', 'gzip')

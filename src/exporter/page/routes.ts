@@ -1,8 +1,7 @@
 import type { Request } from 'express'
 import { type Event, SEVERITIES } from '../../domain/event.ts'
-import { STREAMING } from '../connections.ts'
 import { bodyOf, pageAssets } from './assets.ts'
-import { acceptsGzip, type Add, addAssets, sendBody, sendPage } from './document.ts'
+import { type Add, addAssets, sendBody, sendPage } from './document.ts'
 import type { StatusPage } from './page.ts'
 import { createRunbookPages, readSeverity, renderEventsPage, type RunbookSource } from './pages.ts'
 
@@ -23,7 +22,10 @@ export const addPages = (add: Add, view: PagesView): void => {
   const queryOf = ({ url }: Request) => new URL(url, 'http://agent').searchParams
 
   add('/', async (request, response) => {
-    await sendPage(request, response, await page.document())
+    const { etag, ...body } = await page.document()
+    response.set('ETag', etag)
+    if (request.get('If-None-Match') === etag) response.status(304).end()
+    else await sendPage(request, response, body)
   })
   add('/events', async (request, response) => {
     const severity = readSeverity(queryOf(request))
@@ -45,16 +47,6 @@ export const addPages = (add: Add, view: PagesView): void => {
   add(openApi.path, (request, response) => sendBody(request, response, openApi))
   add('/api/v1/overview', async (_request, response) => {
     response.json(await page.overview())
-  })
-  add('/api/v1/stream', (request, response) => {
-    if (request.method === 'HEAD') {
-      response.type('text/event-stream').end()
-      return
-    }
-    const since = request.get('Last-Event-ID') ?? queryOf(request).get('after') ?? undefined
-    // It does not count among the connections of the server.
-    response.emit(STREAMING)
-    page.stream.open(response, since, acceptsGzip(request))
   })
 }
 
