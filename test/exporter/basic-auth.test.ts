@@ -106,7 +106,14 @@ it('compares one at a time, shares equal ones, and limits how many wait; known p
   await settle()
   const results = await Promise.all([...guesses, equal, running])
   // One in progress and eight waiting; the next three are too many; the last but one is equal to the first.
-  expect(results).toEqual([...Array(8).fill('rejected'), 'busy', 'busy', 'busy', 'rejected', 'rejected'])
+  expect(results).toEqual([
+    ...Array.from({ length: 8 }, () => 'rejected'),
+    'busy',
+    'busy',
+    'busy',
+    'rejected',
+    'rejected',
+  ])
   expect(mostAtOnce()).toBe(1)
   expect(compared.length).toBe(10)
 })
