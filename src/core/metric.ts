@@ -20,10 +20,6 @@ export const counter = <const L extends Labels = Record<never, never>>(help: str
 export const externalCounter = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
   ({ type: 'external counter', help, labels }) as const
 
-/** The buckets of a histogram in its documentation. */
-export const bucketsText = (buckets: readonly number[]): string =>
-  buckets.length === 0 ? 'Sum and count, without buckets.' : `Buckets: ${buckets.join(', ')}.`
-
 /** Durations observed by the agent, in seconds; the buckets are close to the values that decide. */
 export const histogram = <const L extends Labels = Record<never, never>>(
   help: string,

@@ -1,8 +1,5 @@
 import { isAtLeast, SEVERITIES, type Event, type Severity } from '../../domain/event.ts'
-import { chapters } from '../../metrics.ts'
-import type { MetricHelpResponse, MetricsHelpResponse } from '../../parsers/agent-api.ts'
-import { bucketsText, type MetricDefinition } from '../../core/metric.ts'
-import { html, type Html } from './html.ts'
+import { html } from './html.ts'
 import { renderDocument } from './layout.ts'
 import { renderEvents } from './status.ts'
 
@@ -41,63 +38,6 @@ export const readSeverity = (query: URLSearchParams): Severity | undefined => {
   return SEVERITIES.find((one) => one === text)
 }
 
-/** The catalogue of metrics, as in docs/reference/metrics.md. */
-export const metricsHelp = (): MetricsHelpResponse => ({
-  chapters: Object.entries(chapters).map(([name, { introduction, metrics }]) => ({
-    name,
-    introduction,
-    metrics: Object.entries<MetricDefinition>(metrics).map(([metric, { type, help, labels, buckets }]) => ({
-      name: metric,
-      type: type === 'external counter' ? 'counter' : type,
-      help,
-      labels: Object.fromEntries(
-        Object.entries(labels ?? {}).map(([label, values]) => [label, typeof values === 'string' ? null : values]),
-      ),
-      buckets: buckets ?? null,
-    })),
-  })),
-})
-
-/** The page at /metrics-help. */
-export const renderMetricsHelp = (version: string): string => {
-  const all = metricsHelp().chapters
-  return renderDocument({
-    title: 'Metrics · chain-agent',
-    path: '/metrics-help',
-    version,
-    main: html`<h1>Metrics</h1>
-      <p>
-        Every metric of <a href="/metrics">/metrics</a> and of the query service, by the part that exports it. An
-        unknown value is absent. <a href="/api/v1/metrics-help">As JSON</a>.
-      </p>
-      <nav aria-label="Chapters">
-        <ul>
-          ${all.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}
-        </ul>
-      </nav>
-      ${all.map(
-        ({ name, introduction, metrics }) =>
-          html`<section id="${name}">
-            <h2>${name}</h2>
-            <p>${introduction}</p>
-            <dl class="metrics">${metrics.map(renderMetric)}</dl>
-          </section> `,
-      )}`,
-  })
-}
-
-const renderMetric = ({ name, type, help, labels, buckets }: MetricHelpResponse): Html => {
-  const names = Object.entries(labels).map(([label, values]) =>
-    values === null ? label : `${label} (${values.join(', ')})`,
-  )
-  return html`<div>
-    <dt id="${name}"><code>${name}</code> ${type}</dt>
-    <dd>
-      ${help}${names.length === 0 ? null : ` Labels: ${names.join('; ')}.`}${buckets === null ? null : ` ${bucketsText(buckets)}`}
-    </dd>
-  </div> `
-}
-
 /** The runbooks of the package. `Runbooks` of the sources is one. */
 export interface RunbookSource {
   list(): Promise<readonly string[]>
@@ -107,12 +47,11 @@ export interface RunbookSource {
 const INDEX = 'index'
 
 /**
- * Pages from docs/runbooks. A file is read, and rendered, when it is requested first. `prefix`: the current name prefix of units
- * and tools.
+ * Pages from docs/runbooks; `index` is the list of all. A file is read, and rendered, when it is requested first. `prefix`:
+ * the current name prefix of units and tools. Undefined if there is no page of this name.
  */
 export const createRunbookPages = (source: RunbookSource, version: string, prefix: () => string) => {
   let names: Promise<readonly string[]> | undefined
-  const texts = new Map<string, Promise<string>>()
   const pages = new Map<string, Promise<string>>()
 
   const list = () =>
@@ -120,28 +59,26 @@ export const createRunbookPages = (source: RunbookSource, version: string, prefi
       names = undefined
       throw error
     }))
-  /** The Markdown text with the real names of units; undefined if there is none of this name. */
-  const text = async (name: string): Promise<string | undefined> => {
-    if (name !== INDEX && !(await list()).includes(name)) return undefined
-    return cached(texts, `${prefix()} ${name}`, () => source.read(name, prefix()))
+  const render = async (name: string): Promise<string> => {
+    const [markdown, { renderMarkdown }] = await Promise.all([source.read(name, prefix()), import('./markdown.ts')])
+    return renderDocument({
+      title: `${name === INDEX ? 'Runbooks' : name} · chain-agent`,
+      path: '/runbooks/',
+      version,
+      main: html`<div class="prose">${renderMarkdown(markdown, linkOf)}</div>`,
+    })
   }
-  return {
-    names: list,
-    text,
-    /** The page; `index` is the list of all. */
-    page: async (name: string): Promise<string | undefined> => {
-      const markdown = await text(name)
-      if (markdown === undefined) return undefined
-      return cached(pages, `${prefix()} ${name}`, async () => {
-        const { renderMarkdown } = await import('./markdown.ts')
-        return renderDocument({
-          title: `${name === INDEX ? 'Runbooks' : name} · chain-agent`,
-          path: '/runbooks/',
-          version,
-          main: html`<div class="prose">${renderMarkdown(markdown, linkOf)}</div>`,
-        })
+  return async (name: string): Promise<string | undefined> => {
+    if (name !== INDEX && !(await list()).includes(name)) return undefined
+    const key = `${prefix()} ${name}`
+    const page =
+      pages.get(key) ??
+      render(name).catch((error: unknown) => {
+        pages.delete(key)
+        throw error
       })
-    },
+    pages.set(key, page)
+    return page
   }
 }
 
@@ -149,19 +86,4 @@ export const createRunbookPages = (source: RunbookSource, version: string, prefi
 const linkOf = (target: string): string | undefined => {
   const [, name, section = ''] = /^(Chain\w+)\.md(#.*)?$/.exec(target) ?? []
   return name === undefined ? undefined : `/runbooks/${name}${section}`
-}
-
-const cached = async (
-  cache: Map<string, Promise<string>>,
-  key: string,
-  make: () => Promise<string>,
-): Promise<string> => {
-  const made = cache.get(key) ?? make()
-  cache.set(key, made)
-  try {
-    return await made
-  } catch (error) {
-    cache.delete(key)
-    throw error
-  }
 }

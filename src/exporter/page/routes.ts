@@ -1,18 +1,9 @@
 import type { Request } from 'express'
 import { type Event, SEVERITIES } from '../../domain/event.ts'
-import { STREAMING } from '../connections.ts'
-import { pageAssets } from './assets.ts'
-import type { RunbookResponse, RunbooksResponse } from '../../parsers/agent-api.ts'
-import { acceptsGzip, type Add, addAssets, bodyOf, sendBody, sendPage } from './document.ts'
+import { bodyOf, pageAssets } from './assets.ts'
+import { type Add, addAssets, sendBody, sendPage } from './document.ts'
 import type { StatusPage } from './page.ts'
-import {
-  createRunbookPages,
-  metricsHelp,
-  readSeverity,
-  renderEventsPage,
-  renderMetricsHelp,
-  type RunbookSource,
-} from './pages.ts'
+import { createRunbookPages, readSeverity, renderEventsPage, type RunbookSource } from './pages.ts'
 
 /** What the pages show. None of the functions reads from the node. */
 export interface PagesView {
@@ -27,63 +18,37 @@ export interface PagesView {
 
 export const addPages = (add: Add, view: PagesView): void => {
   const { version, page } = view
-  const runbooks = createRunbookPages(view.runbooks, version, view.prefix)
+  const runbookPage = createRunbookPages(view.runbooks, version, view.prefix)
   const queryOf = ({ url }: Request) => new URL(url, 'http://agent').searchParams
 
   add('/', async (request, response) => {
-    sendPage(request, response, await page.document())
+    const { etag, ...body } = await page.document()
+    response.set('ETag', etag)
+    if (request.get('If-None-Match') === etag) response.status(304).end()
+    else await sendPage(request, response, body)
   })
   add('/events', async (request, response) => {
     const severity = readSeverity(queryOf(request))
     if (severity === undefined) response.status(400).type('text').send(NO_SEVERITY)
-    else sendPage(request, response, await bodyOf(renderEventsPage(version, await view.events(), severity)))
-  })
-  add('/metrics-help', async (request, response) => {
-    sendPage(request, response, await bodyOf(renderMetricsHelp(version)))
+    else await sendPage(request, response, bodyOf(renderEventsPage(version, await view.events(), severity)))
   })
   add('/runbooks', async (request, response) => {
-    const text = await runbooks.page('index')
-    sendPage(request, response, await bodyOf(text ?? ''))
+    const text = await runbookPage('index')
+    await sendPage(request, response, bodyOf(text ?? ''))
   })
   add('/runbooks/:name', async (request, response) => {
-    const text = await runbooks.page(nameIn(request))
+    const text = await runbookPage(String(request.params['name']))
     if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
-    else sendPage(request, response, await bodyOf(text))
+    else await sendPage(request, response, bodyOf(text))
   })
   addAssets(add)
 
   const { openApi } = pageAssets()
-  add(openApi.path, (request, response) => {
-    sendBody(request, response, openApi)
-  })
+  add(openApi.path, (request, response) => sendBody(request, response, openApi))
   add('/api/v1/overview', async (_request, response) => {
     response.json(await page.overview())
-  })
-  add('/api/v1/stream', (request, response) => {
-    if (request.method === 'HEAD') {
-      response.type('text/event-stream').end()
-      return
-    }
-    const since = request.get('Last-Event-ID') ?? queryOf(request).get('after') ?? undefined
-    // It does not count among the connections of the server.
-    response.emit(STREAMING)
-    page.stream.open(response, since, acceptsGzip(request))
-  })
-  add('/api/v1/metrics-help', (_request, response) => {
-    response.json(metricsHelp())
-  })
-  add('/api/v1/runbooks', async (_request, response) => {
-    response.json({ runbooks: await runbooks.names() } satisfies RunbooksResponse)
-  })
-  add('/api/v1/runbooks/:name', async (request, response) => {
-    const name = nameIn(request)
-    const text = await runbooks.text(name)
-    if (text === undefined) response.status(404).type('text').send(NO_RUNBOOK)
-    else response.json({ name, markdown: text } satisfies RunbookResponse)
   })
 }
 
 const NO_SEVERITY = `severity: expected one of ${SEVERITIES.join(', ')}\n`
 const NO_RUNBOOK = 'No such runbook; /runbooks/ lists them.\n'
-
-const nameIn = ({ params }: Request): string => String(params['name'])
