@@ -1,5 +1,5 @@
 import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
-import { BEHIND_BLOCKS, isolationOf, peersText, progressText } from '../facts.ts'
+import { BEHIND_BLOCKS, isolationOf, peersText, progressText, servicesOf } from '../facts.ts'
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { shortDuration } from '../../core/format.ts'
@@ -41,7 +41,7 @@ export const stalled: RecoveryRule = (situation) => {
     }
   }
   const why = [
-    `No block for ${stalledFor}${situation.hasServices ? ', and consensus and execution run' : ''}.`,
+    `No block for ${stalledFor}${servicesOf(known).length > 0 ? ', and consensus and execution run' : ''}.`,
     ...isolationOf(known),
     ...(known.value('chain_consensus_finding', { finding: 'timeout_deadlock' }) === 1
       ? ['Consensus times out its rounds and commits nothing.']
