@@ -190,7 +190,7 @@ export const renderApiPage = () => {
     '',
     '## Cost of a request',
     '',
-    'At most, for a validator with 950 series, two hours of history and 1,000 state changes: the CPU time of the agent on a core at 2.6 GHz, and the response, not compressed. A body that is received has at most 64 KiB. A test measures each path but the stream and the heartbeat.',
+    'At most, for a validator with 950 series, an hour of history and 1,000 state changes: the CPU time of the agent on a core at 2.6 GHz, and the response, not compressed. A body that is received has at most 64 KiB. A test measures each path but the stream and the heartbeat.',
     '',
     '| path | CPU, ms | response, KiB |',
     '|---|---|---|',

@@ -5,7 +5,7 @@ interface Budget {
 }
 
 /**
- * Of each path, for a validator with 950 series, two hours of history and 1,000 state changes. All responses are computed
+ * Of each path, for a validator with 950 series, an hour of history and 1,000 state changes. All responses are computed
  * on the event loop: what costs more is computed once for all clients (`shared`).
  */
 export const ROUTE_BUDGETS: Readonly<Record<string, Budget>> = {
