@@ -4,7 +4,7 @@ import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { shortDuration } from '../../core/format.ts'
 import { cite } from '../../domain/node-documentation.ts'
-import { hardReset, hardResetCautions, storageTool } from './preconditions.ts'
+import { hardReset, HARD_RESET_CAUTIONS, storageTool } from './preconditions.ts'
 import {
   NEVER_ALONE,
   NO_REBOOT,
@@ -229,11 +229,7 @@ export const statesync: RecoveryRule = (situation) => {
         `Restart the services together once, and wait ten minutes: \`${restartAll(situation)}\``,
         ...hardReset(situation),
       ],
-      notNow: [
-        'Do not restart repeatedly: each start has to find peers again.',
-        ...hardResetCautions(situation),
-        NEVER_ALONE,
-      ],
+      notNow: ['Do not restart repeatedly: each start has to find peers again.', ...HARD_RESET_CAUTIONS, NEVER_ALONE],
       runbook: 'ChainStatesyncFrozen',
     }
   }

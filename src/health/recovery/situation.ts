@@ -19,7 +19,9 @@ import { count, figure, shortDuration } from '../../core/format.ts'
 
 /** Everything that a recovery plan is chosen from. */
 export type RecoveryInput = HealthInput &
-  Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & { readonly health: Pick<NodeSnapshot['health'], 'findings' | 'unknownBecause'> }
+  Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & {
+    readonly health: Pick<NodeSnapshot['health'], 'findings' | 'unknownBecause'>
+  }
 
 /** State of the service of consensus, execution or RPC. */
 interface ServiceState {
