@@ -5,9 +5,9 @@ import { count, duration, hostAndPort } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
 import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
 import { weightOf } from '../../health/finding.ts'
-import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
-import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
-import { ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
+import { type Fact, fact, iso, oneLine } from '../../health/sections/fact.ts'
+import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
+import { ARGUMENTS, overviewRows, SECTIONS } from '../../health/sections/sections.ts'
 import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
 import { type Style, withLayout } from '../../terminal/style.ts'
 import type { ServiceArguments } from '../shared/unit-arguments.ts'
@@ -49,8 +49,6 @@ const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
 
 /** The number of further findings that are printed. */
 const MAX_FINDINGS = 2
-/** Keeps the overview on one screen, however long the values of the node are. */
-const MAX_SUMMARY = 200
 
 const MORE = 'More: chain-agent status SECTION, or all.'
 
@@ -61,17 +59,10 @@ const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
     .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
-  const rows = SECTIONS.flatMap((section): readonly Row[] => {
-    const { name, label = name, summary, isOnPageOnly = false } = section
-    if (!summary || isOnPageOnly || !isInUse(section, view)) return []
-    const value = summary(view)
-    const tone = value === null ? 'unknown' : value.tone
-    return [{ label, text: value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN, tone }]
-  })
   return [
     ...(also.length === 0 ? [] : style.paragraph('notice', oneLine(`Also: ${also.join('; ')}.`))),
     '',
-    ...renderRows(rows, style),
+    ...renderRows(overviewRows(view), style),
     '',
     ...style.paragraph('quiet', `${word === 'OK' ? '' : 'What to do: chain-agent check. '}${MORE}`),
   ]
