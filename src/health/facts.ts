@@ -1,6 +1,5 @@
 import type { Readings } from '../collectors/index.ts'
 import {
-  chainIdOf,
   databaseUsedRatio,
   isStarting,
   isSyncing,
@@ -185,27 +184,6 @@ type ForkReadiness = NonNullable<NonNullable<Readings['version']>['forks']>[numb
 export const isReady = ({ checks }: Pick<ForkReadiness, 'checks'>): boolean | null => {
   if (checks.some(({ ready }) => ready === false)) return false
   return checks.every(({ ready }) => ready === true) ? true : null
-}
-
-/** The forks ahead, the next first, with whether the node is ready; null if they are unknown. */
-export const forksAhead = ({
-  readings: { version },
-  known,
-  at,
-}: Pick<HealthInput, 'readings' | 'known' | 'at'>): readonly string[] | null => {
-  // Without the chain id, the list of its forks is not known to be empty.
-  if (!version?.forks || (version.forks.length === 0 && chainIdOf(known) === null)) return null
-  return version.forks
-    .flatMap(({ fork: { name, activationAt }, checks }) =>
-      activationAt === null || activationAt <= at ? [] : [{ name: name ?? 'unknown', activationAt, checks }],
-    )
-    .toSorted((a, b) => a.activationAt - b.activationAt)
-    .map(({ name, activationAt, checks }) => {
-      const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check ?? 'unknown')
-      const ready = isReady({ checks })
-      const state = ready === null ? `unknown whether ready: ${joinList(unknown)}` : ready ? 'ready' : 'not ready'
-      return `${name} in ${shortDuration(activationAt - at)}: ${state}`
-    })
 }
 
 /** The services of whose log nothing can be read. */
