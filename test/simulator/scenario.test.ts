@@ -46,8 +46,8 @@ describe('the format of scenarios', () => {
       "own.scenario, line 1: unexpected argument: "solid"
         expected: nothing after "rpc frozen""
     `)
-    expect(complaint('9s rpc frozen\n5s rpc thaws')).toMatchInlineSnapshot(`
-      "own.scenario, line 2: goes back in time: "5s rpc thaws"
+    expect(complaint('9s rpc frozen\n5s rpc answers')).toMatchInlineSnapshot(`
+      "own.scenario, line 2: goes back in time: "5s rpc answers"
         expected: no earlier than "9s rpc frozen""
     `)
   })
