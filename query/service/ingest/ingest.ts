@@ -3,7 +3,7 @@ import { asError, summaryOf } from '../../../src/core/errors.ts'
 import { duration } from '../../../src/core/format.ts'
 import { minute, second } from '../../../src/core/units.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Block, Filter, LogStore } from '../../store/store.ts'
+import type { Block, Filter, LogStore, StoreRange } from '../../store/store.ts'
 import { createBlockReader, type Position, type ReadBlocks } from './block-reader.ts'
 import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
@@ -14,6 +14,8 @@ import { createStateTracker, createWriter, type Retention, type StateTracker, ty
 export interface IngestOptions {
   readonly rpcUrl: string
   readonly store: LogStore
+  /** The range of the store at the start. */
+  readonly held?: StoreRange | null
   readonly scope: Filter
   /** First block of an empty store; a store with blocks continues after its last. */
   readonly fromBlock: number
@@ -53,6 +55,7 @@ const MAX_RETRY_AFTER = 5 * minute
 const INCOMPLETE_AFTER = 10 * minute
 
 const DEFAULTS = {
+  held: null,
   maxRange: 1000,
   pollEvery: second,
   timeout: 30 * second,
@@ -67,7 +70,7 @@ const DEFAULTS = {
 export const createIngest = (ingestOptions: IngestOptions) => {
   const options = { ...DEFAULTS, ...ingestOptions }
   const { store, clock, maxRange } = options
-  const tracker = createStateTracker()
+  const tracker = createStateTracker(options.held)
   const rpc = createRpc(options)
   const headers = createHeaders(rpc)
   const writer = createWriter({ ...options, tracker })

@@ -40,8 +40,8 @@ export type IngestState = Readonly<typeof STARTING>
 export type StateTracker = ReturnType<typeof createStateTracker>
 
 /** Keeps the state of the ingest up to date. */
-export const createStateTracker = () => {
-  let state: IngestState = STARTING
+export const createStateTracker = (held: StoreRange | null) => {
+  let state: IngestState = { ...STARTING, ...(held && { first: held.first, indexed: held.last }) }
   const set = (change: Partial<IngestState>): void => {
     state = { ...state, ...change }
   }
