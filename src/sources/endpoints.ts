@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { errorCode, SourceError } from '../core/errors.ts'
+import { hostAndPort } from '../core/format.ts'
 import { isObject, tryJson } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
 import { readSecretFile } from './credential-file.ts'
 import { type HttpResponse, NoResponseError, posted, type SendRequest } from './http.ts'
-import { type Clock, endsWithin } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import { second } from '../core/units.ts'
 
 const { response } = LIMITS
@@ -227,8 +228,7 @@ export const socketOf = ({ web, state }: Pick<AgentAddress, 'web' | 'state'>): s
  */
 export const createAgentApi = (ask: SendRequest, config: AgentAddress, url?: string) => {
   const { host, port } = config.listen
-  const name = connectTo(host)
-  const base = url ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  const base = url ?? `http://${hostAndPort({ host: connectTo(host), port })}`
   const socketPath = url === undefined ? socketOf(config) : null
   const doing = `request data from the agent at ${socketPath ?? redactUrl(base)}`
   return {
@@ -280,16 +280,5 @@ const TLS =
 const CONNECT_TIMEOUT_MS = 2000
 
 /** Whether a process accepts TCP connections on the port. Nothing is sent. */
-export const isPortInUse = async (
-  clock: Clock,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<boolean> => {
-  const socket = connect({ host: connectTo(host), port })
-  try {
-    return await endsWithin(clock, CONNECT_TIMEOUT_MS, once(socket, 'connect'))
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
+export const isPortInUse = async ({ host, port }: AgentAddress['listen'], signal: AbortSignal): Promise<boolean> =>
+  (await createPortProbe(hostAndPort({ host: connectTo(host), port }), CONNECT_TIMEOUT_MS)(signal)) === 'open'
