@@ -14,7 +14,7 @@ import { maintenanceWindow } from '../../health/facts.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { forksAhead } from '../../health/summary.ts'
-import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
+import { createAlertmanagerEndpoint } from '../../sources/endpoints.ts'
 import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { type Incident, lastedText } from '../replay/firings.ts'
 
