@@ -33,12 +33,6 @@ test.each([
     'alertname=~"Chain(ConsensusDeadlock|Behind|WithdrawalReady)"',
     [`1: ${DEADLOCK}`, '1: ChainWithdrawalReady => panel'],
   ],
-  // The other old names that begin so are ChainStakeLow now, which it also accepts.
-  [
-    'a prefix',
-    'alertname=~"ChainStake.*"',
-    ['1: ChainStakeViewsDiffer => alertname="ChainLeftActiveSet", why="views-differ"'],
-  ],
   ['a prefix of all', 'alertname=~"Chain.*"', []],
   ['no regular expression', 'Chain(Assertion|', []],
 ])('%s', (_, text, expected) => {

@@ -32,7 +32,7 @@ describe('values of limits', () => {
       'limit',
       5,
       [],
-      'one of ChainPeersFew.upstream, ChainPeersFew.sessions, ChainPeersFew.noise: each has limits of its own',
+      'one of ChainPeersFew.upstream, ChainPeersFew.sessions: each has limits of its own',
     ],
     ['ChainSmtActive', 'limit', 5, [], 'the name of an alert: ChainSmtActive is ChainHostSetUp.smt now'],
     [
