@@ -51,8 +51,7 @@ export const watched = (uses: WatchedUses): Collector<Reading> => {
   return {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
-      const found = await checkpoint.read()
-      const before = found.state === 'saved' ? saved.safeParse(found.value).data : undefined
+      const before = saved.safeParse((await checkpoint.read()).value).data
       if (before?.node === node) {
         const since = Math.max(0, context.clock.now() - before.at)
         kept = { at: before.at, elapsed: context.clock.elapsed() - since, heartbeat: before.heartbeat }

@@ -69,7 +69,10 @@ const kernelFacts = (view: View): readonly Fact[] => {
   return [
     kernel('running', 'kernel'),
     kernel('pending', 'kernel after a reboot'),
-    view.time('bootedAt', bootedAt && bootedAt * 1000, { label: 'booted', unknownReason: reasonFor(view, 'boot time') }),
+    view.time('bootedAt', bootedAt && bootedAt * 1000, {
+      label: 'booted',
+      unknownReason: reasonFor(view, 'boot time'),
+    }),
     ...known.series('chain_host_smt_active').map(({ value }) =>
       fact('simultaneousMultithreading', value === 1, {
         label: 'multithreading',
