@@ -4,7 +4,13 @@ import { createDuties, createRoundCounter } from '../collectors/derived/duties.t
 import { COLLECTORS } from '../collectors/index.ts'
 import { createSavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters } from '../collectors/lifecycle/restarts.ts'
-import { createMainPids, createOwnBlock, createOwnKey, createUnitNames } from '../collectors/shared/node-state.ts'
+import {
+  createHeartbeatInbox,
+  createMainPids,
+  createOwnBlock,
+  createOwnKey,
+  createUnitNames,
+} from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { memoizeLast } from '../core/reload.ts'
 import { createRoundLog } from '../collectors/consensus/round-log.ts'
@@ -19,7 +25,6 @@ import { createExposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import { createHeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
 import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
 import {
