@@ -145,8 +145,7 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
       alerts: readonly TargetAlert[]
       lastAlertAt: ReadonlyMap<string, number | undefined>
     }> => {
-      const found = await checkpoint.read()
-      const { data: saved } = savedSchema.safeParse(found.state === 'saved' ? found.value : undefined)
+      const { data: saved } = savedSchema.safeParse((await checkpoint.read()).value)
       if (saved === undefined) return { alerts: [], lastAlertAt: new Map() }
       const now = clock.now()
       const since = bootNow()
