@@ -124,6 +124,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
         renderServicePage({
           version,
           now: clock.now(),
+          service: service.state(),
           values: await exposition.values(service.samples()),
           waitingFor: service.waitingFor(),
           backfillEndsAt: service.backfillEndsAt(),
@@ -292,6 +293,12 @@ const createService = (dependencies: ServiceDependencies) => {
   let measured: { readonly size: StoreSize | null; readonly at: number } = { size: null, at: -Infinity }
 
   const ingestState = () => running?.ingest.state() ?? null
+  const serviceState = () => ({
+    state: ingestState(),
+    size: measured.size,
+    limitBytes: plan.retention.bytes,
+    streams: running?.api.streams() ?? 0,
+  })
 
   const start = async (opened: LogStore): Promise<Running> => {
     const { serveQuery, rpc } = config
@@ -372,16 +379,8 @@ const createService = (dependencies: ServiceDependencies) => {
       const reply = errorReply(new HttpError(REJECTION_CODES[status], message, { headers }))
       respond({ ...reply, status }, request, response)
     }) satisfies Reject,
-    samples: (): readonly Sample[] =>
-      samplesOf(
-        {
-          state: ingestState(),
-          size: measured.size,
-          limitBytes: plan.retention.bytes,
-          streams: running?.api.streams() ?? 0,
-        },
-        clock.now(),
-      ),
+    state: serviceState,
+    samples: (): readonly Sample[] => samplesOf(serviceState(), clock.now()),
     backfillEndsAt: estimate.endsAt,
     waitingFor: () => waitingFor(ingestState(), settings.readyLag, clock.now()),
     /** Rate limits restart if the access settings have changed. */
