@@ -3,10 +3,11 @@ import { reasonIn } from '../../src/core/error-body.ts'
 import { excerpt } from '../../src/core/errors.ts'
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { minute } from '../../src/core/units.ts'
-import { createBlockHashIndex, createDeliver, fetchBulk, fetchTip, ReorgError } from './delivery.ts'
+import { createBlockHashIndex, type Deliver, fetchBulk, fetchTip, ReorgError } from './delivery.ts'
 import { createEndpoint, createTransport } from './transport.ts'
-import { createErrorFactory, type ErrorFactory } from './errors.ts'
+import { createErrorFactory, type ErrorFactory, QueryError } from './errors.ts'
 import { createFetchPage } from './fetch-page.ts'
+import type { CheckedPage } from './page.ts'
 import { createServiceTransport } from './query-logs.ts'
 import { backoffMs, createLimiter, createSendRequest, retryOnProtocolError, type SendRequest } from './request.ts'
 import {
@@ -128,21 +129,37 @@ const createRun =
       target: () => target,
       height: async (stop) => (await readHeight(stop, counters)).current,
     })
-    const deliver = createDeliver({
-      sink,
-      hashes,
-      fetchPage,
-      counters,
-      needsGuard: (page) =>
-        (Boolean(options.after) && page.from === options.from) ||
-        (page.from > query.fromBlock && page.from - 1 > settled),
-      delivered: (page) => {
-        through = page.next - 1
-        archiveHeight = Math.max(archiveHeight, page.archiveHeight ?? -1)
-        const { logs, retries, waitedMs } = counters
-        options.onProgress?.({ from, through, target, logs, retries, waitedMs })
-      },
-    })
+    const deliverOnce = async (page: CheckedPage): Promise<void> => {
+      if (!hashes.agreesWith(page.blockHashes)) throw new ReorgError()
+      const before = page.from - 1
+      const isGuarded = hashes.has(before) && page.blockHashes.some(({ block }) => block === before)
+      // The blocks before the page may have been replaced since they were fetched.
+      const needsGuard =
+        (Boolean(options.after) && page.from === options.from) || (page.from > query.fromBlock && before > settled)
+      await sink.page(page)
+      if (!isGuarded && needsGuard) counters.unguarded += 1
+      hashes.add(page.blockHashes)
+      counters.pages += 1
+      counters.logs += page.count
+      through = page.next - 1
+      archiveHeight = Math.max(archiveHeight, page.archiveHeight ?? -1)
+      const { logs, retries, waitedMs } = counters
+      options.onProgress?.({ from, through, target, logs, retries, waitedMs })
+    }
+    /** A page that the sink rejects is fetched again; a second rejection is an error. */
+    const deliver: Deliver = async (page, stop) => {
+      try {
+        await deliverOnce(page)
+      } catch (error) {
+        if (!(error instanceof QueryError) || error.kind !== 'protocol') throw error
+        counters.retries += 1
+        for (let first = page.from; first < page.next;) {
+          const fetched = await fetchPage(first, page.next - 1, stop)
+          await deliverOnce(fetched)
+          first = fetched.next
+        }
+      }
+    }
 
     const fetchToTarget = async (height: number): Promise<void> => {
       settled = height - UNSETTLED_BLOCKS
