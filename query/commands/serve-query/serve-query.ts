@@ -301,11 +301,10 @@ const createService = (dependencies: ServiceDependencies) => {
   })
 
   const start = async (opened: LogStore): Promise<Running> => {
-    const { serveQuery, rpc } = config
     const ingest = createIngest({
-      ...serveQuery,
+      ...config.serveQuery,
       ...plan,
-      rpcUrl: rpc.url,
+      rpcUrl: config.rpc.url,
       store: opened,
       held: await opened.range(),
       clock,
@@ -316,7 +315,7 @@ const createService = (dependencies: ServiceDependencies) => {
       store: opened,
       scope: plan.scope,
       height: () => ingest.state().indexed,
-      dialect: serveQuery.dialect,
+      dialect: config.serveQuery.dialect,
       access: settings.access,
       clock,
       observer,
