@@ -21,16 +21,7 @@ import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import { createHeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
-import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
-import {
-  createHeartbeat,
-  askRarelyIfNeverThere,
-  createMetricsEndpoint,
-  createPortProbe,
-  createQueryEndpoint,
-  createBatchingRpcEndpoint,
-  createRpcEndpoint,
-} from '../sources/endpoints.ts'
+import { createEndpoints } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
@@ -38,7 +29,7 @@ import { createNewestEntryReader, createOldestEntryReader, type Journal } from '
 import { createSharedJournal } from '../sources/journal-sharing.ts'
 import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
 import { keyFiles, rememberAbsent } from '../sources/key-files.ts'
-import { createInstalledFiles, createPackageLists } from '../sources/packages.ts'
+import { createInstalledFiles } from '../sources/packages.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
@@ -193,14 +184,7 @@ export const createRuntime = async (options: RuntimeOptions) => {
     readNewest: createNewestEntryReader({ exec, parse: parseJournalEntry }),
     unitLogs: createUnitLogs({ exec, clock }),
     watchUnits: options.watchUnits ?? null,
-    rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
-    batchingRpcAt: (url: string, timeout: number) => createBatchingRpcEndpoint(ask, url, timeout),
-    queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
-      createQueryEndpoint(ask, service, timeout),
-    nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),
-    alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
-    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat(ask, urlFile, timeout),
-    probeFor: createPortProbe,
+    ...createEndpoints(ask, clock),
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),
     epochs: readEpochLengths(),
@@ -255,7 +239,6 @@ const createConfiguredSources = (
     }
   })
   const installedFilesFor = memoizeLast((root: string) => createInstalledFiles({ root, path }))
-  const packageListsFor = memoizeLast(createPackageLists)
   const keyReportFor = memoizeLast((keys: Config['keys']) => createKeyReport(keys, clock))
   return (config: Config) => {
     const { storage, version } = config
@@ -270,7 +253,6 @@ const createConfiguredSources = (
       host: hostFor(config.host),
       ...procfsFor(config.host.procfs),
       installedFiles: installedFilesFor(version.rootDirectory),
-      packageLists: packageListsFor(version.rootDirectory),
       readKeyReport: keyReportFor(config.keys),
     }
   }

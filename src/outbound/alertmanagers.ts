@@ -3,7 +3,7 @@ import { type Collector, metadataOf, poll, type Subscribe } from '../core/collec
 import { sample } from '../core/metric.ts'
 import { minute, second } from '../core/units.ts'
 import type { TargetAlert } from '../domain/health.ts'
-import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
+import type { AlertmanagerEndpoint } from '../sources/endpoints.ts'
 import type { ReadingOf, Settings, Uses } from '../collectors/dependencies.ts'
 import { requestTimeout } from '../collectors/shared/request.ts'
 import { alertmanagers as definition } from './definitions.ts'

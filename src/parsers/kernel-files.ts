@@ -30,30 +30,11 @@ export const parseWord = (what: string, text: string): string => {
   return word
 }
 
-export type KernelStat = ReturnType<typeof parseKernelStat>
-
-/**
- * The counters of all CPUs together in `/proc/stat`, in ticks since boot, and the boot time in seconds since the epoch:
- * null if the clock was not set when the host booted.
- */
-export const parseKernelStat = (text: string) => {
-  const [, line = ''] = /^cpu\s+(.+)$/m.exec(text) ?? []
-  const ticks = line.trim().split(/\s+/).map(parseU64)
+/** The boot time in `/proc/stat`, in seconds since the epoch: null if the clock was not set when the host booted. */
+export const parseBootTime = (text: string): bigint | null => {
   const [, boot] = /^btime (\d+)$/m.exec(text) ?? []
-  // user nice system idle iowait irq softirq steal. The guest counters after them are included in user and nice.
-  const [user, nice, system, idle, iowait, irq = 0n, softirq = 0n, steal = 0n] = ticks
-  if (
-    user === undefined ||
-    nice === undefined ||
-    system === undefined ||
-    idle === undefined ||
-    iowait === undefined ||
-    boot === undefined
-  ) {
-    throw new ParseError('the statistics of the kernel', 'a line of cpu, and btime', text)
-  }
-  const busy = user + nice + system + irq + softirq + steal
-  return { busy, total: busy + idle + iowait, bootedAt: withinBounds('unixSeconds', parseU64(boot)) }
+  if (boot === undefined) throw new ParseError('the statistics of the kernel', 'a line of btime', text)
+  return withinBounds('unixSeconds', parseU64(boot))
 }
 
 /**

@@ -11,7 +11,7 @@ it.each([
   ['maintenance start --reason = up', 'words', 'upgrade'],
   ['maintenance start --note start ', 'words', ''],
   ['parse led', 'words', 'ledger-tail'],
-  ['parse rpc /proc', 'file', ''],
+  ['parse chrony /proc', 'file', ''],
   ['check --config = /proc', 'file', ''],
   ['check -c ', 'file', ''],
   ['check --config /tmp/x --js', 'words', '--json'],

@@ -53,7 +53,7 @@ const BY_BASH: readonly (readonly [line: string, offered: string | RegExp])[] = 
   // Bash cuts the word at "=".
   ['maintenance start --reason = up', 'upgrade'],
   ['maintenance start --reason =', 'upgrade hardware network other'],
-  ['parse rpc /proc/self/stat', /\/proc\/self\/stat \/proc\/self\/statm|\/proc\/self\/status/],
+  ['parse chrony /proc/self/stat', /\/proc\/self\/stat \/proc\/self\/statm|\/proc\/self\/status/],
   ['check --config = /proc/self/mountst', '/proc/self/mountstats'],
   ['demo --scenario stal', 'stalled'],
   ['simulate --directory /proc/self/task', '/proc/self/task'],

@@ -14,8 +14,8 @@ import { figure, size, joinList } from '../../core/format.ts'
 import { sanitize, redact } from '../../core/redaction/redact.ts'
 import { linesText, jsonText } from '../../terminal/output.ts'
 import type { Finding } from '../../health/finding.ts'
-import { summarize } from '../../health/summary.ts'
-import { diagnose } from '../../health/diagnosis.ts'
+import { createView } from '../../health/sections/section.ts'
+import { overviewRows } from '../../health/sections/sections.ts'
 import { checkLines } from '../../terminal/diagnosis.ts'
 import { redactExposition, redactFields } from '../../core/redaction/redact-data.ts'
 import { sha256 } from '../../core/hash.ts'
@@ -113,8 +113,10 @@ const missingLines = (left: readonly LeftOut[], style: Style): readonly string[]
 const PAGE = withLayout({ ...inColumns(100), sign: (tone) => (tone === 'bad' ? 'x' : '-'), plain: (text) => text })
 
 /** The output of `check` as a text. */
-const verdictText = (snapshot: NodeSnapshot, setUp: readonly Finding[]): string =>
-  sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp, facts: summarize(snapshot) }, PAGE)))
+const verdictText = (snapshot: NodeSnapshot, setUp: readonly Finding[]): string => {
+  const view = createView(snapshot)
+  return sanitize(linesText(checkLines({ diagnosis: view.diagnosis, setUp, facts: overviewRows(view) }, PAGE)))
+}
 
 interface Member {
   readonly name: string

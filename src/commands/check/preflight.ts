@@ -5,7 +5,6 @@ import type { Finding } from '../../health/finding.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
 import { consensusUnit, database, nodeArguments, packageHold, state } from './preflight/host.ts'
 import { databaseDrive, hugePages } from './preflight/hardware.ts'
-import { renamedNames } from './preflight/renamed.ts'
 import {
   createContext,
   finding,
@@ -25,12 +24,11 @@ const CHECKS: readonly PreflightCheck[] = [
   hugePages,
   references,
   ownKey,
-  renamedNames,
   state,
 ]
 
 /** Those of a host without a node. */
-const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, renamedNames, state]
+const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, state]
 
 /** Findings about the host and the agent that neither a metric nor the snapshot shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {

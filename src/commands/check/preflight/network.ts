@@ -26,8 +26,7 @@ export const agent: PreflightCheck = {
 const addressOf = ({ config: { listen } }: PreflightContext): string => `${listen.host}:${listen.port}`
 
 const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> => {
-  const { clock, config } = context
-  if (await isPortInUse(clock, config.listen)) {
+  if (await isPortInUse(context.config.listen, context.signal)) {
     return otherListener(context, 'the process that listens there does not answer as an agent')
   }
   // Undefined if systemd does not answer.
