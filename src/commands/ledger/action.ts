@@ -1,6 +1,9 @@
 import { count, figure } from '../../core/format.ts'
 import { type KeyNames, namesIn } from '../../config/key-names.ts'
 import { toApiJson, toJson } from '../../core/json.ts'
+import { ifUnreadable } from '../../core/errors.ts'
+import { fetchSnapshot } from '../shared/agent-snapshot.ts'
+import { ownKeyOf } from '../shared/own-key.ts'
 import { oneLine } from '../../health/sections/fact.ts'
 import { type LedgerBatch, type LedgerRow, readLedger, recordingOf } from './ledger.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
@@ -33,7 +36,11 @@ export const printLedger = async (context: ConfiguredContext<Options>): Promise<
     let lines = 0
     const newest = options.lines ?? (hasRange ? undefined : NEWEST)
     const query = { since, until, newest, follow, recording: recordingOf(io, file) }
-    for await (const batch of readLedger(host, query)) {
+    // The ledger can be read without an agent.
+    const isKnown = config.node.publicKey !== null
+    const agent = isKnown ? null : await fetchSnapshot(host).catch(ifUnreadable(() => null))
+    const ownKey = await ownKeyOf(config, agent)
+    for await (const batch of readLedger({ ...host, ownKey }, query)) {
       progress.end()
       await page.show(batch)
       blocks = batch.summary.blocks
