@@ -1,6 +1,7 @@
 import type { ServerOptions } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import type { Clock } from '../core/clock.ts'
+import { shared } from '../core/reload.ts'
 import { asError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { sanitize } from '../core/redaction/redact.ts'
@@ -121,24 +122,6 @@ const rejectAsText: Reject = ({ status, message, headers }, _request, response) 
 
 /** All who ask within this time get one rendering, in milliseconds. Prometheus asks every few seconds. */
 const RENDERED_FOR_MS = 250
-
-/** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-export const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
-  let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
-  return () => {
-    const now = clock.elapsed()
-    if (current && (!current.isDone || now - current.startedAt < keptMs)) return current.made
-    const next = { made: make(), startedAt: now, isDone: false }
-    current = next
-    const end = (): void => {
-      next.isDone = true
-    }
-    next.made.then(end, () => {
-      current = undefined
-    })
-    return next.made
-  }
-}
 
 /** Serves a service's page, the document at /, and monitoring endpoints, on a separate address. */
 export const serveOperations = (
