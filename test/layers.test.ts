@@ -134,7 +134,7 @@ const findCircle = (imports: ReadonlyMap<string, readonly Pick<Import, 'target'>
 /** Open files of the package, new files, and files of the kernel and the system; core/files.ts opens all others. */
 const OPENERS =
   `src/core/files.ts src/core/package.ts src/sources/secret-files.ts src/sources/process.ts src/sources/durable.ts
-src/sources/archive.ts src/sources/runbooks.ts src/exporter/page/assets.ts src/commands/init/action.ts
+src/sources/archive.ts src/sources/runbooks.ts src/exporter/page/document.ts src/commands/init/action.ts
 src/commands/shared/write-files.ts src/commands/run/systemd-notify.ts`.split(/\s+/)
 
 test('files that other programs write are opened by core/files.ts', () => {

@@ -7,8 +7,7 @@ import { LIMITS } from '../core/limits.ts'
 import { sanitize } from '../core/redaction/redact.ts'
 import { type Handler, limitConnections } from './connections.ts'
 import { MAX_HEADER_BYTES, listenOn, type ListeningServer } from './listen.ts'
-import { bodyOf } from './page/assets.ts'
-import { addPage, sendBody } from './page/document.ts'
+import { addPage, bodyOf, sendBody } from './page/document.ts'
 import type { Address, ListenerOptions, Reject, Web, WebServer } from './web.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
@@ -109,10 +108,7 @@ export const OPTIONS: ServerOptions = {
   connectionsCheckingInterval: 1000,
 }
 
-export const limited = (server: WebServer): WebServer => {
-  limitConnections(server, LIMITS.server.connections)
-  return server
-}
+export const limited = (server: WebServer): WebServer => limitConnections(server, LIMITS.server.connections)
 
 /** The body of the request is not read, so the connection cannot be used again. */
 const rejectAsText: Reject = ({ status, message, headers }, _request, response) => {
@@ -146,10 +142,9 @@ type RequestServerOptions = ListenerOptions & { readonly maxConnections: number;
 
 /** Serves the service's requests. */
 export const serveRequests = ({ web, maxConnections, ...listener }: RequestServerOptions): Promise<ListeningServer> => {
-  const server = web.createServer({ ...listener, options: { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES } })
-  limitConnections(server, maxConnections)
+  const options = { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES }
   return listenOn(
-    server,
+    limitConnections(web.createServer({ ...listener, options }), maxConnections),
     listener.address,
     'set another address with --listen HOST:PORT or `serveQuery.listen:` in the configuration',
   )
