@@ -51,7 +51,6 @@ export const consensusDirectives = directiveTable({
   'node idles': ['the same, and the node is not the leader of any round with a block', set({ leads: 'never' })],
   'node leads': ['the node leads rounds as usual; rounds of other leaders time out', set({ leads: 'normally' })],
   'node empties': ['the blocks of this node have no transaction but that of the reward', set({ proposesEmpty: true })],
-  'node fills': ['the blocks of this node have transactions of users again', set({ proposesEmpty: false })],
   'consensus stops': ['consensus is stalled: no new block, though every process runs', set({ consensusRuns: false })],
   'consensus resumes': ['the node catches up with the network', set({ consensusRuns: true })],
   'network stops': [
@@ -191,7 +190,7 @@ export const createConsensusEntries = (subject: NodeSubject) => {
       if (dropped > 0) yield suppressedEntry(unitOf(prefix, 'bft'), atMs, dropped)
       const { services, formatsDrift } = timeline.conditionAt(atMs)
       const plain = renderLogLine(prefix, line)
-      const text = formatsDrift ? drift.consensusLog(plain) : plain
+      const text = formatsDrift ? drift.jsonLog(plain) : plain
       yield serviceEntry(subject, services.bft, { atMs, text, program })
     }
     for (const { atMs, after } of timeline.changes) {

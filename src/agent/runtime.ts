@@ -29,7 +29,7 @@ import { createNewestEntryReader, createOldestEntryReader, type Journal } from '
 import { createSharedJournal } from '../sources/journal-sharing.ts'
 import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
 import { keyFiles, rememberAbsent } from '../sources/key-files.ts'
-import { createInstalledFiles, createPackageLists } from '../sources/packages.ts'
+import { createInstalledFiles } from '../sources/packages.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
@@ -239,7 +239,6 @@ const createConfiguredSources = (
     }
   })
   const installedFilesFor = memoizeLast((root: string) => createInstalledFiles({ root, path }))
-  const packageListsFor = memoizeLast(createPackageLists)
   const keyReportFor = memoizeLast((keys: Config['keys']) => createKeyReport(keys, clock))
   return (config: Config) => {
     const { storage, version } = config
@@ -254,7 +253,6 @@ const createConfiguredSources = (
       host: hostFor(config.host),
       ...procfsFor(config.host.procfs),
       installedFiles: installedFilesFor(version.rootDirectory),
-      packageLists: packageListsFor(version.rootDirectory),
       readKeyReport: keyReportFor(config.keys),
     }
   }

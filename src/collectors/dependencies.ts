@@ -23,7 +23,7 @@ import type { createNewestEntryReader, createOldestEntryReader } from '../source
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
 import type { Endpoints } from '../sources/endpoints.ts'
-import type { InstalledFiles, PackageLists } from '../sources/packages.ts'
+import type { InstalledFiles } from '../sources/packages.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
@@ -51,7 +51,6 @@ interface Sources extends Readonly<Endpoints> {
   readonly readUptime: () => Promise<string | null>
   /** Files of the node that contain no secrets. */
   readonly nodeFiles: FileTree
-  readonly packageLists: PackageLists
   readonly installedFiles: InstalledFiles
   /** The length of the epochs of each network. */
   readonly epochs: EpochLengths

@@ -178,6 +178,7 @@ const REMOVED: readonly Removed[] = [
     '`chain-agent balances` computes the balances of a token',
   ],
   ['staking.schedule', 'the leader schedule is computed from the files of the node'],
+  ['staking.expected.commission', 'ChainStakingMismatch.commission-changed reports each change'],
   ['staking.epochBlocks staking.delayRounds', 'the length of an epoch is that of the chain in networks/staking.yaml'],
   ['reference.enabled', 'nothing is compared with `references: []`'],
   ['watched.enabled', 'no node is watched without watched.name'],

@@ -263,8 +263,8 @@ export const isNotPermitted = (stderr: string): boolean => /not seeing messages|
 
 /** Group membership takes effect at the next start or login: of the agent, or of a user who tries it manually. */
 export const JOURNAL_ADVICE =
-  "add the agent's user to the group systemd-journal and restart the agent; " +
-  'an open session has the group only after a new login'
+  'add the user to the group systemd-journal (`usermod -aG systemd-journal USER`, as root), and restart the agent ' +
+  'or log in again: an open session does not get the group'
 
 const adviceFor = (evidence: string): string | undefined => {
   if (isNotPermitted(evidence)) return JOURNAL_ADVICE
@@ -330,7 +330,7 @@ export interface LastOutput {
 const MAX_TOOLS = 16
 const MAX_LENGTH = 32 * 1024
 /** Their output is read as the journals, and as the states of services and packages. */
-const LEFT_OUT = ['journalctl', 'systemctl', 'dpkg-query']
+const LEFT_OUT = ['journalctl', 'systemctl', 'dpkg-query', 'apt-cache']
 
 /** An Exec that keeps the last output of each tool. */
 export const keepLastOutputs = (exec: Exec, clock: Clock) => {

@@ -195,7 +195,7 @@ test('a check that fails does not affect the others', async () => {
     'host_port_exposed{9143}',
   ])
   expect(states).toMatchObject({ 'host, not available': 'kernel after a reboot' })
-  expect(states['host, load']).toContain('not known: could not parse')
+  expect(states['host, boot time']).toContain('not known: could not parse')
 })
 
 test('a host without these files has no values', async () => {

@@ -86,7 +86,7 @@ export const advise = (node: Node) => {
       ...more,
     ]),
     collectors: [],
-    health: { findings },
+    health: { findings, unknownBecause: null },
     readings: decodeReadings({
       services: {
         services: [

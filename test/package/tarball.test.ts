@@ -69,7 +69,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     'status',
     /^ {2}services +✗ bft failed \(killed by SIGABRT\); running: execution, rpc, ledger-tail, otelcol$/m,
   ],
-  monlog: ['monlog', /^ {2}own key +03de\.\.bcdd$/m],
+  monlog: ['monlog', /^ {2}package +chain \d/m],
   recover: ['recover', 'sudo systemctl restart chain-bft chain-execution chain-rpc'],
   'restart-window': ['restart-window', 'RESTART: not evaluated during a fault: '],
   runbook: ['runbook ChainServiceDown', '# ChainServiceDown\n\n## Meaning'],
@@ -172,8 +172,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     await demo.stop()
   },
   parse: async () => {
-    const response = '{"jsonrpc":"2.0","id":1,"result":"0x10"}'
-    expect(await json(['parse', 'rpc'], response)).toEqual({ kind: 'quantity', value: '16' })
+    const shown = await json(['parse', 'node-version'], 'some-node 0.16.2')
+    expect(shown).toMatchObject({ program: 'some-node', version: '0.16.2' })
   },
   help: ['help keys backup', 'Usage: chain-agent keys backup [options]'],
   completion: async () => {

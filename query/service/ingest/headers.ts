@@ -217,7 +217,7 @@ const resultOf = (reply: Reply | undefined): unknown => {
 const isUnknownTag = (error: unknown): boolean =>
   error instanceof NodeRejectedError && classifyRpcError(null, error.nodeMessage) === 'unknown tag'
 
-const expectChain = (stored: number, reported: number): void => {
+export const expectChain = (stored: number, reported: number): void => {
   if (stored === reported) return
   throw new FatalIngestError({
     doing: 'follow this node',

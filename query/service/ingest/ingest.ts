@@ -1,9 +1,9 @@
-import type { Clock } from '../../../src/core/clock.ts'
+import { backoff, type Clock } from '../../../src/core/clock.ts'
 import { asError, summaryOf } from '../../../src/core/errors.ts'
 import { duration } from '../../../src/core/format.ts'
 import { minute, second } from '../../../src/core/units.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { Block, Filter, LogStore } from '../../store/store.ts'
+import type { Block, Filter, LogStore, StoreRange } from '../../store/store.ts'
 import { createBlockReader, type Position, type ReadBlocks } from './block-reader.ts'
 import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
@@ -14,6 +14,8 @@ import { createStateTracker, createWriter, type Retention, type StateTracker, ty
 export interface IngestOptions {
   readonly rpcUrl: string
   readonly store: LogStore
+  /** The range of the store at the start. */
+  readonly held?: StoreRange | null
   readonly scope: Filter
   /** First block of an empty store; a store with blocks continues after its last. */
   readonly fromBlock: number
@@ -53,6 +55,7 @@ const MAX_RETRY_AFTER = 5 * minute
 const INCOMPLETE_AFTER = 10 * minute
 
 const DEFAULTS = {
+  held: null,
   maxRange: 1000,
   pollEvery: second,
   timeout: 30 * second,
@@ -67,7 +70,7 @@ const DEFAULTS = {
 export const createIngest = (ingestOptions: IngestOptions) => {
   const options = { ...DEFAULTS, ...ingestOptions }
   const { store, clock, maxRange } = options
-  const tracker = createStateTracker()
+  const tracker = createStateTracker(options.held)
   const rpc = createRpc(options)
   const headers = createHeaders(rpc)
   const writer = createWriter({ ...options, tracker })
@@ -76,11 +79,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     ...options,
     rpc,
     onFault: tracker.recordFailure,
-    onFiltersIgnored: (areIgnored) => {
-      tracker.set({ areFiltersIgnored: areIgnored })
-      if (areIgnored) options.warn(FILTERS_IGNORED)
-      else options.notice('the filters (logsBloom) in the headers of this node match its logs: they are used again')
-    },
     headers,
     isInScope,
   })
@@ -123,9 +121,8 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     tracker.recordFailure(error)
     if (!isTransient(error)) throw error
     enterWaiting(error)
-    const doubled = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** Math.min(failures - 1, 10))
     const retryAfter = error instanceof IngestError ? (error.wait ?? 0) : 0
-    return Math.max(doubled, Math.min(retryAfter, MAX_RETRY_AFTER))
+    return Math.max(backoff(failures, FIRST_WAIT, MAX_WAIT), Math.min(retryAfter, MAX_RETRY_AFTER))
   }
 
   const runUntil = async (signal: AbortSignal): Promise<void> => {
@@ -156,9 +153,6 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     },
   }
 }
-
-const FILTERS_IGNORED =
-  'the filters (logsBloom) in the headers of this node do not have the logs of their blocks: ignoring them; logs that the node leaves out of eth_getLogs and of the receipts are not detected any more'
 
 const isTransient = (error: Error): boolean =>
   error instanceof IngestError || (error instanceof StoreError && error.kind === 'unavailable')

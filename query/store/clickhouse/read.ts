@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/core/clock.ts'
-import type { LogField } from '../../log-fields.ts'
 import { abortedRead, prunedBlocks, StoreError } from '../errors.ts'
-import { type Column, encodedBytes, type Filter, type LogPage, type Selection, type StoredHeader } from '../store.ts'
+import { readInBatches, withBlockFields } from '../columns.ts'
+import type { Filter, LogPage, Selection, StoredHeader } from '../store.ts'
 import { type Amount, committedRows, largest, type StoreContents } from './contents.ts'
 import { LEDGER, logsTable } from './open.ts'
 import { createRowDecoder, type RowDecoder } from './row-binary.ts'
@@ -26,23 +26,15 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
   const { first, last, lastHash } = contents
   const columns = createRowDecoder(selection)
   const next = await readRanges(reading, selection, columns)
-  const values = new Map<LogField, Column>(columns.values)
-  if (next > selection.from) {
-    const hashes = selection.fields.includes('block_hash') ? columns.blocks : []
-    const [known] = await Promise.all([hashesOf(reading, hashes), verifyContents(reading, selection)])
-    if (values.has('block_hash'))
-      values.set(
-        'block_hash',
-        hashes.map((block) => encodedBytes(known(block), selection.encoding)),
-      )
-  }
-  return {
+  if (next > selection.from) await verifyContents(reading, selection)
+  const page = {
     count: columns.blocks.length,
     blocks: columns.blocks,
-    columns: values,
+    columns: columns.values,
     next,
     range: { first, last, lastHash },
   }
+  return withBlockFields(page, selection, (numbers) => headsOf(reading, numbers))
 }
 
 /** Reads range by range; each is sized for what is still wanted. Returns the first block that is not covered. */
@@ -121,47 +113,28 @@ const verifyContents = async ({ servers, contents }: Reading, { from }: Selectio
     `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${contents.last} AND epoch = ${epoch}`,
   )
   if (from < Number(floor)) throw prunedBlocks(Number(floor))
-  if (count !== '1') throw incompleteLedger()
-}
-
-const incompleteLedger = (): StoreError =>
-  new StoreError('unavailable', {
+  if (count === '1') return
+  throw new StoreError('unavailable', {
     doing: 'read logs from ClickHouse',
     happened: 'blocks have disappeared from its ledger',
   })
+}
 
 /** Block numbers per statement. */
 const NUMBERS_AT_ONCE = 50_000
 
 /** Ordered by number. */
-export const headsOf = async (
+export const headsOf = (
   { servers, contents }: Pick<Reading, 'servers' | 'contents'>,
   numbers: readonly number[],
-): Promise<readonly StoredHeader[]> => {
-  const wanted = [...new Set(numbers)]
-    .filter((number) => number >= contents.first && number <= contents.last)
-    .toSorted((one, other) => one - other)
-  const heads: StoredHeader[] = []
-  for (let at = 0; at < wanted.length; at += NUMBERS_AT_ONCE) {
-    const some = wanted.slice(at, at + NUMBERS_AT_ONCE)
+): Promise<readonly StoredHeader[]> =>
+  readInBatches(numbers, NUMBERS_AT_ONCE, async (some) => {
     const span = { from: some[0] ?? 0, to: some.at(-1) ?? 0 }
     const rows = await servers.query(
       `SELECT number, hex(hash), hex(parent), timestamp, kept FROM ${LEDGER} WHERE ${committedRows('number', contents.segments, span)} AND number IN (${some.join(', ')}) ORDER BY number`,
     )
-    heads.push(...rows.map(headOf))
-  }
-  return heads
-}
-
-/** Block hashes by number. They are not stored with the logs: 32 incompressible bytes per log. */
-const hashesOf = async (from: Reading, blocks: readonly number[]): Promise<(block: number) => string> => {
-  const known = new Map((await headsOf(from, blocks)).map(({ number, hash }) => [number, hash] as const))
-  return (block) => {
-    const hash = known.get(block)
-    if (hash !== undefined) return hash
-    throw incompleteLedger()
-  }
-}
+    return rows.map(headOf)
+  })
 
 /** A condition for logs that match one of the filters. */
 const filterCondition = (filters: readonly Filter[]): string => {

@@ -1,15 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../src/core/clock.ts'
-import { abortedRead, emptyStore, prunedBlocks, StoreError } from '../errors.ts'
-import {
-  type BytesEncoding,
-  encodedBytes,
-  type Filter,
-  type LogPage,
-  type Selection,
-  type StoredHeader,
-  type StoreRange,
-} from '../store.ts'
+import { abortedRead, emptyStore, prunedBlocks } from '../errors.ts'
+import { readInBatches, storedFields, withBlockFields } from '../columns.ts'
+import type { Filter, LogPage, Selection, StoredHeader, StoreRange } from '../store.ts'
 import { type BlockSpan, readContents, readReplaced, type StoreContents } from './database.ts'
 import { blobLiteral, type DuckDb, integerLiteral, queryRows } from './engine.ts'
 import { createLayout, createPage, type Page } from './page.ts'
@@ -35,13 +28,13 @@ interface Reader {
 /** Reads within the open transaction, so that the returned range matches the rows. */
 export const readLogs = async (reader: Reader, selection: Selection): Promise<LogPage> => {
   const contents = await readContents(reader.connection)
-  const { from, filters, fields } = selection
+  const { from, filters } = selection
   if (contents === null) throw emptyStore()
   const { first, last, lastHash } = contents
   if (from < first) throw prunedBlocks(first)
   const range: StoreRange = { first, last, lastHash }
   const to = Math.min(selection.to, last, from + LONGEST_PAGE)
-  const layout = createLayout(fields, from)
+  const layout = createLayout(storedFields(selection), from)
   const { logs, effort } = createLogQuery(filters)
   const page = createPage(reader.duckdb, { selection, layout, base: from })
   const next =
@@ -56,8 +49,8 @@ export const readLogs = async (reader: Reader, selection: Selection): Promise<Lo
           replaced: await readReplaced(reader.connection),
           sqlOf: (span, isSorted) => `SELECT ${layout.sql.join(', ')} ${logs(span, isSorted)}`,
         })
-  if (fields.includes('block_hash')) await addHashes(reader.connection, page, selection.encoding)
-  return { count: page.blocks.length, blocks: page.blocks, columns: page.columns, next, range }
+  const read = { count: page.blocks.length, blocks: page.blocks, columns: page.columns, next, range }
+  return withBlockFields(read, selection, (numbers) => readHeads(reader.connection, numbers))
 }
 
 interface Slices {
@@ -129,39 +122,12 @@ const readSlice = async (
   }
 }
 
-/** Block hashes are stored once per block, not with each log. */
-const addHashes = async (connection: DuckDBConnection, page: Page, encoding: BytesEncoding): Promise<void> => {
-  const heads = await readHeads(connection, page.blocks)
-  const hashes = new Map(heads.map(({ number, hash }) => [number, encodedBytes(hash, encoding)]))
-  page.columns.set(
-    'block_hash',
-    page.blocks.map((block) => hashes.get(block) ?? missingHeader(block)),
-  )
-}
-
-const missingHeader = (block: number): never => {
-  throw new StoreError('broken', {
-    doing: 'read logs',
-    happened: `block ${block} has logs but no header`,
-  })
-}
-
 /** Block numbers per statement. */
 const BATCH = 10_000
 
 /** The headers of those blocks that are stored, ordered by number. */
-export const readHeads = async (
-  connection: DuckDBConnection,
-  numbers: readonly number[],
-): Promise<readonly StoredHeader[]> => {
-  const wanted = [...new Set(numbers)]
-    .filter((number) => Number.isSafeInteger(number))
-    .toSorted((one, other) => one - other)
-  const heads: StoredHeader[] = []
-  for (let at = 0; at < wanted.length; at += BATCH)
-    heads.push(...(await readBatch(connection, wanted.slice(at, at + BATCH))))
-  return heads
-}
+export const readHeads = (connection: DuckDBConnection, numbers: readonly number[]) =>
+  readInBatches(numbers, BATCH, (wanted) => readBatch(connection, wanted))
 
 const readBatch = async (connection: DuckDBConnection, wanted: readonly number[]): Promise<readonly StoredHeader[]> => {
   const [first = 0, last = first] = [wanted[0], wanted.at(-1)]

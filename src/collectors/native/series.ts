@@ -1,12 +1,5 @@
 import { MIGRATION_PHASES } from './definition.ts'
-import {
-  ALL_NODE_METRICS,
-  DATABASE_WORK,
-  EXPORTED,
-  NODE_METRICS,
-  type NodeMetric,
-  UPSERT_WRITES,
-} from './node-metrics.ts'
+import { ALL_NODE_METRICS, EXPORTED, NODE_METRICS, type NodeMetric } from './node-metrics.ts'
 import { withinBounds } from '../../core/bounds.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
@@ -142,8 +135,6 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
     // It is 0 until consensus is live, whatever the stake.
     ...(isNotLive(series) ? [] : exportedSamples(series, [NODE_METRICS.stake])),
     ...phaseSamples(value(NODE_METRICS.migrationPhase.name)),
-    // Before the first block was written, the numbers are unknown.
-    ...((value(UPSERT_WRITES.name) ?? 0) === 0 ? [] : exportedSamples(series, DATABASE_WORK)),
     ...exportedSamples(series, EXPORTED),
   ]
 }

@@ -3,9 +3,6 @@ import { enabled, timed } from '../../core/settings.ts'
 import { counter, gauge } from '../../core/metric.ts'
 import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
-/** What became of an own round. */
-const OWN_ROUND_RESULTS = ['led', 'missed'] as const
-
 const slot = objectOf({ round: orNull.integer, slotAt: orNull.time })
 
 export const definition = {
@@ -34,7 +31,7 @@ export const definition = {
     missed: listOf(
       objectOf({ round: orNull.integer, at: orNull.time, class: orNull.text, figures: listOf(z.string()) }),
     ),
-    inEpoch: objectOrNull({ led: orNull.number, missed: orNull.number, ahead: orNull.number }),
+    ahead: orNull.number,
   }),
   metrics: {
     chain_schedule_file_epoch: gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
@@ -49,10 +46,6 @@ export const definition = {
     ),
     chain_schedule_own_rounds_next_hour: gauge(
       'Rounds that this node will lead in the next hour; absent if the schedule is not known that far.',
-    ),
-    chain_schedule_own_rounds: gauge(
-      'Own rounds of the epoch since the agent follows it: led with a block, or missed.',
-      { result: OWN_ROUND_RESULTS },
     ),
   },
 } as const

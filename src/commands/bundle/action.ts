@@ -14,8 +14,8 @@ import { figure, size, joinList } from '../../core/format.ts'
 import { sanitize, redact } from '../../core/redaction/redact.ts'
 import { linesText, jsonText } from '../../terminal/output.ts'
 import type { Finding } from '../../health/finding.ts'
-import { summarize } from '../../health/summary.ts'
-import { diagnose } from '../../health/diagnosis.ts'
+import { createView } from '../../health/sections/section.ts'
+import { overviewRows } from '../../health/sections/sections.ts'
 import { checkLines } from '../../terminal/diagnosis.ts'
 import { redactExposition, redactFields } from '../../core/redaction/redact-data.ts'
 import { sha256 } from '../../core/hash.ts'
@@ -37,7 +37,6 @@ interface Options {
   readonly output?: string
   readonly since?: number
   readonly logs: boolean
-  readonly list?: true
 }
 
 export const bundle = async (context: ConfiguredContext<Options>): Promise<void> => {
@@ -45,7 +44,7 @@ export const bundle = async (context: ConfiguredContext<Options>): Promise<void>
   const { clock } = io
   const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
   // Fail early: gathering takes seconds.
-  if (!options.list) await checkNewFile(fileAt(clock.now()))
+  await checkNewFile(fileAt(clock.now()))
   const interruption = new InterruptedError('Interrupted; nothing was written.')
   const members = await gather(async (show) => {
     const snapshot = await readSnapshot(io, config)
@@ -62,17 +61,17 @@ export const bundle = async (context: ConfiguredContext<Options>): Promise<void>
   }, interruption)
   const style = createStyle(io)
   const all = members.all()
-  const more = [...redactionLines(all, style), ...leftOut(members, style)]
-  if (options.list) {
-    const sizes = all.map(({ name, text }) => [name, size(Buffer.byteLength(text))] as const)
-    io.stdout.write(linesText([style.paint('strong', 'Contents:'), ...style.pairs(sizes), ...more]))
-  } else {
-    const file = fileAt(members.createdAt)
-    const bytes = size(await writeBundle(file, members, clock))
-    const written = `${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`
-    const advice = style.wrap(`Review it before you send it: tar -xzf ${file}`)
-    io.stdout.write(linesText([style.paint('strong', `Wrote ${file}`), ...style.wrap(written), ...more, ...advice]))
-  }
+  const file = fileAt(members.createdAt)
+  const bytes = size(await writeBundle(file, members, clock))
+  io.stdout.write(
+    linesText([
+      style.paint('strong', `Wrote ${file}`),
+      ...style.wrap(`${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`),
+      ...redactionLines(all, style),
+      ...leftOut(members, style),
+      ...style.wrap(`Review it before you send it: tar -xzf ${file}`),
+    ]),
+  )
   exit(0)
 }
 
@@ -110,8 +109,10 @@ const leftOut = (members: Members, style: Style): readonly string[] => {
 const PAGE = withLayout({ ...inColumns(100), sign: (tone) => (tone === 'bad' ? 'x' : '-'), plain: (text) => text })
 
 /** The output of `check` as a text. */
-const verdictText = (snapshot: NodeSnapshot, setUp: readonly Finding[]): string =>
-  sanitize(linesText(checkLines({ diagnosis: diagnose(snapshot), setUp, facts: summarize(snapshot) }, PAGE)))
+const verdictText = (snapshot: NodeSnapshot, setUp: readonly Finding[]): string => {
+  const view = createView(snapshot)
+  return sanitize(linesText(checkLines({ diagnosis: view.diagnosis, setUp, facts: overviewRows(view) }, PAGE)))
+}
 
 interface Member {
   readonly name: string

@@ -11,8 +11,7 @@ export const bundleCommand = defineConfigured({
         'start of the logs, at most 5,000 lines or 2 MiB per service; default: an hour ago',
         readTime(clock),
       )
-      .option('--no-logs', 'without the logs of the services')
-      .option('--list', 'print the contents, and write nothing'),
+      .option('--no-logs', 'without the logs of the services'),
   help: `Contains the health verdict with its evidence, the readings of all collectors,
 the metrics, the effective configuration, versions, the state of the systemd
 units, the agent's events, the newest three incidents, and the newest lines of
@@ -22,11 +21,11 @@ Everything that looks like a secret is redacted, and the manifest counts the
 redactions of each class. Nothing is sent: review the archive before you send
 it. Only you can read the file, and no file is overwritten.
 
-Exit codes: 0 the archive was written or listed, 1 it was not, 2 usage error.
+Exit codes: 0 the archive was written, 1 it was not, 2 usage error.
 
 Examples:
   chain-agent bundle
   chain-agent bundle --since 6h --output /tmp/for-support.tar.gz
-  chain-agent bundle --list --no-logs`,
+  chain-agent bundle --no-logs`,
   load: async () => (await import('./action.ts')).bundle,
 })

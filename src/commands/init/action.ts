@@ -2,9 +2,10 @@ import { chmod, chown, readFile, realpath, stat } from 'node:fs/promises'
 import { fileError, ifMissing, isNotFound, SourceError } from '../../core/errors.ts'
 import { readText } from '../../core/files.ts'
 import { LIMITS } from '../../core/limits.ts'
-import { type Addition, addSettings, inlineYaml } from '../../config/edit.ts'
+import { type Addition, addSettings } from '../../config/edit.ts'
 import { parseConfigFile } from '../../config/file.ts'
 import { loadConfig } from '../../config/load.ts'
+import { inlineYaml } from '../../config/render.ts'
 import type { Config } from '../../config/schema.ts'
 import { writeAtomically } from '../../sources/durable.ts'
 import { systemdFailure } from '../../health/facts.ts'
@@ -344,10 +345,7 @@ const entryOf = ({ name, url, kind, apiKeyFile }: Config['references'][number]) 
 const hintFor = (prefix: string | null): string =>
   `run \`sudo chain-agent init\`, or copy secp from the output of \`${prefix ?? 'chain'}-status\``
 
-/**
- * The lines that are removed and added, without keys in URLs. What `init` writes has all other lines of the file, in
- * their order.
- */
+/** The lines that are removed and added, without keys in URLs. What `init` writes has all other lines, in their order. */
 const difference = (before: string, after: string, style: Style): readonly string[] => {
   const added = linesOf(after)
   const lines: string[] = []

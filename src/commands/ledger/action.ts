@@ -23,11 +23,8 @@ interface Options extends OutputOptions {
 const NEWEST = 20
 
 export const printLedger = async (context: ConfiguredContext<Options>): Promise<void> => {
-  const { io, exit, options, command, config, host } = context
+  const { io, exit, options, config, host } = context
   const { follow = false, since, until, file } = options
-  if (follow && (until !== undefined || file !== undefined)) {
-    command.error('error: --follow excludes --until and --file', { exitCode: 2 })
-  }
   const hasRange = since !== undefined || until !== undefined || file !== undefined
   const progress = createProgress(io)
   try {

@@ -24,8 +24,6 @@ const ARITHMETIC: Readonly<Record<string, (a: number, b: number) => number>> = {
   '-': (a, b) => a - b,
   '*': (a, b) => a * b,
   '/': (a, b) => a / b,
-  '%': (a, b) => a % b,
-  '^': (a, b) => a ** b,
 }
 
 const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
@@ -58,9 +56,6 @@ export const compileBinary = ({ left, right, operator, isBool, matching }: Binar
   }
   const apply = valueOf(operator, isBool)
   if (!apply) return undefined
-  if (left.type === 'scalar' && right.type === 'scalar') {
-    return { type: 'scalar', evaluate: (context) => apply(left.evaluate(context), right.evaluate(context)) ?? 0 }
-  }
   if (left.type === 'vector' && right.type === 'scalar') {
     return vector((context) => {
       const b = right.evaluate(context)

@@ -215,7 +215,6 @@ export const duties: Section = {
         nextOwnRound(view),
         value('ownNextHour', schedule?.nextHour, { label: 'own rounds in an hour' }),
         ...lastMissedRound(view),
-        value('ownMissedInEpoch', schedule?.inEpoch?.missed, { label: 'missed in the epoch', tone: noticeIfAny }),
       ]
     }),
     group('slo', 'the last seven days', ({ known }) => [

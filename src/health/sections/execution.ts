@@ -1,5 +1,6 @@
 import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
+import { databaseUsedRatio } from '../../domain/agreement.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { fact, type Fact, factsFor, relativeTime } from './fact.ts'
 import { group, type Section, summary, type View } from './section.ts'
@@ -30,10 +31,6 @@ export const execution: Section = {
             Object.entries(lists)
               .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
               .join(', '),
-        }),
-        value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
-          label: 'history from block',
-          text: figure,
         }),
         time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
       ]
@@ -81,13 +78,18 @@ export const storage: Section = {
   ],
   summary: (view) => {
     const { devices = [], timelines } = view.readings.storage ?? {}
-    const fullest = Math.max(...devices.map(({ usedRatio }) => usedRatio ?? -1))
-    if (devices.length === 0 || fullest < 0) return null
+    // Without the report of the tool, as execution logs it.
+    const used =
+      devices.length > 0 ? Math.max(...devices.map(({ usedRatio }) => usedRatio ?? -1)) : databaseUsedRatio(view.known)
+    if (used === undefined || used < 0) return null
     const capacity = devices.reduce((sum, { capacityBytes }) => sum + (capacityBytes ?? 0), 0)
     const blocks = timelines?.primary?.historyBlocks ?? null
     return summary(
-      [`${share(fullest)} of ${size(capacity)} used`, blocks === null ? null : `history of ${count(blocks, 'block')}`],
-      toneOfUse(fullest),
+      [
+        `${share(used)}${devices.length === 0 ? '' : ` of ${size(capacity)}`} used`,
+        blocks === null ? null : `history of ${count(blocks, 'block')}`,
+      ],
+      toneOfUse(used),
     )
   },
 }

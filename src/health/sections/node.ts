@@ -127,7 +127,6 @@ export const versions: Section = {
           tone: () => (isAvailable === true ? 'notice' : undefined),
         }),
         fact('onHold', found?.isHeld, { label: 'package on hold' }),
-        fact('kernelOnHold', reading?.isKernelHeld, { label: 'kernel on hold' }),
         ...[...(reading?.programs ?? [])].map(([name, { value, error }]) => {
           const { program = null, version = null, tag = null, commit = null, branch = null } = value ?? {}
           return fact(['programs', name], version === null ? null : { program, version, tag, commit, branch }, {

@@ -1,5 +1,4 @@
 import type { DocumentId } from '../../domain/node-documentation.ts'
-import type { NodeSource } from '../../domain/node-source.ts'
 
 /** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
 type Severity = 'critical' | 'warning' | 'info'
@@ -21,10 +20,6 @@ export interface LogPattern {
   readonly isBare?: boolean
   /** Whether the next line of the same process gives the reason. */
   readonly reasonOnNextLine?: boolean
-  /** The functions of the node that log it; empty if no file of the two repositories has the text. */
-  readonly sources: readonly NodeSource[]
-  /** Required if `sources` is empty: what prints the text. */
-  readonly notInSource?: string
   /** Whether the process that logs the line has ended, or ends because of what the line reports. */
   readonly endsProcess: boolean
   readonly severity: Severity
