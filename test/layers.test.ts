@@ -23,7 +23,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/collectors/index.ts': 'src/collectors src/outbound',
   'src/outbound': `${BASE} src/collectors type src/sources zod`,
   'src/metrics.ts': `${BASE} src/collectors/index.ts query/service/metrics.ts`,
-  'src/health': `${BASE} type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os`,
+  'src/health': `${BASE} type src/collectors type src/config src/collectors/consensus/findings.ts type src/parsers src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os`,
   'src/health/settings.ts': `src/health src/core/suggest.ts zod`,
   'src/config': `${BASE} src/collectors/index.ts src/health/settings.ts query/service/settings.ts node yaml zod`,
   'src/exporter': `${BASE} src/config/web-config.ts node express p-limit type src/health type src/parsers`,
