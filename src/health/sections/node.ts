@@ -61,7 +61,7 @@ export const peers: Section = {
       fact(['native', 'discovered'], known.value('chain_native_peers')),
       fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
       fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
-      ...['transport', 'initiating'].map((state) =>
+      ...(['transport', 'initiating'] as const).map((state) =>
         fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
           label: `sessions, ${state}`,
         }),
