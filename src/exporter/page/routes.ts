@@ -1,6 +1,5 @@
 import { type Event, isAtLeast, SEVERITIES, type Severity } from '../../domain/event.ts'
-import { type Body, bodyOf, pageAssets } from './assets.ts'
-import { type Add, addAssets, sendBody, sendPage } from './document.ts'
+import { type Add, addAssets, type Body, bodyOf, pageAssets, sendBody, sendPage } from './document.ts'
 import { html } from './html.ts'
 import { renderDocument } from './layout.ts'
 import type { StatusPage } from './page.ts'
