@@ -64,7 +64,6 @@ export const versionDirectives = directiveTable({
     (condition, atMs) => ({ ...condition, services: restartAll(condition.services, NODE_ROLES, atMs) }),
   ],
   'version hides': ['the RPC reports its name without a version', changeVersions({ hidden: true })],
-  'version shows': ['the RPC reports its version again', changeVersions({ hidden: false })],
 })
 
 /** `Name/version` as the RPC reports it: the capitalized name prefix. */

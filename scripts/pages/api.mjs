@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { API_SCHEMAS } from '../../.cache/modules/src/parsers/agent-api.js'
 
 /**
- * What a request of each path may cost, for a validator with 950 series, two hours of history and 1,000 state changes: CPU time
+ * What a request of each path may cost, for a validator with 950 series, an hour of history and 1,000 state changes: CPU time
  * of the agent in ms on a core at 2.6 GHz, and the response in KiB, not compressed.
  */
 const ROUTE_BUDGETS = JSON.parse(readFileSync(new URL('route-budgets.json', import.meta.url), 'utf8'))
@@ -163,7 +163,7 @@ export const renderApiPage = () => {
     '',
     '## Cost of a request',
     '',
-    'At most, for a validator with 950 series, two hours of history and 1,000 state changes: the CPU time of the agent on a core at 2.6 GHz, and the response, not compressed. A body that is received has at most 64 KiB. A test measures each path but the heartbeat.',
+    'At most, for a validator with 950 series, an hour of history and 1,000 state changes: the CPU time of the agent on a core at 2.6 GHz, and the response, not compressed. A body that is received has at most 64 KiB. A test measures each path but the heartbeat.',
     '',
     '| path | CPU, ms | response, KiB |',
     '|---|---|---|',

@@ -19,7 +19,6 @@ export const usualRpc = {
 /** Directives for the RPC of the node and for the references: other views of the chain. */
 export const rpcDirectives = directiveTable({
   'rpc frozen': ['the RPC still responds, always with its current height', set({ rpcFrozen: true })],
-  'rpc thaws': ['the RPC reports the height of the node again', set({ rpcFrozen: false })],
   'rpc fails': ['the RPC refuses connections, though its process runs', set({ rpcAnswers: false })],
   'rpc answers': ['the RPC responds again', set({ rpcAnswers: true })],
   'state diverges': [

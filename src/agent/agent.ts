@@ -15,12 +15,10 @@ import { renderHealth, renderStatus } from '../exporter/api.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb, type Web } from '../exporter/web.ts'
-import { recentChanges } from './incident-evidence.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { TARGET } from '../health/monitor.ts'
 import { adviseRecovery } from '../health/recovery.ts'
 import { limitsOf } from '../health/rules/index.ts'
-import type { SeriesHistory } from '../health/changes/series-history.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
@@ -53,8 +51,6 @@ interface AgentOptions {
   readonly exec?: Exec
   readonly ask?: SendRequest
   readonly host?: Partial<HostSources>
-  /** Receives the samples of each evaluation, for a simulation that reads them. */
-  readonly series?: SeriesHistory
   /** Without it units are polled. */
   readonly watchUnits?: WatchUnits
   /** Whether this is the only agent of the process; otherwise the metrics of the process are not exported. */
@@ -224,11 +220,7 @@ const watchNode = async (options: NodeWatchOptions) => {
       health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, wanted, prefix()),
     onEvaluation: health.onEvaluation,
   }
-  const evidence = () => ({
-    snapshot: snapshot(),
-    outputs: tools.outputs(),
-    changes: recentChanges(health.series, clock.now()),
-  })
+  const evidence = () => ({ snapshot: snapshot(), outputs: tools.outputs() })
   const units = () => [...new Set(logUnits(config, prefix()).values())]
   const limitOf = limitsOf(config.health)
   const page = createStatusPage({

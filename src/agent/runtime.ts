@@ -17,16 +17,7 @@ import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
 import { agentMetrics } from '../metrics.ts'
-import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
-import {
-  createHeartbeat,
-  askRarelyIfNeverThere,
-  createMetricsEndpoint,
-  createPortProbe,
-  createQueryEndpoint,
-  createBatchingRpcEndpoint,
-  createRpcEndpoint,
-} from '../sources/endpoints.ts'
+import { createEndpoints } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
@@ -180,14 +171,7 @@ export const createRuntime = async (options: RuntimeOptions) => {
     readNewest: createNewestEntryReader({ exec, parse: parseJournalEntry }),
     unitLogs: createUnitLogs({ exec, clock }),
     watchUnits: options.watchUnits ?? null,
-    rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
-    batchingRpcAt: (url: string, timeout: number) => createBatchingRpcEndpoint(ask, url, timeout),
-    queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
-      createQueryEndpoint(ask, service, timeout),
-    nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),
-    alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
-    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat(ask, urlFile, timeout),
-    probeFor: createPortProbe,
+    ...createEndpoints(ask, clock),
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),
     epochs: readEpochLengths(),

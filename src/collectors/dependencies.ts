@@ -18,8 +18,7 @@ import type { HostSources } from '../sources/host.ts'
 import type { createNewestEntryReader, createOldestEntryReader } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
-import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
-import type { MetricsEndpoint, ProbePort, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
+import type { Endpoints } from '../sources/endpoints.ts'
 import type { InstalledFiles } from '../sources/packages.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport } from '../sources/reports.ts'
@@ -28,7 +27,7 @@ import type { WatchUnits } from '../sources/unit-watch.ts'
 import type { UnitLogs } from './shared/unit-logs.ts'
 
 /** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */
-interface Sources {
+interface Sources extends Readonly<Endpoints> {
   readonly clock: Clock
   readonly recorder: Recorder
   readonly exec: Exec
@@ -39,11 +38,6 @@ interface Sources {
   readonly watchUnits: WatchUnits | null
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
-  /** A client of an endpoint; `timeout` in milliseconds. */
-  rpcAt(url: string, timeout: number): RpcEndpoint
-  batchingRpcAt(url: string, timeout: number): RpcEndpoint
-  queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): QueryEndpoint
-  nativeAt(url: string, timeout: number): MetricsEndpoint
   /** The report of the database tool of that name, or from the file that is configured. */
   readonly readStorage: ReadReport
   readonly readStatus: ReadReport
@@ -73,11 +67,6 @@ interface Sources {
   readonly alertsOf: (target: AlertTarget, state: AlertState) => readonly TargetAlert[]
   /** Calls the function after each evaluation of the rules. Returns the end of the subscription. */
   readonly onEvaluation: Subscribe
-  alertmanagerAt(url: string, timeout: number): AlertmanagerEndpoint
-  /** Sends to the URL in that file. */
-  heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
-  /** Tests a TCP port, HOST:PORT; `timeout` in milliseconds. */
-  probeFor(address: string, timeout: number): ProbePort
 }
 
 /** What several collectors share; it is kept when a reload replaces one of them. */

@@ -1,13 +1,13 @@
 import type { ServerOptions } from 'node:http'
 import express, { type RequestHandler } from 'express'
 import type { Clock } from '../core/clock.ts'
+import { shared } from '../core/reload.ts'
 import { asError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { sanitize } from '../core/redaction/redact.ts'
 import { type Handler, limitConnections } from './connections.ts'
 import { MAX_HEADER_BYTES, listenOn, type ListeningServer } from './listen.ts'
-import { bodyOf } from './page/assets.ts'
-import { addPage, sendBody } from './page/document.ts'
+import { addPage, bodyOf, sendBody } from './page/document.ts'
 import type { Address, ListenerOptions, Reject, Web, WebServer } from './web.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
@@ -108,10 +108,7 @@ export const OPTIONS: ServerOptions = {
   connectionsCheckingInterval: 1000,
 }
 
-export const limited = (server: WebServer): WebServer => {
-  limitConnections(server, LIMITS.server.connections)
-  return server
-}
+export const limited = (server: WebServer): WebServer => limitConnections(server, LIMITS.server.connections)
 
 /** The body of the request is not read, so the connection cannot be used again. */
 const rejectAsText: Reject = ({ status, message, headers }, _request, response) => {
@@ -121,24 +118,6 @@ const rejectAsText: Reject = ({ status, message, headers }, _request, response) 
 
 /** All who ask within this time get one rendering, in milliseconds. Prometheus asks every few seconds. */
 const RENDERED_FOR_MS = 250
-
-/** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-export const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
-  let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
-  return () => {
-    const now = clock.elapsed()
-    if (current && (!current.isDone || now - current.startedAt < keptMs)) return current.made
-    const next = { made: make(), startedAt: now, isDone: false }
-    current = next
-    const end = (): void => {
-      next.isDone = true
-    }
-    next.made.then(end, () => {
-      current = undefined
-    })
-    return next.made
-  }
-}
 
 /** Serves a service's page, the document at /, and monitoring endpoints, on a separate address. */
 export const serveOperations = (
@@ -163,10 +142,9 @@ type RequestServerOptions = ListenerOptions & { readonly maxConnections: number;
 
 /** Serves the service's requests. */
 export const serveRequests = ({ web, maxConnections, ...listener }: RequestServerOptions): Promise<ListeningServer> => {
-  const server = web.createServer({ ...listener, options: { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES } })
-  limitConnections(server, maxConnections)
+  const options = { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES }
   return listenOn(
-    server,
+    limitConnections(web.createServer({ ...listener, options }), maxConnections),
     listener.address,
     'set another address with --listen HOST:PORT or `serveQuery.listen:` in the configuration',
   )

@@ -278,53 +278,44 @@ const adviceFor = (evidence: string): string | undefined => {
  * An Exec with time limits for interactive commands: a program that hangs fails after a while. Programs run with
  * --follow have no limit, and the time that the reader takes does not count.
  */
-export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
-  run: (program, signal) =>
-    withTimeoutError(program, LIMITS.tool.runMs, () =>
-      withDeadline({ clock, signal }, LIMITS.tool.runMs, (within) => exec.run(program, within.signal)),
-    ),
-  stream: (program, signal) => {
-    const { args } = program
-    if (args.includes('--follow')) return exec.stream(program, signal)
-    const limit = args.some((word) => word.startsWith('--grep=')) ? LIMITS.tool.searchMs : LIMITS.tool.idleMs
-    return chunksWithTimeout({ exec, program, limit }, { clock, signal })
-  },
-  killAll: exec.killAll,
-})
-
-async function* chunksWithTimeout(
-  { exec, program, limit }: { readonly exec: Exec; readonly program: Program; readonly limit: number },
-  { clock, signal }: Context,
-): AsyncGenerator<Uint8Array> {
-  const linked = linkAbort(signal)
-  const stream = exec.stream(program, linked.signal)
-  let hasFailed = false
-  try {
-    for (;;) {
-      const next = await withTimeoutError(program, limit, () =>
-        withDeadline({ clock, signal: linked.signal }, limit, () => stream.next()),
-      )
-      if (next.done === true) return
-      yield next.value
-    }
-  } catch (error) {
-    hasFailed = true
-    throw error
-  } finally {
-    linked.abort()
-    // Do not wait for a program that ignores signals.
-    if (!hasFailed) await stream.return(undefined)
-  }
-}
-
-const withTimeoutError = async <T>({ command }: Program, limit: number, wait: () => Promise<T>): Promise<T> => {
-  try {
-    return await wait()
-  } catch (error) {
-    if (!(error instanceof SourceError) || !error.timeout) throw error
-    const happened = `there was no output for ${renderDuration(limit)}`
-    const advice = `check that \`${command}\` works, or request a shorter time range`
-    throw new SourceError({ doing: `run ${command}`, happened, advice }, { timeout: true, cause: error })
+export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => {
+  const limited =
+    ({ command }: Program, limit: number, signal: AbortSignal) =>
+    <T>(wait: (within: Context) => Promise<T>): Promise<T> =>
+      withDeadline({ clock, signal }, limit, wait).catch((error: unknown) => {
+        if (!(error instanceof SourceError) || !error.timeout) throw error
+        const happened = `there was no output for ${renderDuration(limit)}`
+        const advice = `check that \`${command}\` works, or request a shorter time range`
+        throw new SourceError({ doing: `run ${command}`, happened, advice }, { timeout: true, cause: error })
+      })
+  return {
+    run: (program, signal) => limited(program, LIMITS.tool.runMs, signal)((within) => exec.run(program, within.signal)),
+    async *stream(program, signal) {
+      const { args } = program
+      if (args.includes('--follow')) {
+        yield* exec.stream(program, signal)
+        return
+      }
+      const linked = linkAbort(signal)
+      const isSearch = args.some((word) => word.startsWith('--grep='))
+      const inTime = limited(program, isSearch ? LIMITS.tool.searchMs : LIMITS.tool.idleMs, linked.signal)
+      const stream = exec.stream(program, linked.signal)
+      // A program that ignores signals is not waited for.
+      let mustWait = true
+      try {
+        for (;;) {
+          mustWait = false
+          const next = await inTime(() => stream.next())
+          mustWait = true
+          if (next.done === true) return
+          yield next.value
+        }
+      } finally {
+        linked.abort()
+        if (mustWait) await stream.return(undefined)
+      }
+    },
+    killAll: exec.killAll,
   }
 }
 

@@ -18,7 +18,11 @@ describe('a file of names', () => {
 
   test.each([
     ['a key that is too short', `'${A}': One\n'02ab': Two`, /^names\.yaml:2: 02ab: expected a secp public key/],
-    ['a key that YAML takes for a number', `0x${'02'.padEnd(66, '1')}: One`, /^names\.yaml:1: 2\.39\S+: expected a secp/],
+    [
+      'a key that YAML takes for a number',
+      `0x${'02'.padEnd(66, '1')}: One`,
+      /^names\.yaml:1: 2\.39\S+: expected a secp/,
+    ],
     ['a key of another kind', `'04${'ab'.repeat(32)}': One`, /^names\.yaml:1: 04\w+: expected a secp public key/],
     ['no name', `# none\n'${A}':\n`, /^names\.yaml:2: 02\w+: expected a name of 1 to 64 letters/],
     ['a name that is a list', `'${A}': [One]`, /^names\.yaml:1: 02\w+: expected a name/],

@@ -2,9 +2,6 @@ import { expect, test } from 'vitest'
 import ROUTE_BUDGETS from '../../scripts/pages/route-budgets.json' with { type: 'json' }
 import { createRoutes } from '../../src/exporter/monitoring.ts'
 import { addAgentRoutes } from '../../src/exporter/server.ts'
-import { whatChanged } from '../../src/health/changes/words.ts'
-import { createSeriesHistory } from '../../src/health/changes/series-history.ts'
-import { parsePrometheusText } from '../../src/parsers/prometheus-text.ts'
 import { agentView } from '../support/agent-view.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 import { openHost } from '../support/host.ts'
@@ -54,28 +51,4 @@ test('a request takes the CPU time and the size that are stated', async () => {
     if (median(costs) > MARGIN * cpuMs || size > kib * 1024) beyond.push(`${route}: ${median(costs)} ms, ${size} bytes`)
   }
   expect(beyond).toEqual([])
-})
-
-test('the ranking of what changed in two hours, which an incident has, takes 400 ms of CPU time', async () => {
-  const host = await openHost({ scenario: 'healthy-busy', second: 150 })
-  const { samples } = parsePrometheusText(await host.page('/metrics'))
-  const series = Array.from({ length: 950 }, (_, index) => {
-    const { name, labels, value } = samples[index % samples.length] ?? expect.fail('no samples')
-    return { name, labels: { ...labels, copy: `${Math.floor(index / samples.length)}` }, value }
-  })
-  const history = createSeriesHistory()
-  // Each third series grows, each third one alternates, and the rest is constant and changes in the window.
-  const valueAt = (index: number, time: number, value: number): number =>
-    [value + time, value + (time % 2), time < 450 ? value : value + 100][index % 3] ?? 0
-  for (let time = 0; time < 480; time += 1)
-    history.record(
-      series.map((one, index) => ({ ...one, value: valueAt(index, time, one.value) })),
-      (time + 1) * 15_000,
-    )
-  const cost = (): number => {
-    const begun = process.cpuUsage()
-    expect(whatChanged(history, { to: 480 * 15_000, span: 3_600_000 }).length).toBeGreaterThan(0)
-    return cpuMsSince(begun)
-  }
-  expect(median([cost(), cost(), cost()])).toBeLessThan(MARGIN * 400)
 })

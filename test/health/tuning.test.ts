@@ -32,7 +32,7 @@ describe('values of limits', () => {
       'limit',
       5,
       [],
-      'one of ChainPeersFew.upstream, ChainPeersFew.sessions, ChainPeersFew.noise: each has limits of its own',
+      'one of ChainPeersFew.upstream, ChainPeersFew.sessions: each has limits of its own',
     ],
     ['ChainBehnd', 'warning', 5, ['ChainBehnd'], 'the name of an alert (did you mean ChainBehind?)'],
     ['ChainBehind', 'warnin', 5, ['warnin'], 'warning, critical, for of ChainBehind (did you mean warning?)'],

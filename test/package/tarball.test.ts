@@ -172,8 +172,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     await demo.stop()
   },
   parse: async () => {
-    const version = await json(['parse', 'node-version'], 'some-node 0.16.2')
-    expect(version).toMatchObject({ program: 'some-node', version: '0.16.2' })
+    const shown = await json(['parse', 'node-version'], 'some-node 0.16.2')
+    expect(shown).toMatchObject({ program: 'some-node', version: '0.16.2' })
   },
   help: ['help keys backup', 'Usage: chain-agent keys backup [options]'],
   completion: async () => {

@@ -40,8 +40,8 @@ export type IngestState = Readonly<typeof STARTING>
 export type StateTracker = ReturnType<typeof createStateTracker>
 
 /** Keeps the state of the ingest up to date. */
-export const createStateTracker = () => {
-  let state: IngestState = STARTING
+export const createStateTracker = (held: StoreRange | null) => {
+  let state: IngestState = { ...STARTING, ...(held && { first: held.first, indexed: held.last }) }
   const set = (change: Partial<IngestState>): void => {
     state = { ...state, ...change }
   }
@@ -138,8 +138,6 @@ const rowsOf = ({ logs, blocks }: StoreSize): number => logs + blocks
 interface WriterOptions extends RetentionOptions {
   readonly tracker: StateTracker
 }
-
-export type Writer = ReturnType<typeof createWriter>
 
 /** Writes blocks in the background while the next ones are read. */
 export const createWriter = (options: WriterOptions) => {

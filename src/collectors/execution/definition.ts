@@ -1,4 +1,4 @@
-import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
+import { enabled, serviceUnit, timed } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
@@ -10,7 +10,7 @@ export const definition = {
   name: 'execution',
   help: 'executed blocks, their duration, and the usage of the database',
   introduction: 'The journal of execution: one line per block, and one per write to the database for each timeline.',
-  settings: fixed('5s', '10s', {
+  settings: timed('5s', '10s', {
     enabled,
     unit: serviceUnit.default('{prefix}-execution.service').describe('the unit whose journal is the execution log'),
   }),

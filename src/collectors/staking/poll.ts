@@ -140,7 +140,6 @@ export const createStakingPoll = (uses: StakingUses) => {
       up: true,
       block,
       epoch: { ...epoch, progress },
-      expectedCommission: expected.commission,
       expectedBalance: expected.authorityBalance,
       beneficiary: await readBeneficiary(node, block.number),
     }

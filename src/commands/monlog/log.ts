@@ -167,6 +167,7 @@ const readUnit = async (options: LogOptions, { exec, readPrefix, to }: HostReade
 
 /** Reads a complete file: output of `journalctl -o json`, or the lines as the service wrote them. */
 const readFile = async ({ config, until = Infinity, onLines }: LogOptions, recording: Recording) => {
+  const end = wholeSecond(until)
   const isConsensusUnit = unitMatcher(config.consensus.unit)
   const fold = createFold()
   const joiner = createLineJoiner()
@@ -178,7 +179,7 @@ const readFile = async ({ config, until = Infinity, onLines }: LogOptions, recor
     lines += batch.entries.length
     unreadable += batch.unreadable
     for (const part of batch.entries) {
-      const isWanted = (part.unit === null || isConsensusUnit(part.unit)) && part.at < until
+      const isWanted = (part.unit === null || isConsensusUnit(part.unit)) && part.at < end
       const joined = isWanted ? joiner.join(part) : undefined
       if (!joined) continue
       last = Math.max(last, joined.at)
@@ -188,7 +189,7 @@ const readFile = async ({ config, until = Infinity, onLines }: LogOptions, recor
     }
     onLines(lines)
   }
-  const to = wholeSecond(until === Infinity ? last + second : until)
+  const to = end === Infinity ? wholeSecond(last + second) : end
   return { ...fold.finish(to), unit: null, newest, unreadable: unreadable + joiner.takeLostCount(), problem: null }
 }
 

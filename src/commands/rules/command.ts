@@ -47,20 +47,16 @@ Prometheus.
 
 Alertmanager renders the messages with chain.tmpl, which --output writes next to
 the rules and --format template prints. For the Prometheus Operator it is a
-ConfigMap, chain-agent-templates.
+ConfigMap, chain-agent-templates. docs/how-to/alerts.md has the steps.
 
 A value is in the unit of its metric: 25ms, 90s, 15min or 2d; 5% or 0.05; 450.
-Every rule keeps the labels instance, job and cluster. If your targets have
-others that routes or inhibitions use, name all of them with --labels, and in
-group_by and equal of alertmanager.yaml.
-
-An installation runs the command again after each upgrade. Files of the same
+Every rule keeps the labels instance, job and cluster: name all others that
+routes or inhibitions use with --labels, and in group_by and equal of
+alertmanager.yaml. Run the command again after each upgrade: files of the same
 name are replaced.
 
---estimate evaluates each rule on the samples that a Prometheus has, with the
-limits of the configuration, --set, --disable, --job and --labels, and lists the
-loudest first. Recorded series that it does not have are computed from their
-expressions. It sends one query at a time; a month of many nodes takes minutes.
+--estimate evaluates each rule on the samples that a Prometheus has, and lists
+the loudest first. A month of many nodes takes minutes.
 
 Exit codes: 0 the rules were written, 1 they were not, 2 usage error; with
 --estimate 0 estimated, 1 not.

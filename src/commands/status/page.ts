@@ -4,11 +4,11 @@ import type { ConfigSource } from '../../config/source.ts'
 import { count, duration, hostAndPort } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
 import { weightOf } from '../../health/finding.ts'
-import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
-import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
-import { ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
+import { type Fact, fact, iso, oneLine } from '../../health/sections/fact.ts'
+import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
+import { ARGUMENTS, overviewRows, SECTIONS } from '../../health/sections/sections.ts'
 import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
-import type { Pairs, Style } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import type { ServiceArguments } from '../shared/unit-arguments.ts'
 
 export interface Page {
@@ -48,8 +48,6 @@ const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
 
 /** The number of further findings that are printed. */
 const MAX_FINDINGS = 2
-/** Keeps the overview on one screen, however long the values of the node are. */
-const MAX_SUMMARY = 200
 
 const MORE = 'More: chain-agent status SECTION, or all.'
 
@@ -60,17 +58,10 @@ const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
     .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
-  const rows = SECTIONS.flatMap((section): Pairs => {
-    const { name, label = name, summary, isOnPageOnly = false } = section
-    if (!summary || isOnPageOnly || !isInUse(section, view)) return []
-    const value = summary(view)
-    const tone = value === null ? 'unknown' : value.tone
-    return [[label, oneLine(value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN), tone]]
-  })
   return [
     ...(also.length === 0 ? [] : style.paragraph('notice', oneLine(`Also: ${also.join('; ')}.`))),
     '',
-    ...style.pairs(rows),
+    ...style.pairs(overviewRows(view).map(({ label, text, tone }) => [label, text, tone])),
     '',
     ...style.paragraph('quiet', `${word === 'OK' ? '' : 'What to do: chain-agent check. '}${MORE}`),
   ]

@@ -1,7 +1,44 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { Request, RequestHandler, Response } from 'express'
+import { packageFile } from '../../core/package.ts'
 import { SECURITY_HEADERS } from '../web.ts'
-import { type Body, bodyOf, pageAssets } from './assets.ts'
-import { PAGE_POLICY } from './layout.ts'
+
+const compress = promisify(gzip)
+
+export type Body = ReturnType<typeof bodyOf>
+
+/** A body in both encodings: it is compressed, once, when a client accepts it. */
+export const bodyOf = (content: string | Buffer, level = 6) => {
+  const plain = Buffer.from(content)
+  let compressed: Promise<Buffer> | undefined
+  return { plain, compressed: () => (compressed ??= compress(plain, { level })) }
+}
+
+/** A file of the package that is served as it is. */
+const read = (name: string) => bodyOf(readFileSync(packageFile(`page/${name}`)), 9)
+
+/** A file that pages load. Its path contains the hash of its content, so that browsers keep it for ever. */
+const load = (name: string, type: string) => {
+  const body = read(name)
+  const hash = createHash('sha256').update(body.plain).digest('hex').slice(0, 16)
+  const [stem = '', extension = ''] = name.split('.')
+  return { path: `/assets/${stem}-${hash}.${extension}`, type, ...body }
+}
+
+const loadAll = () => ({
+  style: load('style.css', 'text/css; charset=utf-8'),
+  script: load('live.js', 'text/javascript; charset=utf-8'),
+  /** The OpenAPI document of the API. */
+  openApi: { path: '/api/v1/openapi.json', type: 'application/json; charset=utf-8', ...read('openapi.json') },
+})
+
+let loaded: ReturnType<typeof loadAll> | undefined
+
+/** Read once. */
+export const pageAssets = () => (loaded ??= loadAll())
 
 export type Add = (path: string, handler: RequestHandler) => void
 
@@ -34,6 +71,18 @@ export const sendBody = async (
   if (isCompressed) response.set('Content-Encoding', 'gzip')
   response.send(body)
 }
+
+/** The only sources of a page are the files of this server: nothing inline, nothing from elsewhere. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
 
 const POLICY = 'Content-Security-Policy'
 

@@ -1,18 +1,6 @@
 import type { HealthStatus } from '../../domain/health.ts'
-import { pageAssets } from './assets.ts'
+import { pageAssets } from './document.ts'
 import { html, type Html } from './html.ts'
-
-/** The only sources of a page are the files of this server: nothing inline, nothing from elsewhere. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 type Link = readonly [href: string, name: string]
 

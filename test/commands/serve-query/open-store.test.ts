@@ -58,7 +58,9 @@ it('is opened for its own chain while the node is unreachable', async () => {
   const { parts, opened, lines } = opening({ made: 143, answers: [AWAY] })
   const store = await openStore(parts, never)
   expect([store?.chainId, opened]).toEqual([143, [null]])
-  expect(lines).toEqual(['warn could not ask the node: it refuses the connection; serving the existing store and retrying'])
+  expect(lines).toEqual([
+    'warn could not ask the node: it refuses the connection; serving the existing store and retrying',
+  ])
 })
 
 it('waits for the node if the store does not exist yet', async () => {
