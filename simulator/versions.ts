@@ -108,9 +108,7 @@ export const createPolicyTool =
 /** Debian writes `~rc` for `-rc`: it sorts before the release. */
 const debianVersion = (version: string): string => version.replace('-', '~')
 
-const KERNEL = 'linux-image-generic'
-
-/** The simulated dpkg-query, with a package, a kernel and one command: `-W -f=FORMAT NAME...`. */
+/** The simulated dpkg-query, with a package and one command: `-W -f=FORMAT NAME...`. */
 export const createPackageTool =
   (node: SimulatedNode): Tool =>
   (argv) => {
@@ -119,14 +117,13 @@ export const createPackageTool =
     if (show !== '-W' || template === undefined) {
       return [{ stderr: 'dpkg-query: error: simulated: -W -f=FORMAT NAME... alone\n' }, { exit: 2 }]
     }
-    const isKernel = name.startsWith('linux-image')
-    if (name !== node.prefix && !isKernel) {
+    if (name !== node.prefix) {
       return [{ stderr: `dpkg-query: no packages found matching ${name}\n` }, { exit: 1 }]
     }
     const { versions } = node.condition()
     const fields: Readonly<Record<string, string>> = {
-      'db:Status-Abbrev': versions.held && !isKernel ? 'hi ' : 'ii ',
-      Package: isKernel ? KERNEL : node.prefix,
+      'db:Status-Abbrev': versions.held ? 'hi ' : 'ii ',
+      Package: node.prefix,
       Version: debianVersion(installedVersion(versions)),
       Architecture: 'amd64',
       'db-fsys:Last-Modified': String(Math.max(0, Math.floor(latestInstall(versions).fromMs / SECOND))),

@@ -1,7 +1,6 @@
 // docs/reference/metrics.md: every metric, by collector.
 import { withSource } from '../compare-source/node-source.mjs'
 import { ALL_NODE_METRICS } from '../../.cache/modules/src/collectors/native/node-metrics.js'
-import { bucketsText } from '../../.cache/modules/src/core/metric.js'
 import { chapters } from '../../.cache/modules/src/metrics.js'
 
 /** Where to start: a question, and the metrics that answer it. */
@@ -57,8 +56,7 @@ const NODE_SOURCES = [
   ...ALL_NODE_METRICS.map((metric) => {
     const labels = Object.entries(metric.labels ?? {}).map(([label, value]) => `${label}="${value}"`)
     const exported = `\`${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}\``
-    const former = (metric.formerNames ?? []).map((name) => `, before \`${name}\``).join('')
-    return `| \`${metric.name}\`${former} → ${exported} | ${sourceOf(withSource('metrics', metric.name))} |`
+    return `| \`${metric.name}\` → ${exported} | ${sourceOf(withSource('metrics', metric.name))} |`
   }),
 ]
 
@@ -100,6 +98,7 @@ const row = (name, { type, help, labels, buckets }) => {
   const names = Object.entries(labels ?? {}).map(([label, values]) =>
     typeof values === 'string' ? label : `${label}: ${values.join(', ')}`,
   )
-  const more = buckets ? ` ${bucketsText(buckets)}` : ''
+  const bounds = buckets?.length > 0 ? `Buckets: ${buckets.join(', ')}.` : 'Sum and count, without buckets.'
+  const more = buckets ? ` ${bounds}` : ''
   return `| \`${name}\` | ${kind} | ${names.join('; ')} | ${help}${more} |`
 }

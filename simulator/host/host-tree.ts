@@ -151,7 +151,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
   return new Map(
     [
       {
-        'proc/stat': renderStat(ticks, host),
+        'proc/stat': `btime ${Math.floor(host.bootedMs / 1000)}\n`,
         'proc/meminfo': renderMemory(host),
         'proc/net/tcp': renderSockets(host),
         'proc/net/tcp6': renderSockets6(),
@@ -190,21 +190,6 @@ const NO_TICKS = { busy: 0, idle: 0, overloaded: 0, starved: 0 }
 type Ticks = Readonly<typeof NO_TICKS>
 
 const CPUS = 8
-
-/** `/proc/stat`, without interrupts. */
-const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
-  const line = (name: string, parts: number): string => {
-    const [user, system] = [Math.round((busy * 0.8) / parts), Math.round((busy * 0.2) / parts)]
-    return `${name} ${user} 0 ${system} ${Math.round(idle / parts)} 0 0 0 0 0 0`
-  }
-  return [
-    `cpu ${line('', 1)}`,
-    ...Array.from({ length: CPUS }, (_, cpu) => line(`cpu${cpu}`, CPUS)),
-    `btime ${Math.floor(bootedMs / 1000)}`,
-    'processes 48211',
-    '',
-  ].join('\n')
-}
 
 /** 256 GiB. */
 const MEMORY_KB = 256 * 1024 * 1024

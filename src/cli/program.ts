@@ -190,7 +190,7 @@ help of a command lists its exceptions.
 Examples:
   chain-agent check                        # state, causes, what to do
   chain-agent status --watch               # overview of the node, refreshed
-  chain-agent monlog --watch               # the last minute of consensus, refreshed
+  chain-agent monlog                       # the last minute of consensus, and what to do
   chain-agent logs bft -f                  # log of consensus, secrets redacted
   sudo chain-agent maintenance start 30m --reason upgrade
   chain-agent help status                  # usage of a command

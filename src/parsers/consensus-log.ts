@@ -87,11 +87,9 @@ const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, 
  * The pattern for `journalctl --grep`: lines that do not match, nearly all on a node that logs DEBUG, are not read.
  * Lines that are not JSON are panics, and messages of systemd and journald about the unit. Anchored at the beginning it
  * takes a third of the time; one more alternative at its front makes it 40 % slower. It contains a capital letter, so
- * matching is case-sensitive. `more`: beginnings of additional messages to include.
+ * matching is case-sensitive.
  */
-export const consensusLogPattern = (more: readonly string[] = []): string =>
+export const CONSENSUS_LOG_PATTERN =
   '^(?:[^{]|.{0,200}?"(?:level":"(?:WARN|ERROR)"|message":"(?:' +
-  [...MESSAGES.keys(), ...BEGINNINGS, ...more].map(escape).join('|') +
+  [...MESSAGES.keys(), ...BEGINNINGS].map(escape).join('|') +
   '|[^"]*consensus node crashed)))'
-
-export const CONSENSUS_LOG_PATTERN = consensusLogPattern()

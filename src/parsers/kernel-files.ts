@@ -24,30 +24,11 @@ export const parseTemperature = (what: string, text: string): number | null =>
 export const parseWord = (what: string, text: string): string =>
   wordIn(text.replaceAll(/\s+/g, ' '), what, [/^[\x20-\x7E]{1,64}$/, 'a short word'])
 
-export type KernelStat = ReturnType<typeof parseKernelStat>
-
-/**
- * The counters of all CPUs together in `/proc/stat`, in ticks since boot, and the boot time in seconds since the epoch:
- * null if the clock was not set when the host booted.
- */
-export const parseKernelStat = (text: string) => {
-  const [, line = ''] = /^cpu\s+(.+)$/m.exec(text) ?? []
-  const ticks = line.trim().split(/\s+/).map(parseU64)
+/** The boot time in `/proc/stat`, in seconds since the epoch: null if the clock was not set when the host booted. */
+export const parseBootTime = (text: string): bigint | null => {
   const [, boot] = /^btime (\d+)$/m.exec(text) ?? []
-  // user nice system idle iowait irq softirq steal. The guest counters after them are included in user and nice.
-  const [user, nice, system, idle, iowait, irq = 0n, softirq = 0n, steal = 0n] = ticks
-  if (
-    user === undefined ||
-    nice === undefined ||
-    system === undefined ||
-    idle === undefined ||
-    iowait === undefined ||
-    boot === undefined
-  ) {
-    throw new ParseError('the statistics of the kernel', 'a line of cpu, and btime', text)
-  }
-  const busy = user + nice + system + irq + softirq + steal
-  return { busy, total: busy + idle + iowait, bootedAt: withinBounds('unixSeconds', parseU64(boot)) }
+  if (boot === undefined) throw new ParseError('the statistics of the kernel', 'a line of btime', text)
+  return withinBounds('unixSeconds', parseU64(boot))
 }
 
 /**
@@ -124,26 +105,6 @@ export const parseOpenFilesLimit = (text: string): bigint | null => {
   if (limit === undefined) throw new ParseError('the limits of a process', 'Max open files', text)
   return limit
 }
-
-/** The number of CPUs that a process may use, from `/proc/PID/status`: `Cpus_allowed_list:\t1-3,7`. */
-export const parseAllowedCpus = (text: string): number => {
-  const [, list = ''] = /^Cpus_allowed_list:\t(\S{1,4096})$/m.exec(text) ?? []
-  const ranges = list.split(',').map((range) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(range))
-  return ranges.reduce((sum, range) => {
-    if (range === null) throw new ParseError('the CPUs of a process', 'Cpus_allowed_list', text)
-    const [, from, to = from] = range
-    return sum + Number(to) - Number(from) + 1
-  }, 0)
-}
-
-/** Whether `/proc/mounts` has a hugetlbfs for pages of 2 MiB that is not the one of root, which systemd mounts. */
-export const hasHugePageMount = (text: string): boolean =>
-  text.split('\n').some((line) => {
-    const [, directory, type, options = ''] = line.split(' ')
-    // Without the option it has pages of the default size, which is 2 MiB on x86.
-    const is2Mi = !/(?:^|,)pagesize=(?!2M(?:,|$))/.test(options)
-    return type === 'hugetlbfs' && directory !== '/dev/hugepages' && is2Mi
-  })
 
 const LISTENING = '0A'
 

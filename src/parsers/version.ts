@@ -136,15 +136,6 @@ export const parseInstalledPackage = (text: string) => {
   }
 }
 
-/**
- * Parses rows of dpkg-query for `${db:Status-Abbrev} ${Package}`: whether an installed one is on hold; null if none is
- * installed.
- */
-export const parseHeld = (text: string): boolean | null => {
-  const states = text.split('\n').flatMap((line) => /^([uirph])[iUFWt]/.exec(line)?.[1] ?? [])
-  return states.length === 0 ? null : states.includes('h')
-}
-
 /** The version of a node program as it reports it. Null is a value that is missing or empty. */
 export type NodeVersion = ReturnType<typeof parseNodeVersion>
 

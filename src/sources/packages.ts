@@ -13,7 +13,7 @@ export const createInstalledFiles = ({ root, path }: { readonly root: string; re
   packages: async () => fileVersion(join(root, 'var/lib/dpkg/status')),
   /** Of the package lists of apt, which replaces the files of its directory, and of its preferences. */
   packageLists: async (): Promise<string | null> => {
-    const [lists, ...preferences] = await Promise.all(APT_FILES.map(async (path) => fileVersion(join(root, path))))
+    const [lists, ...preferences] = await Promise.all(APT_FILES.map(async (file) => fileVersion(join(root, file))))
     return lists === null ? null : [lists, ...preferences].join(' ')
   },
   /** Of the first file of that name on the search path. */

@@ -93,8 +93,8 @@ const inAscii = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
   text.replaceAll(/[^\u0000-\u007f]/gu, (sign) => ASCII[sign] ?? '?')
 
-/** The rows of `pairs`. */
-export type Pairs = readonly (readonly [label: string, value: string])[]
+/** The rows of `pairs`: a value with a tone is in its colour, and has its sign if it needs attention. */
+export type Pairs = readonly (readonly [label: string, value: string, tone?: Tone | undefined])[]
 
 export const withLayout = (terminal: Terminal) => {
   const { width, plain, paint } = terminal
@@ -129,15 +129,18 @@ export const withLayout = (terminal: Terminal) => {
     pairs: (rows: Pairs, indent = '  '): readonly string[] => {
       const longest = Math.max(0, ...rows.map(([label]) => label.length))
       const column = indent.length + longest + 2
-      // If the labels leave no space, each value is printed below its label.
+      // If the labels leave no space, each value is printed below its label; so is one with a word that does not fit.
       const isNarrow = width !== undefined && width - column < 24
-      return rows.flatMap(([label, value]) => {
-        if (isNarrow && column + value.length > width) {
-          return [`${indent}${paint('quiet', label)}`, ...wrap(value, `${indent}  `)]
+      return rows.flatMap(([label, value, tone]) => {
+        const text = tone === 'bad' || tone === 'notice' ? `${terminal.sign(tone)} ${value}` : value
+        const inTone = (line: string): string => (tone === undefined ? line : paint(tone, line))
+        const needed = isNarrow ? text.length : Math.max(...text.split(/\s/).map((word) => word.length))
+        const head = `${indent}${paint('quiet', plain(label).padEnd(longest))}`
+        if (width !== undefined && column + needed > width) {
+          return [head.trimEnd(), ...wrap(text, `${indent}  `).map(inTone)]
         }
-        const [first = '', ...rest] = wrap(value, ' '.repeat(column))
-        const head = `${indent}${paint('quiet', label.padEnd(longest))}  `
-        return [`${head}${first.trimStart()}`.trimEnd(), ...rest]
+        const [first = '', ...rest] = wrap(text, ' '.repeat(column))
+        return [`${head}  ${inTone(first.trimStart())}`.trimEnd(), ...rest.map(inTone)]
       })
     },
   }

@@ -73,7 +73,9 @@ describe('config', () => {
     await chmod(directory, 0o755)
     const { code, err } = await asOrdinaryUser(async () => cli(['status'], { installedConfig: file }))
     expect(code).toBe(2)
-    expect(err).toMatch(/permission denied\n {2}what to do: run the command with sudo, or add/)
+    expect(err).toMatch(
+      /permission denied: this user may not access it\n {2}what to do: run the command with sudo, or add/,
+    )
   })
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { native } from '../../src/collectors/native/collector.ts'
-import { currentNames } from '../../src/collectors/native/series.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
@@ -170,7 +169,7 @@ describe('the endpoint', () => {
     ['refused', refused, 'refused: could not request http://h.example/…: no connection (ECONNREFUSED)'],
     ['404', 404, 'http: HTTP status 404 (no)'],
     ['500', 500, 'http: HTTP status 500 (no)'],
-    ['a page', '<html><body>Sign in</body></html>\n', /^invalid: HTML, /],
+    ['a page', '<html><body>Sign in</body></html>\n', /^invalid: could not parse /],
     ['a text that is too long', 'a 1\n'.repeat(60_000), /^invalid: .*60000 lines at most/],
     ['nothing', '', 'answering, with no metrics of consensus'],
     ['others', 'zephyr_rpc_active_requests 1\n', 'answering, with no metrics of consensus'],
@@ -322,24 +321,9 @@ test('a new phase is absent, logged once and counted at each poll', async () => 
   expect(total(UNPARSED)).toBe(4)
 })
 
-test('0 until consensus has read the statistics of execution: unknown', async () => {
-  const figures = { triedb_nodes_created_or_updated: 0, triedb_compaction_reads: 0, triedb_expire_reads: 0 }
-  const { shown } = await start({ native: text(figures), otel: refused })
-  expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
-})
-
 test('with the names of OpenTelemetry, in quotation marks', async () => {
   const dotted = '{"zephyr.total_uptime_us","service.version"="0.16.4",network="devnet"} 5e6\n'
   const { shown, total } = await start({ native: dotted, otel: refused })
   expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, uptime_seconds: 5 })
   expect(total(UNPARSED)).toBe(0)
-})
-
-test('a metric that was renamed is found by each of its names', () => {
-  expect([...currentNames([{ name: 'peers', formerNames: ['num_peers', 'peer_count'] }, { name: 'votes' }])]).toEqual([
-    ['peers', 'peers'],
-    ['num_peers', 'peers'],
-    ['peer_count', 'peers'],
-    ['votes', 'votes'],
-  ])
 })

@@ -1,8 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { parse, parseAllDocuments } from 'yaml'
-import { z } from 'zod'
+import { expect, test } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { testUsageErrors } from '../support/usage-errors.ts'
@@ -29,53 +27,6 @@ it('writes them with links to the runbooks of the installation', async ({ direct
   const node = await readFile(join(directory, 'node.json'), 'utf8')
   expect(node).toContain(String.raw`(https://wiki.example/a\"b/ChainBlockStalled.md)`)
   expect(node).toContain(String.raw`https://wiki.example/a\"b/${'$'}{__value.raw}.md`)
-})
-
-describe('for Kubernetes', () => {
-  /** A label of RFC 1123, which names of objects may have 253 characters of. */
-  const configMap = z.strictObject({
-    apiVersion: z.literal('v1'),
-    kind: z.literal('ConfigMap'),
-    metadata: z.strictObject({
-      name: z
-        .string()
-        .max(253)
-        .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/),
-      // The API server rejects a label that is a number.
-      labels: z.strictObject({ grafana_dashboard: z.literal('1') }),
-    }),
-    data: z.record(z.string().regex(/^[-._a-zA-Z0-9]{1,253}$/), z.string()),
-  })
-  const shipped = async (name: string) => readFile(`dashboards/${name}.json`, 'utf8')
-
-  test('prints a ConfigMap per dashboard, which holds the shipped file', async () => {
-    const { code, out, err } = await cli(['dashboards', '--format', 'configmap'])
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    const maps = parseAllDocuments(out).map((document) => configMap.parse(document.toJS()))
-    expect(maps.map(({ metadata }) => metadata.name)).toEqual(NAMES.map((name) => `chain-agent-dashboard-${name}`))
-    expect(maps.map(({ data }) => data)).toEqual(
-      await Promise.all(NAMES.map(async (name) => ({ [`chain-agent-${name}.json`]: await shipped(name) }))),
-    )
-  })
-
-  it('prints one, and writes a file for each, with the links of the installation', async ({ directory }) => {
-    const options = ['--format', 'configmap', '--runbooks', 'https://wiki.example/runbooks']
-    const { out } = await cli(['dashboards', 'node', ...options])
-    expect(configMap.parse(parse(out)).data['chain-agent-node.json']).toContain(
-      '(https://wiki.example/runbooks/ChainBlockStalled)',
-    )
-    expect((await cli(['dashboards', ...options, '--output', directory])).code).toBe(0)
-    expect((await readdir(directory)).toSorted()).toEqual(NAMES.map((name) => `${name}.configmap.yaml`))
-    expect(await readFile(join(directory, 'node.configmap.yaml'), 'utf8')).toBe(out)
-  })
-
-  test('rejects a dashboard that is larger than a ConfigMap may be', async () => {
-    const runbooks = `https://wiki.example/${'a'.repeat(600_000)}`
-    const { code, out, err } = await cli(['dashboards', 'node', '--format', 'configmap', '--runbooks', runbooks])
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/ConfigMap of the dashboard node.*has \d+ bytes.*at most 1048576/s)
-    expect((await cli(['dashboards', 'node', '--runbooks', runbooks])).code).toBe(0)
-  })
 })
 
 testUsageErrors(

@@ -114,7 +114,7 @@ describe('a file', () => {
   })
 })
 
-testUsageErrors(['ledger'], [[['--file', '-', '-f'], '--follow excludes --until and --file']])
+testUsageErrors(['ledger'], [[['--file', '-', '-f'], 'cannot be used with option']])
 
 describe('a node', async () => {
   const host = await sharedHost({ scenario: 'healthy', second: 60, agent: false })

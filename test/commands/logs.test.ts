@@ -117,7 +117,7 @@ const USAGE_ERRORS = [
   [['sshd'], 'services: bft, execution, rpc, ledger-tail, otelcol, cruft, agent'],
   [['bft', '-n', '20001'], 'from 1 to 20000; use --since for more lines'],
   [['bft', '-o', 'xml'], 'expected one of short, raw, json'],
-  [['bft', '-f', '--until', 'now'], '--follow and --until exclude each other'],
+  [['bft', '-f', '--until', 'now'], 'cannot be used with option'],
   [[], "missing required argument 'service'"],
 ] as const
 testUsageErrors(['logs', '--prefix', 'zephyr'], USAGE_ERRORS, { overrides: journal(SAID) })

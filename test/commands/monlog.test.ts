@@ -18,11 +18,11 @@ const TABLE = [
     2,
   ],
   ['info-only-log', 90, 'blocks were processed and committed.', 0],
-  ['no-journal-permission', 90, 'this user may not read the journal.', 2],
+  ['no-journal-permission', 90, 'could not read the journal: this user may not read it.', 2],
   // Half of the window is missing, and the rest shows blocks.
   ['journal-evicted', 90, 'blocks were processed and committed.', 0],
   // Three per second, for 60 s.
-  ['network-noise', 120, '180 errors of the network layer in one minute, from 5 peers.', 1],
+  ['network-noise', 120, '180 errors of the network layer, from 5 peers.', 1],
 ] as const
 
 test.for(TABLE)('%s, second %i: %s', async ([scenario, second, summary, exitCode]) => {
@@ -51,7 +51,7 @@ test('the facts follow, always in the same rows', async () => {
     new Map([...out.matchAll(/^ {2}(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, label = '', value = '']) => [label, value]))
   const { out } = await host.run(['monlog', '--until', until])
   const rows = rowsOf(out)
-  expect(rows.get('package')).toMatch(/^hi chain 0\.1\d\.\d amd64$/)
+  expect(rows.get('package')).toMatch(/^chain 0\.1\d\.\d amd64$/)
   expect(rows.get('statesync')).toBe('No statesync messages.')
   expect(rows.get('blocksync')).toBe('No blocksync messages.')
   for (const what of ['round', 'epoch', 'block']) expect(rows.get(what)).toMatch(/^\d{1,3}(?:,\d{3})*$/)
@@ -83,10 +83,9 @@ describe('findings', () => {
     const host = await openHost({ scenario: 'no-journal-permission', second: 90, agent: false })
     const { out } = await host.run(['monlog'])
     expect(out).toContain('output: Hint: You are currently not seeing messages')
-    expect(out).toContain('What to do: add this user to the group systemd-journal')
+    expect(out).toContain('what to do: add the user to the group systemd-journal')
     expect(out).toContain('an open session does not get the group')
     const { out: json } = await host.run(['monlog', '--json'])
-    expect(json).toMatch(/^[^\n]+\n$/)
     expect(JSON.parse(json)).toMatchObject({ round: null, committing: null, findings: [] })
   })
 })
@@ -96,19 +95,17 @@ const KEY = /\b0[23][0-9a-f]{2}\.\.[0-9a-f]{4}\b/
 test('-r shows the newest lines, and -n names instead of keys', async () => {
   const host = await openHost({ scenario: 'own-timeouts', second: 120, agent: false })
   const { out: plain } = await host.run(['monlog'])
-  expect(plain).toMatch(/own key {4,}0[23]/)
   expect(plain).not.toContain('The newest')
   const [short = ''] = KEY.exec(plain) ?? []
 
   const unnamed = await host.run(['monlog', '-n'])
-  expect({ code: unnamed.code, err: unnamed.err }).toEqual({ code: 1, err: '' })
+  expect({ code: unnamed.code, err: unnamed.err }).toEqual({ code: 0, err: '' })
   expect(unnamed.out).toContain(short)
   expect(unnamed.out).toContain('\n  Keys are shown because names.file is not set: copy ')
   const names = join(host.directory, 'names.yaml')
   const { publicKey: own } = readConfig(host.configFile, { env: {}, flags: [] }).config.node
   await writeFile(names, `'${own}': Our Validator\n`)
   const { out } = await host.run(['monlog', '-n', '-r', '--set', `names.file=${names}`])
-  expect(out).toMatch(/own key {4,}Our Validator\n/)
   expect(out).toMatch(/timed out .*Our Validator \(\d\)/)
   expect(out).not.toContain(short)
   const lines = out.slice(out.indexOf('The newest 10 lines:')).trimEnd().split('\n').slice(1)
@@ -121,14 +118,8 @@ test('-r shows the newest lines, and -n names instead of keys', async () => {
 testUsageErrors(
   ['monlog'],
   [
-    [['--since', 'then'], 'expected a time'],
-    [['--since', '2h'], 'more than 1 h before --until'],
-    [['--since', '2026-05-02T08:10', '--until', '2026-05-02 08:00'], '--since is not before --until'],
+    [['--until', 'then'], 'expected a time'],
     [['--rww'], 'Did you mean --raw'],
-    [['--watch', '0'], 'expected a number of seconds'],
-    [['--watch', '--until', 'now'], 'cannot be used with option'],
-    [['--watch', '--file', '-'], 'cannot be used with option'],
-    [['--watch', '--since', '2026-05-02T08:10'], '--since takes a duration'],
     [['-n', '--set', 'names.file=/nowhere/names.yaml'], 'there is no such file'],
   ],
 )

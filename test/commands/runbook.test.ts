@@ -43,13 +43,11 @@ describe('the names in a runbook have the prefix', () => {
     }
   })
 
-  it('of the installed configuration, also if another key of it is invalid; that is found if all of it is', async ({
-    directory,
-  }) => {
+  it('of the installed configuration; that is found if the configuration is invalid', async ({ directory }) => {
     const installedConfig = join(directory, 'config.yaml')
     for (const [text, prefix] of [
       ['prefix: other\n', 'other'],
-      ['prefix: other\nlistem: x\n', 'other'],
+      ['prefix: other\nlistem: x\n', 'monad'],
       ['prefix: auto\n', 'monad'],
       ['prefix: Other-1\n', 'monad'],
       ['- prefix\n', 'monad'],
@@ -84,8 +82,6 @@ test.each([
   ['ChainBlockStalled.deadlok', 'Did you mean ChainBlockStalled.deadlock?'],
   ['ChainDriveGone.x', 'Did you mean ChainDriveGone?'],
   ['ChainPartialRestrt', 'Did you mean ChainPartialRestart?'],
-  ['ChainConsensusDeadlock', 'It is ChainBlockStalled.deadlock now.'],
-  ['ChainStorageCompacting', 'It is a panel of the dashboards now.'],
 ])('%s has no runbook: %s', async (name, hint) => {
   const { code, out, err } = await cli(['runbook', name], host('monad-bft.service enabled\n'))
   expect({ code, out, err }).toEqual({ code: 2, out: '', err: `error: no runbook for '${name}'.\n(${hint})\n` })

@@ -10,7 +10,6 @@ import { redact } from '../../src/core/redaction/redact.ts'
 import { parseBytes, parseDuration } from '../../src/core/units.ts'
 import { parseEvent, parseEventsPage } from '../../src/parsers/event.ts'
 import { formats } from '../../src/parsers/formats.ts'
-import { parseGroups } from '../../src/parsers/groups.ts'
 import { createLineJoiner, parseJournalEntry, withoutPrintedPrefix } from '../../src/parsers/journal.ts'
 import * as kernel from '../../src/parsers/kernel-files.ts'
 import { readKeyMaterial, readPassword } from '../../src/parsers/keystore.ts'
@@ -25,7 +24,7 @@ import {
   parseRpcQuantity,
   parseRpcText,
 } from '../../src/parsers/rpc.ts'
-import { parseSystemdTime, parseUnitFiles, settingsOf } from '../../src/parsers/systemctl.ts'
+import { parseSystemdTime, parseUnitFiles, unitLines } from '../../src/parsers/systemctl.ts'
 import { parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../src/parsers/time-sync.ts'
 import { parseEpochStarts } from '../../src/parsers/validators.ts'
 import { newestKernel, parseInstalledPackage, versionIn } from '../../src/parsers/version.ts'
@@ -175,7 +174,7 @@ const otherTargets = (): readonly Target[] => {
       'kernel-files',
       [...KERNEL_TEXTS, ...filesOf('host').filter((text) => /^cpu|^Limit/.test(text))],
       each(
-        kernel.parseKernelStat,
+        kernel.parseBootTime,
         kernel.parseMemory,
         kernel.parsePressure,
         kernel.parseOpenFilesLimit,
@@ -216,9 +215,8 @@ const otherTargets = (): readonly Target[] => {
     parser(
       'unit-files',
       [UNIT, 'Id=a.service\nLoadState=loaded\nDropInPaths=/a /b\n', '[Service]\nExecStart=/x \\\n -y\n'],
-      (text) => [parseUnitFiles(text), settingsOf(text), parseSystemdTime(text)],
+      (text) => [parseUnitFiles(text), unitLines(text), parseSystemdTime(text)],
     ),
-    parser('groups', ['root:x:0:\nsystemd-journal:x:101:agent,other\n'], parseGroups),
     parser(
       'keystore-files',
       [...filesOf('keystore'), "export KEYSTORE_PASSWORD='a b'\n", 'KEYSTORE_PASSWORD="a\\"b"\n'],

@@ -87,7 +87,7 @@ describe('monlog, on real journald', () => {
   it('prints advice for an unprivileged user, and the log for a member of the group', async () => {
     const outsider = await as(['--clear-groups'])
     expect(outsider.code).toBe(2)
-    expect(outsider.stdout).toMatch(/^LOG: this user may not read the journal\.$/m)
+    expect(outsider.stdout).toMatch(/^LOG: could not read the journal: this user may not read it\.$/m)
     expect(outsider.stdout).toContain('log in again')
     const until = await writtenUntil()
     const member = await as(['--groups=systemd-journal'], '--until', until)

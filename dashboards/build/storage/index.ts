@@ -255,27 +255,21 @@ const services: Row = {
   ],
 }
 
-/** `share` is that of an agent of version 0.2.0, which has both in one metric. */
-const pressure = (name: string, share: string): string => `
-  rate(chain_host_pressure_${name}_seconds_total[$__rate_interval])
-  or sum without (share) (rate(chain_host_pressure_seconds_total{share="${share}"}[$__rate_interval]))`
+const pressure = (name: string): string => `rate(chain_host_pressure_${name}_seconds_total[$__rate_interval])`
 
 const host: Row = {
   title: 'Host',
   panels: [
     graph({
-      title: 'CPU and memory',
-      about: 'Share of CPU time that was not idle, and of memory that is available to programs.',
+      title: 'Memory',
+      about: 'Share of memory that is available to programs.',
       alerts: ['ChainExecutionSlow', 'ChainServiceCrashed'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
       min: 0,
       max: 1,
-      lines: [
-        { expr: 'chain_host_cpu_busy_ratio', legend: 'CPU busy' },
-        { expr: 'chain_host_memory_available_ratio', legend: 'memory available' },
-      ],
+      lines: [{ expr: 'chain_host_memory_available_ratio', legend: 'available' }],
     }),
     graph({
       title: 'Waiting for CPU, drives and memory',
@@ -288,8 +282,8 @@ const host: Row = {
       min: 0,
       names: ['cpu', 'io', 'memory', 'io, all tasks', 'memory, all tasks'],
       lines: [
-        { expr: pressure('waiting', 'some'), legend: '{{resource}}' },
-        { expr: pressure('stalled', 'full'), legend: '{{resource}}, all tasks' },
+        { expr: pressure('waiting'), legend: '{{resource}}' },
+        { expr: pressure('stalled'), legend: '{{resource}}, all tasks' },
       ],
     }),
     graph({

@@ -16,7 +16,7 @@ export const SERVICE = 'bft'
 const snapshotSchema = z.object({ votedAt: z.number().nullable(), hasLine: z.boolean().catch(true) })
 
 /** Counters and window of the consensus log, from its journal entries. */
-export const createConsensusCounters = (recorder: Recorder, roundLog?: RoundLog) => {
+export const createConsensusCounters = (recorder: Recorder, roundLog?: Pick<RoundLog, 'add' | 'addDropped'>) => {
   let window = createConsensusWindow()
   let hasLine = false
   let panic: string | null = null

@@ -41,12 +41,6 @@ const TIMEOUT_RATIO = 0.05
 /** With fewer rounds per minute the ratio is not significant. */
 const MIN_ROUNDS = 20
 
-/** Whether more rounds of other leaders than usual were closed by a timeout. `own`: rounds led by this node. */
-export const hasManyTimeouts = (reading: ConsensusValues, own: number): boolean => {
-  const timedOut = Math.max(0, (reading.messages.round_timed_out ?? 0) - own)
-  return timedOut > TIMEOUT_RATIO * (roundsClosed(reading) - own)
-}
-
 /** Whether the indicator was counted at least N times; false only if the log is complete, else null. */
 const counted =
   (indicator: Indicator, atLeast = 1): Finding['when'] =>
@@ -162,11 +156,12 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'network_errors',
     severity: 'warning',
-    alert: 'ChainPeersFew.noise',
+    // Peers cause it; a node that suffers from it has fewer votes or sessions, or is behind, which have alerts.
+    alert: null,
     when: ({ networkErrors, networkErrorPeers }) =>
       networkErrorPeers === null ? null : networkErrors > 25 && networkErrorPeers >= 2,
     text: ({ networkErrors, networkErrorPeers }) =>
-      `${networkErrors} errors of the network layer in five minutes, from ${networkErrorPeers} peers.`,
+      `${networkErrors} errors of the network layer, from ${networkErrorPeers} peers.`,
     suggestion:
       'Errors of a single peer are a problem of that peer. With several peers: check the address record of this node, the clock, and whether a second node runs with the same keys.',
   },
@@ -243,8 +238,9 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'info_only_log',
     severity: 'info',
     alert: null,
-    when: ({ seen, isWhole }) => {
-      if (seen.debug_line > 0) return false
+    // In a statesync and in a start, the lines at DEBUG are of other content.
+    when: ({ seen, isWhole, statesyncActive, startActive }) => {
+      if (seen.debug_line > 0 || statesyncActive === true || startActive === true) return false
       return isWhole ? seen.other_line > 0 : null
     },
     text: () => 'The log has no DEBUG lines: rounds, timeouts, votes and blocksync are unknown.',

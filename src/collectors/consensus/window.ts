@@ -62,7 +62,7 @@ const MAX_PEERS = 1024
 /** More than a node times out in a minute. */
 const MAX_ROUNDS = 1024
 
-export const wholeSecond = (at: number): number => Math.floor(at / second)
+const wholeSecond = (at: number): number => Math.floor(at / second)
 
 /**
  * Counts over the last N whole seconds, including the current one. There is one bucket per second, so that memory does

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { enabled, fixed } from '../../core/settings.ts'
+import { enabled, timed } from '../../core/settings.ts'
 import { counter, gauge } from '../../core/metric.ts'
 import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
@@ -10,7 +10,7 @@ export const definition = {
   help: 'the leader schedule: rounds that the node will lead, and those that it missed',
   introduction:
     "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
-  settings: fixed('5s', '20s', { enabled }),
+  settings: timed('5s', '20s', { enabled }),
   reading: objectOf({
     /** Why the own rounds are not known; null if they are. */
     problem: orNull.text,

@@ -10,7 +10,6 @@ import {
   OF_LISTS,
   hasPageTimeline,
   hasSlotPrimary,
-  readKernelHeld,
   readPackageVersion,
   readProgramVersion,
   readPolicy,
@@ -34,8 +33,6 @@ export interface VersionReading {
   /** The value is null if dpkg has not installed the package. */
   readonly package: VersionResult<InstalledPackage | null>
   readonly upgrade: Upgrade
-  /** Whether a package of the kernel is on hold; null if unknown. */
-  readonly isKernelHeld: boolean | null
   /** Null if neither the package nor a program reports it. */
   readonly installed: string | null
   readonly running: readonly RunningVersion[]
@@ -64,7 +61,6 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
   /** A node does not change its chain: the chain id is kept while the RPC is down. */
   let chainId: string | null = null
   const keptPackage = createKeptResult<InstalledPackage | null>()
-  const keptKernel = createKeptResult<boolean | null>()
   const keptPolicy = createKeptResult<Policy>(OF_LISTS)
   const programs = names.map((name) => ({ name, kept: createKeptResult<NodeVersion>() }))
 
@@ -78,11 +74,10 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
       const file = await installedFiles.program(command)
       return [name, await kept(file, context.clock, () => readProgramVersion(command, versionContext))] as const
     }
-    const [package_, kernelHeld, policy, ...named] = await Promise.all([
+    const [package_, policy, ...named] = await Promise.all([
       keptPackage(packages && `${packageName} ${packages}`, context.clock, () =>
         readPackageVersion(packageName, versionContext),
       ),
-      keptKernel(packages, context.clock, () => readKernelHeld(versionContext)),
       lists === null
         ? undefined
         : keptPolicy(packages && `${packageName} ${packages} ${lists}`, context.clock, () =>
@@ -114,7 +109,6 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
       programs: new Map(named),
       package: package_,
       upgrade: upgradeOf(found, policy),
-      isKernelHeld: kernelHeld.ok ? kernelHeld.value : null,
       installed,
       running,
       mismatch,
@@ -185,7 +179,6 @@ const samples = (reading: VersionReading): readonly Sample[] => [
     sample('chain_node_running_info', 1, { source, version: label(runs) }),
   ),
   ...(reading.package.ok && reading.package.value ? packageSamples(reading.package.value) : []),
-  ...sampleIfKnown('chain_package_held', reading.isKernelHeld, { package: 'kernel' }),
   ...sampleIfKnown('chain_package_candidate_info', reading.upgrade.candidate === null ? null : 1, {
     version: label(reading.upgrade.candidate),
   }),

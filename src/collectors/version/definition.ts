@@ -42,7 +42,6 @@ export const definition = {
     ),
     package: resultOf({ package: orNull.text, version: orNull.text, installedAt: orNull.time, isHeld: orNull.flag }),
     upgrade: objectOf({ candidate: orNull.text, isAvailable: orNull.flag, state: orNull.text }),
-    isKernelHeld: orNull.flag,
     installed: orNull.text,
     running: listOf(objectOf({ source: orNull.text, version: orNull.text })),
     mismatch: orNull.flag,
@@ -73,7 +72,7 @@ export const definition = {
     }),
     chain_package_info: gauge('Constant 1; the installed package.', { package: open, version: open }),
     chain_package_held: gauge('Whether the package is on hold (`apt-mark hold`), so that apt does not upgrade it.', {
-      package: ['node', 'kernel'],
+      package: ['node'],
     }),
     chain_package_candidate_info: gauge(
       "Constant 1; the version of the node's package that apt would install, by the lists of the last `apt-get update`.",

@@ -1,11 +1,9 @@
-import { join } from 'node:path'
 import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
 import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type Recorder, type SampleIndex } from '../../core/metric.ts'
 import { parsePolicy } from '../../parsers/apt.ts'
 import {
   type InstalledPackage,
-  parseHeld,
   parseInstalledPackage,
   type NodeVersion,
   parseNodeVersion,
@@ -86,20 +84,6 @@ export const readPackageVersion = async (
       happened: `exit code ${exitCode}`,
       evidence: stderr,
     })
-  })
-
-/** Kernel images, and the packages that depend on the newest one. */
-const KERNELS = ['linux-image*', 'linux-generic*']
-
-/** Whether a package of the kernel is on hold; null if there is none. */
-export const readKernelHeld = async (context: VersionContext): Promise<VersionResult<boolean | null>> =>
-  resultOf(context, 'dpkg', async (signal) => {
-    const { stdout } = await context.exec.run(
-      // 1: one of the patterns matches no package.
-      { command: 'dpkg-query', args: ['-W', '-f=${db:Status-Abbrev} ${Package}\\n', ...KERNELS], answers: [0, 1] },
-      signal,
-    )
-    return () => parseHeld(stdout)
   })
 
 const resultOf = async <T>(
@@ -191,7 +175,7 @@ const NO_CACHE = ['Dir::Cache::pkgcache=', 'Dir::Cache::srcpkgcache=']
 /** What apt would install for the package of the node, by the lists that the last `apt-get update` left on the host. */
 export const readPolicy = async (name: string, root: string, context: VersionContext) =>
   resultOf(context, 'dpkg', async (signal) => {
-    const directories = root === '/' ? [] : [`Dir=${root}`, `Dir::State::status=${join(root, 'var/lib/dpkg/status')}`]
+    const directories = root === '/' ? [] : [`Dir=${root}`, `Dir::State::status=${root}/var/lib/dpkg/status`]
     const args = ['policy', name, ...[...NO_CACHE, ...directories].flatMap((option) => ['-o', option])]
     const { stdout } = await context.exec.run({ command: 'apt-cache', args }, signal)
     return () => parsePolicy(stdout)

@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { readPageUrl } from '../../terminal/option-values.ts'
 
@@ -6,13 +5,8 @@ import { readPageUrl } from '../../terminal/option-values.ts'
 export const dashboardsCommand = defineCommand({
   options: (command) =>
     command
-      .argument('[name]', 'the dashboard to print; default: list their names, or print all ConfigMaps')
+      .argument('[name]', 'the dashboard to print; default: list their names')
       .option('-o, --output <directory>', 'write all dashboards into this directory')
-      .addOption(
-        new Option('--format <format>', 'dashboards, or ConfigMaps for the sidecar of Grafana in Kubernetes')
-          .choices(['json', 'configmap'])
-          .default('json'),
-      )
       .option('--runbooks <url>', 'where you publish docs/runbooks; {alert} stands for the name', readPageUrl),
   help: `The limits in the dashboards are the default limits of the alerts: limits that
 you set for the rules do not change them.
@@ -21,7 +15,6 @@ Exit codes: 0 the dashboards were written, 1 they were not, 2 usage error.
 
 Examples:
   chain-agent dashboards --output /var/lib/grafana/dashboards/chain-agent --runbooks https://wiki.example/runbooks
-  chain-agent dashboards node | jq .uid
-  chain-agent dashboards --format configmap --runbooks https://wiki.example/runbooks | kubectl apply --server-side -f -`,
+  chain-agent dashboards node | jq .uid`,
   load: async () => (await import('./action.ts')).writeDashboards,
 })

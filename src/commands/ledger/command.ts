@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readCount, readTime } from '../../terminal/option-values.ts'
 
@@ -7,7 +8,7 @@ export const ledgerCommand = defineConfigured({
   json: 'as JSON; one line per event with --follow',
   options: (command, { clock }) =>
     command
-      .option('-f, --follow', 'print new blocks until Ctrl-C')
+      .addOption(new Option('-f, --follow', 'print new blocks until Ctrl-C').conflicts(['until', 'file']))
       .option('-n, --lines <number>', 'the last N blocks; default 20, without a time and a file', readCount('blocks'))
       .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', readTime(clock))
       .option('-U, --until <time>', 'end', readTime(clock))

@@ -27,17 +27,16 @@ const NEWEST = 50
 
 export const printLogs = async ({ io, exit, options, command, host }: ConfiguredContext<Options>): Promise<void> => {
   const { service: word, follow = false, since, until, grep, output } = options
-  if (follow && until !== undefined) {
-    command.error('error: --follow and --until exclude each other', { exitCode: 2 })
-  }
   const { clock, signal } = io
   const progress = createProgress(io)
   await withHost(host, async (exec, readPrefix) => {
     const units = logUnits(host.config, (await readPrefix(signal)).word)
-    const label = labelOf(word, units)
-    const unit = label === undefined ? undefined : units.get(label)
-    if (label === undefined || unit === undefined) {
-      const nearest = nearestLabel(word, units)
+    const labels = labelsOf(units)
+    const name = word.replace(/\.service$/, '').toLowerCase()
+    const label = labels.get(name) ?? ''
+    const unit = units.get(label)
+    if (unit === undefined) {
+      const nearest = closestMatch(name, labels.keys())
       const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`
       const known = `services: ${[...units.keys()].join(', ')}`
       return command.error(`error: no service '${word}': ${known}${hint}`, { exitCode: 2 })
@@ -146,21 +145,11 @@ const levelOf = (priority: string | undefined): string | null => {
   return Number(priority) <= 3 ? 'ERROR' : 'WARN'
 }
 
-/** The label of a service name: the label, or the unit with or without prefix and suffix. */
-const labelOf = (word: string, units: LogUnits): string | undefined => {
-  const wanted = word.replace(/\.service$/, '').toLowerCase()
-  for (const [label, unit] of units) if (namesOf(label, unit).includes(wanted)) return label
-  return undefined
-}
-
-/** A suggestion for a misspelt service name, in the same form. */
-const nearestLabel = (word: string, units: LogUnits): string | undefined =>
-  closestMatch(
-    word.replace(/\.service$/, ''),
-    [...units].flatMap(([label, unit]) => namesOf(label, unit)),
+/** The labels by what an operator may write: the label, or the unit with or without prefix and suffix. */
+const labelsOf = (units: LogUnits): ReadonlyMap<string, string> =>
+  new Map(
+    [...units].flatMap(([label, unit]) => {
+      const name = unit.replace(/\.service$/, '')
+      return [label, name, name.slice(name.indexOf('-') + 1)].map((one) => [one.toLowerCase(), label] as const)
+    }),
   )
-
-const namesOf = (label: string, unit: string): readonly string[] => {
-  const name = unit.replace(/\.service$/, '')
-  return [label, name, name.slice(name.indexOf('-') + 1)]
-}

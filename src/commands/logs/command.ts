@@ -8,7 +8,7 @@ export const logsCommand = defineConfigured({
   options: (command, { clock }) =>
     command
       .argument('<service>', 'bft, execution, rpc, ledger-tail, otelcol, cruft or agent, or the name of the unit')
-      .option('-f, --follow', 'print new lines until Ctrl-C')
+      .addOption(new Option('-f, --follow', 'print new lines until Ctrl-C').conflicts('until'))
       .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', readTime(clock))
       .option('-U, --until <time>', 'end', readTime(clock))
       .option('-n, --lines <number>', 'the last N lines; default 50, without a time', readCount('lines'))

@@ -1,6 +1,6 @@
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { UsageError, type Io } from '../../terminal/io.ts'
-import type { Style } from '../../terminal/style.ts'
+import type { Pairs, Style } from '../../terminal/style.ts'
 import { duration, figure, utc, share, count, joinList } from '../../core/format.ts'
 import { toApiJson } from '../../core/json.ts'
 import { day, second } from '../../core/units.ts'
@@ -9,12 +9,8 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 import { readReport, type Report, type Availability, type Incidents, type Restarts, type Rewards } from './report.ts'
 import { deliveryState, isAcceptedAlert } from '../../outbound/outbox.ts'
 import type { Config } from '../../config/schema.ts'
-import { countedCauses, diagnose } from '../../health/diagnosis.ts'
-import { maintenanceWindow } from '../../health/facts.ts'
 import { oneLine } from '../../health/sections/fact.ts'
-import type { NodeSnapshot } from '../../health/snapshot.ts'
-import { forksAhead } from '../../health/summary.ts'
-import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
+import { createAlertmanagerEndpoint } from '../../sources/endpoints.ts'
 import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { type Incident, lastedText } from '../replay/firings.ts'
 
@@ -32,7 +28,7 @@ export const showReport = async (context: ConfiguredContext<ReportCommandOptions
     const since = options.since ?? io.clock.now() - 7 * day
     const onProgress = (blocks: number) => show(`${figure(blocks)} blocks`)
     const read = await readReport({ ...host, since, onProgress }, snapshot)
-    return { report: read, sent: options.send ? await sendReport(io, config, digestOf(read, snapshot)) : null }
+    return { report: read, sent: options.send ? await sendReport(io, config, digestOf(read)) : null }
   })
   print({
     document: () => toApiJson({ ...reportAsJson(report), ...(sent && { sent }) }),
@@ -88,73 +84,50 @@ const reportAsJson = (report: Report) => {
 }
 
 const reportPage = (report: Report, style: Style): readonly string[] => {
-  const { from, to, availability, duties, restarts, incidents, disk, versions, rewards } = report
-  const rows: readonly (readonly [string, string])[] = [
-    ['availability', known(availability, (value) => availabilityText(to, value))],
-    ['own rounds', known(duties, (value) => `${ownRoundsText(value)}. ${coverage(value)}`)],
-    ['restarts', known(restarts, restartText)],
-    ['incidents', known(incidents, incidentText)],
-    ['disk', diskText(disk)],
-    ['versions', versionText(versions)],
-    ['rewards', known(rewards, rewardsText)],
-  ]
+  const { from, to, incidents } = report
   return [
     ...style.paragraph('strong', `REPORT: ${utc(from)} to ${utc(to)}, ${duration(to - from)}`),
     '',
-    ...style.pairs(rows),
+    ...style.pairs(rowsOf(report)),
     ...(incidents.value?.incidents.length ? ['', 'Incidents:'] : []),
-    ...style.pairs((incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), incidentLabel(one, to)])),
+    ...style.pairs(incidentRows(report)),
   ]
 }
+
+const rowsOf = ({ to, availability, duties, restarts, incidents, disk, versions, rewards }: Report): Pairs => [
+  ['availability', known(availability, (value) => availabilityText(to, value))],
+  ['own rounds', known(duties, (value) => `${ownRoundsText(value)}. ${coverage(value)}`)],
+  ['restarts', known(restarts, restartText)],
+  ['incidents', known(incidents, incidentText)],
+  ['disk', diskText(disk)],
+  ['versions', versionText(versions)],
+  ['rewards', known(rewards, rewardsText)],
+]
+
+const incidentRows = ({ incidents, to }: Report): Pairs =>
+  (incidents.value?.incidents ?? []).map((one) => [utc(one.beganAt), incidentLabel(one, to)])
 
 const rewardsText = ({ firstEpoch: first, lastEpoch: last, pool, commission }: Rewards): string =>
   `${rewardText(pool, commission)}, ${first === last ? `epoch ${figure(first)}` : `epochs ${figure(first)} to ${figure(last)}`}`
 
-/** A report as the annotations of an alert: the first line, and six more at most. */
+/** A report as the annotations of an alert: its first line, and the rows of the page. */
 type Digest = Readonly<Record<'summary' | 'description', string>>
 
-/** Incidents, and what is due, that are listed. */
+/** Incidents that are listed. */
 const MAX_LISTED = 3
 /** What other programs wrote may be long. */
 const MAX_LINE = 300
 
-export const digestOf = (report: Report, snapshot: NodeSnapshot): Digest => {
-  const { from, to, incidents, duties, availability, versions, disk } = report
-  const found = (incidents.value?.incidents ?? []).map((one) => `${utc(one.beganAt)} ${incidentLabel(one, to)}`)
+export const digestOf = (report: Report): Digest => {
+  const { from, to, incidents, availability } = report
   const counts = incidents.value ? incidentCounts(incidents.value) : 'incidents unknown'
   const up = availability.value ? [`${share(availability.value.fresh / availability.value.known)} available`] : []
-  const lines: readonly (readonly [string, string])[] = [
-    ...(counts === NO_INCIDENT ? [] : [['incidents', listed(found) || known(incidents, incidentCounts)] as const]),
-    ['own rounds', known(duties, ownRoundsText)],
-    ['availability', known(availability, (value) => availabilityText(to, value))],
-    ['versions', versionText(versions)],
-    ['disk', diskText(disk)],
-    ['due', listed(dueIn(snapshot)) || 'nothing'],
-  ]
+  const rows = [...rowsOf(report), ...incidentRows(report).slice(0, MAX_LISTED)]
   return {
     summary: line([`Report of ${duration(to - from)}: ${counts}`, ...up].join(', ')),
-    description: lines.map(([label, text]) => line(`${label}: ${text}`)).join('\n'),
+    description: rows.map(([label, text]) => line(`${label}: ${text}`)).join('\n'),
   }
 }
-
-/** The findings of now are among it: certificates, backups of keys, upgrades. */
-const dueIn = (snapshot: NodeSnapshot): readonly string[] => {
-  const window = maintenanceWindow(snapshot)
-  return [
-    ...(window ? [`maintenance (${window.reason}) ends in ${window.left}`] : []),
-    ...(forksAhead(snapshot) ?? ['forks unknown']),
-    ...countedCauses(diagnose(snapshot)),
-    ...snapshot.known
-      .series('chain_staking_withdrawal_ready')
-      .filter(({ value }) => value === 1)
-      .map(({ labels }) => `withdrawal request ${labels['request']} can be withdrawn`),
-  ]
-}
-
-const listed = (texts: readonly string[]): string =>
-  [...texts.slice(0, MAX_LISTED), ...(texts.length > MAX_LISTED ? [`${texts.length - MAX_LISTED} more`] : [])].join(
-    '; ',
-  )
 
 const line = (text: string): string => oneLine(text).slice(0, MAX_LINE)
 

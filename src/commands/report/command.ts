@@ -8,7 +8,7 @@ export const reportCommand = defineConfigured({
   options: (command, { clock }) =>
     command
       .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 7d)', readTime(clock))
-      .option('--send', 'also send it, in seven lines, to each of alertmanagers.urls'),
+      .option('--send', 'also send its rows to each of alertmanagers.urls'),
   help: `Sources:
   availability  time with a block of at most 30 s, saved by the agent by the
                 hour, for 31 days; an estimate of the delegation programme's

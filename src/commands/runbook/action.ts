@@ -1,4 +1,3 @@
-import { PREFIX, sourceOf } from '../../config/source.ts'
 import { type ActionContext, type Io, searchPath } from '../../terminal/io.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { withDeadline } from '../../core/clock.ts'
@@ -18,8 +17,8 @@ export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookO
   // As rules/rule.ts, whose rules are not loaded for a name.
   const [name, why] = options.alert?.split('.') ?? []
   const names = await runbooks.list()
-  const fail = (wanted: string, meant: string | undefined, is?: string): void => {
-    const hint = is === undefined ? (meant === undefined ? '' : `\n(Did you mean ${meant}?)`) : `\n(It is ${is} now.)`
+  const fail = (wanted: string, meant: string | undefined): void => {
+    const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`
     io.stderr.write(`error: no runbook for '${wanted}'.${hint}\n`)
     exit(2)
   }
@@ -38,36 +37,18 @@ export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookO
       io.stderr.write(`No node was found on this host: names have the prefix ${word}. Set another one with --prefix.\n`)
     io.stdout.write(createStyle(io).plain(why === undefined ? page : withOnly(why, page)))
     exit(0)
-  } else {
-    const { renamedTo } = await import('../../health/rules/renamed.ts')
-    fail(name, closestMatch(name, names), renamedTo(name))
-  }
+  } else fail(name, closestMatch(name, names))
 }
 
-/**
- * A runbook is readable with an installed configuration that is invalid, or that this user may not read. The schema of
- * the configuration takes most of the start of a command, and is not loaded for the prefix alone.
- */
+/** A runbook is readable with an installed configuration that is invalid, or that this user may not read. */
 const configuredPrefix = async (io: Io, { config: file, prefix }: RunbookOptions): Promise<string> => {
-  if (file !== undefined || prefix !== undefined) {
-    const flags = prefix === undefined ? [] : [{ path: 'prefix', value: prefix, typed: '--prefix' }]
-    const { loadFor } = await import('../../terminal/config.ts')
-    return loadFor(io, file, flags).config.prefix
-  }
-  const word = io.env['CHAIN_AGENT_PREFIX'] ?? (await prefixInFile(io))
-  return typeof word === 'string' && PREFIX.test(word) ? word : 'auto'
-}
-
-const prefixInFile = async ({ env, installedConfig }: Io): Promise<unknown> => {
-  const source = sourceOf(undefined, { env, installed: installedConfig })
-  if (!source) return undefined
-  const { parseConfigFile, readText } = await import('../../config/file.ts')
+  const flags = prefix === undefined ? [] : [{ path: 'prefix', value: prefix, typed: '--prefix' }]
+  const { loadFor } = await import('../../terminal/config.ts')
   try {
-    const { value } = parseConfigFile(source.path, readText(source.path, 'the configuration file'))
-    return typeof value === 'object' && value !== null && 'prefix' in value ? value.prefix : undefined
+    return loadFor(io, file, flags).config.prefix
   } catch (error) {
-    if (error instanceof ConfigError) return undefined
-    throw error
+    if (!(error instanceof ConfigError) || file !== undefined || prefix !== undefined) throw error
+    return 'auto'
   }
 }
 

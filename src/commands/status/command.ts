@@ -1,14 +1,13 @@
 import { Option } from 'commander'
-import { configOptions } from '../../terminal/config-options.ts'
-import { defineCommand } from '../../terminal/define-command.ts'
+import { defineConfigured } from '../../terminal/configured-command.ts'
 import { readWatchSeconds } from '../../terminal/watch.ts'
 
 /** `chain-agent status`: the current status of the node. */
-export const statusCommand = defineCommand({
+export const statusCommand = defineConfigured({
+  json: 'as JSON; all sections, unless a section is given',
   options: (command) =>
-    configOptions(command)
+    command
       .argument('[section]', 'a section, a service such as bft, or all; default: an overview')
-      .option('--json', 'as JSON; all sections, unless a section is given')
       .addOption(
         new Option('--watch [seconds]', 'refresh every N seconds (default 2)').argParser(readWatchSeconds).preset('2'),
       ),

@@ -3,13 +3,12 @@ import type { Config } from '../../config/schema.ts'
 import type { ConfigSource } from '../../config/source.ts'
 import { count, duration, hostAndPort } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
-import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
 import { weightOf } from '../../health/finding.ts'
-import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
-import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
-import { ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
+import { type Fact, fact, iso, oneLine } from '../../health/sections/fact.ts'
+import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
+import { ARGUMENTS, overviewRows, SECTIONS } from '../../health/sections/sections.ts'
 import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
-import { type Style, withLayout } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import type { ServiceArguments } from '../shared/unit-arguments.ts'
 
 export interface Page {
@@ -49,8 +48,6 @@ const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
 
 /** The number of further findings that are printed. */
 const MAX_FINDINGS = 2
-/** Keeps the overview on one screen, however long the values of the node are. */
-const MAX_SUMMARY = 200
 
 const MORE = 'More: chain-agent status SECTION, or all.'
 
@@ -61,17 +58,10 @@ const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
     .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
-  const rows = SECTIONS.flatMap((section): readonly Row[] => {
-    const { name, label = name, summary, isOnPageOnly = false } = section
-    if (!summary || isOnPageOnly || !isInUse(section, view)) return []
-    const value = summary(view)
-    const tone = value === null ? 'unknown' : value.tone
-    return [{ label, text: value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN, tone }]
-  })
   return [
     ...(also.length === 0 ? [] : style.paragraph('notice', oneLine(`Also: ${also.join('; ')}.`))),
     '',
-    ...renderRows(rows, style),
+    ...style.pairs(overviewRows(view).map(({ label, text, tone }) => [label, text, tone])),
     '',
     ...style.paragraph('quiet', `${word === 'OK' ? '' : 'What to do: chain-agent check. '}${MORE}`),
   ]
@@ -81,45 +71,17 @@ const renderSection = (section: Section, view: View, style: Style): readonly str
   const title = section.name.replace('{prefix}', view.prefix)
   const groups = section.groups.map((group) => ({ group, facts: group.facts(view) }))
   // One column width for the section.
-  const widest = Math.max(0, ...groups.flatMap(({ facts }) => facts.map(widthOf)))
+  const widest = Math.max(0, ...groups.flatMap(({ facts }) => facts.map(({ label }) => label.length)))
   return [
     style.paint('strong', title),
     ...groups
       .filter(({ facts }) => facts.length > 0)
       .flatMap(({ group, facts }) => [
         ...style.paragraph('quiet', oneLine(sourceOf(group, view)), '  '),
-        ...renderRows(facts, style, widest),
+        ...style.pairs(facts.map(({ label, text, tone }) => [oneLine(label).padEnd(widest), oneLine(text), tone])),
       ]),
     ...reasonsOf(section, view).flatMap((reason) => style.paragraph('unknown', oneLine(reason), '  ')),
   ]
-}
-
-const widthOf = ({ label }: Row): number => label.length
-
-type Row = Pick<Fact, 'label' | 'text' | 'tone'>
-
-/** Rows are laid out before they are coloured: escape sequences would count as width. */
-const renderRows = (rows: readonly Row[], style: Style, least = 0): readonly string[] => {
-  const flat = withLayout({ ...style, paint: (_, words) => words })
-  const column = Math.max(least, ...rows.map(widthOf))
-  return rows.flatMap(({ label, text: value, tone }) => {
-    const sign = tone === 'bad' || tone === 'notice' ? `${style.sign(tone)} ` : ''
-    const padded = style.plain(oneLine(label)).padEnd(column)
-    const shown = style.plain(oneLine(value))
-    return layOut(padded, `${sign}${shown}`, flat).map((line, index) => {
-      const at = index === 0 ? line.indexOf(padded) + padded.length : 0
-      const head = style.paint('quiet', line.slice(0, at))
-      const rest = line.slice(at)
-      return `${index === 0 ? head : ''}${tone === undefined ? rest : style.paint(tone, rest)}`
-    })
-  })
-}
-
-/** Next to its label, or below it if a long word, such as a key, does not fit there. */
-const layOut = (label: string, value: string, style: Style): readonly string[] => {
-  const longest = Math.max(...value.split(' ').map((word) => word.length))
-  const hasRoom = style.width === undefined || 4 + label.length + longest <= style.width
-  return hasRoom ? style.pairs([[label, value]]) : [`  ${label}`, ...style.wrap(value, '    ')]
 }
 
 /** The status as JSON; all sections if none is given. */
@@ -161,13 +123,6 @@ const withValue = (branch: unknown, [head = '', ...rest]: readonly string[], val
   return { ...before, [head]: rest.length === 0 ? value : withValue(before[head], rest, value) }
 }
 
-/** Escapes control characters, and everything other than ASCII unless the terminal shows it. */
-export const renderJson = (document: unknown, how: { indent?: number; isUnicode: boolean }): string =>
-  JSON.stringify(document, undefined, how.indent).replaceAll(
-    how.isUnicode ? /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g : /[^\n -~]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-
 /** What the units of the three services start. It is read from the host, not from the agent. */
 export const argumentsSection = (services: readonly ServiceArguments[]): Section => ({
   name: ARGUMENTS,
@@ -183,17 +138,13 @@ const factsOf = (one: ServiceArguments): readonly Fact[] => {
   const why = { unknownReason: problem ?? undefined }
   return [
     fact([service, 'program'], command?.program, why),
-    ...(command?.arguments ?? []).map(({ name, value }) => {
-      const meaning = NODE_ARGUMENTS[service]?.get(name)?.meaning ?? null
-      return fact(
+    ...(command?.arguments ?? []).map(({ name, value }) =>
+      fact(
         [service, 'arguments', name],
-        { value, meaning },
-        {
-          label: name.startsWith('(') ? name : `--${name}`,
-          text: () => [value ?? 'yes', ...(meaning === null ? [] : [meaning])].join(': '),
-        },
-      )
-    }),
+        { value },
+        { label: name.startsWith('(') ? name : `--${name}`, text: () => value ?? 'yes' },
+      ),
+    ),
     fact([service, 'files'], files, { text: (paths) => paths.join(', ') }),
     fact([service, 'differences'], differences, {
       label: 'changes to the package',

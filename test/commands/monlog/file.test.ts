@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { analyseLog } from '../../../src/commands/monlog/action.ts'
+import { analyseLog } from '../../../src/commands/monlog/report.ts'
+import { openRecording } from '../../../src/sources/journal-range.ts'
 import { cli } from '../../support/cli.ts'
-import { closed, line, T0, UNIT } from '../../collectors/consensus-log.ts'
+import { closed, line, UNIT } from '../../collectors/consensus-log.ts'
 import { asJournal, asLines, byOther, healthy, ofJournal, ofText, options } from './recorded-log.ts'
 
 describe('a file', () => {
@@ -26,21 +27,18 @@ describe('a file', () => {
       source: 'file',
       unit: null,
       package: null,
-      // A file also has the time before the minute.
-      networkErrors: { ...journal.networkErrors, within: '2 minutes' },
       newest: file.newest,
     })
     expect(file.newest.at(-1)?.at).toBe(journal.newest.at(-1)?.at)
     expect(file.messages.round_timed_out).toBe(1)
   })
 
-  test('is limited by --since and --until', async () => {
+  test('is limited by --until', async () => {
     const [, [, text]] = texts
-    const report = await ofText(text, { until: 80, since: { at: T0 + 10_000 } })
-    expect(report).toMatchObject({
-      block: 579n,
+    expect(await ofText(text, { until: 50 })).toMatchObject({
+      block: 549n,
       messages: { committed_block: null },
-      window: { from: '2026-05-02T07:59:20Z', to: '2026-05-02T08:01:20Z', isCovered: false },
+      window: { from: '2026-05-02T07:59:50Z', to: '2026-05-02T08:00:50Z', isCovered: false },
     })
   })
 
@@ -50,12 +48,6 @@ describe('a file', () => {
     expect(report.timedOutLeaders).toEqual([])
     const late = await ofText(asLines([gaveUp(0), ...said, gaveUp(89_950)]))
     expect(late.timedOutLeaders).toEqual([{ leader: '02a1..b2c3', rounds: 1 }])
-  })
-
-  test('that is shorter than the range has no sums', async () => {
-    const report = await ofText(asJournal(healthy(0, 60)), { since: { ago: 120_000 } })
-    expect(report).toMatchObject({ block: 559n, window: { isCovered: false } })
-    expect(report.messages.committed_block).toBeNull()
   })
 
   test('without lines of consensus is reported, and unreadable lines are counted', async () => {
@@ -74,13 +66,13 @@ describe('a file', () => {
   })
 
   test('that does not exist is reported with what to do', async () => {
-    const report = await analyseLog({ ...options({}), recording: '/nowhere/at/all' })
+    const { signal } = options({})
+    const report = await analyseLog({ ...options({}), recording: () => openRecording('/nowhere/at/all', signal) })
     expect(report.log.sentence).toMatch(
       /^could not read the recording \/nowhere\/at\/all: there is no such file or directory\.$/,
     )
     expect(report.log.exitCode).toBe(2)
-    expect(report.problem).toMatchObject({ evidence: '' })
-    expect(report.problem?.advice).toContain('journalctl')
+    expect(report.problem).toContain('what to do: name a file of `journalctl')
   })
 })
 

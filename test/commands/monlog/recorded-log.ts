@@ -3,8 +3,7 @@ import { loadConfig } from '../../../src/config/load.ts'
 import { createJournalctl } from '../../../simulator/journal/journalctl.ts'
 import { createInProcessExec } from '../../../simulator/commands/demo/fleet/in-process.ts'
 import type { Tool } from '../../../simulator/tools/tools.ts'
-import { analyseLog } from '../../../src/commands/monlog/action.ts'
-import type { RangeStart } from '../../../src/commands/monlog/fold.ts'
+import { analyseLog } from '../../../src/commands/monlog/report.ts'
 import { closed, committed, newQc, T0, UNIT, vote } from '../../collectors/consensus-log.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
@@ -64,7 +63,7 @@ export const hostWith = (said: readonly Said[], more: Readonly<Record<string, To
       return journalctl(argv, signal)
     },
     systemctl: () => [{ stdout: `Id=${UNIT}\nActiveState=active\nLogNamespace=\n` }, { exit: 0 }],
-    'dpkg-query': () => [{ stdout: 'ii  chain 0.16.1 amd64 Chain stack\n' }, { exit: 0 }],
+    'dpkg-query': () => [{ stdout: 'ii  chain 0.16.1 amd64 1772366400\n' }, { exit: 0 }],
     ...more,
   }
   return { exec: createInProcessExec(tools), calls }
@@ -88,19 +87,17 @@ export const asLines = (said: readonly Said[]): string =>
 const { config } = loadConfig({ env: {}, flags: [{ path: 'prefix', value: 'chain', typed: '-' }] })
 
 interface Ask {
-  readonly since?: RangeStart
   /** Seconds after T0. */
   readonly until?: number
 }
 
 const SECOND = 1000
 /** The minute before a moment, or before T0. */
-export const options = ({ since, until }: Ask) => ({
+export const options = ({ until }: Ask) => ({
   config,
   clock: manualClock(T0),
   path: '/nowhere',
   signal: new AbortController().signal,
-  since,
   until: until === undefined ? undefined : T0 + until * SECOND,
   onLines: () => undefined,
 })
@@ -108,4 +105,7 @@ export const options = ({ since, until }: Ask) => ({
 export const ofJournal = async (said: readonly Said[], ask: Ask) =>
   await analyseLog({ ...options(ask), exec: hostWith(said).exec })
 export const ofText = async (text: string, ask: Ask = {}) =>
-  await analyseLog({ ...options(ask), recording: { name: 'a file', bytes: Readable.from([Buffer.from(text)]) } })
+  await analyseLog({
+    ...options(ask),
+    recording: () => ({ name: 'a file', bytes: Readable.from([Buffer.from(text)]) }),
+  })

@@ -305,7 +305,6 @@ const recordPrecompile = (to: Recorder, moment: NodeState, now: number): void =>
     to.gauge('chain_staking_stake_tokens', views[view], { view })
     if (views[view] > 0) to.gauge('chain_staking_commission_ratio', COMMISSION, { view })
   }
-  to.gauge('chain_staking_expected_commission_ratio', COMMISSION)
   to.gauge('chain_staking_authority_balance_tokens', 24.5)
   to.gauge('chain_staking_authority_balance_minimum_tokens', 5)
   to.gauge('chain_staking_self_stake_tokens', 100_500)
