@@ -39,7 +39,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'query/store': `${BASE} query/log-fields.ts src/sources/durable.ts node @clickhouse/client @duckdb/node-api p-limit`,
   'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/exporter/connections.ts src/sources node @noble/hashes apache-arrow express zod`,
   'query/commands': `${BASE} query src/collectors/shared/request.ts type src/config src/exporter src/parsers src/sources src/terminal node commander zod`,
-  simulator: `${BASE} node @noble/hashes zod`,
+  simulator: `${BASE} src/parsers/staking.ts node @noble/hashes zod`,
   'simulator/commands': `${BASE} simulator src/agent src/commands/maintenance src/config src/exporter src/parsers src/sources src/terminal node node:child_process commander pino yaml zod`,
   'src/cli': `${BASE} src/collectors/index.ts src/commands query/commands simulator/commands simulator/scenario/scenario.ts src/config src/health/sections src/sources src/terminal node commander pino`,
   'src/main.ts': 'src/cli src/terminal src/core node',
