@@ -184,7 +184,7 @@ testUsageErrors(
     ],
     [['--format', 'prometheus'], "error: option '--estimate <url>' cannot be used with option '--format <format>'"],
     [['--renamed', '-'], 'cannot be used with option'],
-    [['--days', '0'], "error: invalid --days '0': expected a number of days from 1 to 365"],
+    [['--days', '0'], "error: invalid --days '0': expected a number from 1 to 365"],
   ],
 )
 

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { UsageError } from '../../../src/terminal/io.ts'
+import { readDuration, readNumber } from '../../../src/terminal/option-values.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
-import { hour, parseDuration, renderDuration } from '../../../src/core/units.ts'
+import { hour, renderDuration } from '../../../src/core/units.ts'
 import { QueryError } from '../../client/errors.ts'
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient, type Retry } from '../../client/types.ts'
 import { EmptySecretError, readSecretFile } from '../../../src/sources/credential-file.ts'
@@ -69,7 +70,7 @@ export const serviceOptions = (command: Command): Command =>
     .option(
       '--timeout <duration>',
       `timeout of one request, for example 10s; default ${renderDuration(DEFAULT_TIMEOUT_MS)}`,
-      readTimeout,
+      readDuration({ min: 1, max: hour, example: '10s' }),
     )
     .option(
       '--retries <number>',
@@ -115,23 +116,7 @@ const readHeader = (text: string): string => {
   throw new InvalidArgumentError('expected the name of a header, for example X-Api-Key')
 }
 
-const MAX_TIMEOUT_MS = hour
 const MAX_RETRIES = 100
-
-const readTimeout = (text: string): number => {
-  const ms = parseDuration(text)
-  if (ms !== undefined && ms >= 1 && ms <= MAX_TIMEOUT_MS) return ms
-  const hint = /^\d+(?:\.\d+)?$/.test(text) ? `. Did you mean ${text}s?` : ''
-  throw new InvalidArgumentError(`expected a duration from 1ms to 1h, like 10s${hint}`)
-}
-
-export const readNumber =
-  (min: number, max: number) =>
-  (text: string): number => {
-    const number = Number(text)
-    if (/^\d+$/.test(text) && number >= min && number <= max) return number
-    throw new InvalidArgumentError(`expected a number from ${min} to ${max}`)
-  }
 
 export const readBlock = (text: string): number => {
   const block = Number(text)

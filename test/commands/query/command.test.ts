@@ -88,7 +88,7 @@ testUsageErrors(
     [['--height', '--output', 'x'], '--height fetches no logs'],
     [['--height', '--topic', TRANSFER], '--height fetches no logs'],
     [['--json'], '--json requires --height'],
-    [['--timeout', '10'], 'expected a duration from 1ms to 1h, like 10s. Did you mean 10s?'],
+    [['--timeout', '10'], 'expected a duration from 1ms to 1h, such as 10s'],
     [['--retries', '101'], 'expected a number from 0 to 100'],
   ],
 )
