@@ -1,11 +1,11 @@
 import { count, duration, figure, utc } from '../../core/format.ts'
-import { hintFor } from '../../core/suggest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import { clockTime, replay } from './replay.ts'
 import { type Firing, type Incident, incidentsOf, lastedText } from './firings.ts'
 import { SEVERITY_TONES } from '../../domain/health.ts'
 import { recordingOf } from '../ledger/ledger.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
-import { INCOMPLETE, InterruptedError, UsageError } from '../../terminal/io.ts'
+import { INCOMPLETE, InterruptedError } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Style } from '../../terminal/style.ts'
 
@@ -17,15 +17,19 @@ interface ReplayCommandOptions {
 }
 
 export const replayJournal = async (context: ConfiguredContext<ReplayCommandOptions>): Promise<void> => {
-  const { io, exit, options, config, host, print } = context
+  const { io, exit, options, command, config, host, print } = context
   const { since, until, file } = options
   const known = Object.keys(config.services.units)
   const services = options.services?.split(',').map((name) => name.trim()) ?? known
   const unknown = services.find((name) => !known.includes(name))
-  if (unknown !== undefined)
-    throw new UsageError(`no service '${unknown}'${hintFor(unknown, known, `Services: ${known.join(', ')}`)}`)
-  if (since !== undefined && until !== undefined && since >= until)
-    throw new UsageError('--since is not before --until')
+  if (unknown !== undefined) {
+    const suggestion = closestMatch(unknown, known)
+    const hint = suggestion === undefined ? `Available: ${known.join(', ')}` : `Did you mean ${suggestion}?`
+    command.error(`error: no service '${unknown}'\n(${hint})`)
+  }
+  if (since !== undefined && until !== undefined && since >= until) {
+    command.error('error: --since is not before --until')
+  }
   const progress = createProgress(io)
   const startedAt = io.clock.elapsed()
   const report = await replay({
