@@ -5,8 +5,9 @@ const live = document.getElementById('live')
 const asOf = document.getElementById('as-of')
 const connection = document.getElementById('connection')
 
-/** Without any message for this time the connection is lost, whatever the browser reports: the agent sends one each 4 s. */
-const SILENCE_MS = 15_000
+const INTERVAL_MS = 5000
+/** A busy host answers within this time. */
+const TIMEOUT_MS = 15_000
 const RETRY_MS = 3000
 
 root.classList.add('scripted')
@@ -50,75 +51,60 @@ const report = (text) => {
   if (connection && connection.textContent !== text) connection.textContent = text
 }
 
+/** @type {number | undefined} */
+let lostAt
+/** @type {number | undefined} */
+let timer
+let etag = ''
+let isAsking = false
+
+/** Takes the parts of the current page, while someone looks at it. Without a response the values are not current. */
+const refresh = async () => {
+  if (isAsking || document.hidden) return
+  isAsking = true
+  clearTimeout(timer)
+  try {
+    const headers = { 'If-None-Match': etag }
+    const response = await fetch('/', { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (response.ok) {
+      replaceParts(new DOMParser().parseFromString(await response.text(), 'text/html'))
+      etag = response.headers.get('ETag') ?? ''
+    } else if (response.status !== 304) throw new Error(`HTTP status ${response.status}`)
+    showTime(Date.parse(response.headers.get('Date') ?? ''))
+    lostAt = undefined
+    live?.classList.remove('lost')
+    report('. Updates by itself.')
+  } catch {
+    lostAt ??= Date.now()
+    live?.classList.add('lost')
+    report(`. Connection lost at ${timeText(lostAt)}: the values below are not current.`)
+  }
+  isAsking = false
+  timer = setTimeout(refresh, lostAt === undefined ? INTERVAL_MS : RETRY_MS)
+}
+
+/** @param {Document} page */
+const replaceParts = (page) => {
+  for (const part of page.querySelectorAll('main > section, #icon')) {
+    const own = document.getElementById(part.id)
+    if (!own) continue
+    copyAttributes(own, part)
+    update(own, part)
+  }
+  if (document.title !== page.title) document.title = page.title
+}
+
 /** @param {number} at */
 const showTime = (at) => {
-  if (!(asOf instanceof HTMLTimeElement)) return
+  if (!(asOf instanceof HTMLTimeElement) || Number.isNaN(at)) return
   asOf.dateTime = new Date(at).toISOString()
   asOf.textContent = timeText(at)
 }
 
-const follow = () => {
-  let id = live?.dataset['id'] ?? ''
-  /** @type {EventSource | undefined} */
-  let source
-  /** @type {number | undefined} */
-  let timer
-  /** @type {number | undefined} */
-  let lostAt
-
-  const connect = () => {
-    source = new EventSource(`/api/v1/stream?after=${encodeURIComponent(id)}`)
-    source.addEventListener('message', (message) => {
-      id = message.lastEventId
-      /** @type {{ at: number, title: string, icon: string, parts: [string, string][] }} */
-      const { at, title, icon, parts } = JSON.parse(message.data)
-      for (const [name, text] of parts) {
-        const part = document.getElementById(name)
-        const template = document.createElement('template')
-        template.innerHTML = text
-        if (part) update(part, template.content)
-      }
-      if (document.title !== title) document.title = title
-      const link = document.getElementById('icon')
-      if (link instanceof HTMLLinkElement && link.getAttribute('href') !== icon) link.href = icon
-      alive(at)
-    })
-    source.addEventListener('alive', (message) => alive(JSON.parse(message.data).at))
-    source.addEventListener('error', lose)
-    wait()
-  }
-
-  /** @param {number} at */
-  const alive = (at) => {
-    lostAt = undefined
-    live?.classList.remove('lost')
-    report('. Updates by itself.')
-    showTime(at)
-    wait()
-  }
-
-  const wait = () => {
-    clearTimeout(timer)
-    timer = setTimeout(lose, SILENCE_MS)
-  }
-
-  const lose = () => {
-    source?.close()
-    lostAt ??= Date.now()
-    live?.classList.add('lost')
-    report(`. Connection lost at ${timeText(lostAt)}: the values below are not current.`)
-    clearTimeout(timer)
-    timer = setTimeout(connect, RETRY_MS)
-  }
-
-  connect()
-  // A page that the browser kept while the reader was on another one has no connection.
-  addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) lose()
-  })
+if (live) {
+  void refresh()
+  document.addEventListener('visibilitychange', () => void refresh())
 }
-
-if (live) follow()
 
 /** The text of the round under the pointer, below the strip. It is a neighbour of the part that is updated. */
 const tip = document.createElement('p')

@@ -82,8 +82,8 @@ export const options = {
     // V8 keeps the source text in memory: two bytes per character if one is beyond Latin-1.
     charset: 'ascii',
     comments: false,
-    // Not the names, which a stack trace has.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+    // Not the names of functions and classes, which a stack trace has.
+    minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
   },
 }
 

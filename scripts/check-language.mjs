@@ -44,7 +44,6 @@ const EXCEPTIONS = [
   /^LICENSE$/,
   /^package-lock\.json$/,
   /^CHANGELOG\.md$/,
-  /^src\/health\/rules\/renamed\.ts$/,
   /\.svg$/,
   /^scripts\/check-language\.mjs$/,
 ]

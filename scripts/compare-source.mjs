@@ -4,11 +4,11 @@ import { parseArgs } from 'node:util'
 import { ALL_NODE_METRICS } from '../.cache/modules/src/collectors/native/node-metrics.js'
 import { NODE_FACTS } from '../.cache/modules/src/domain/node-facts.js'
 import { MESSAGES, VARIABLE_MESSAGES } from '../.cache/modules/src/parsers/consensus-messages.js'
-import { EXECUTION_SOURCES } from '../.cache/modules/src/parsers/execution-log.js'
 import { patternsOf } from '../.cache/modules/src/parsers/log-patterns/classify.js'
 import { LOG_PATTERNS } from '../.cache/modules/src/parsers/log-patterns/list.js'
 import { CloneError, openClone } from './compare-source/clone.mjs'
 import { compareDefinitions, createSourceIndex } from './compare-source/compare.mjs'
+import { EXECUTION_LINES, withSource } from './compare-source/node-source.mjs'
 import { readRecord, writeRecord } from './compare-source/record.mjs'
 import { renderText } from './compare-source/render.mjs'
 import { listReports } from './compare-source/reports.mjs'
@@ -59,30 +59,21 @@ const readArguments = () => {
 const escaped = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 
 const DEFINITIONS = {
-  patterns: LOG_PATTERNS,
+  patterns: LOG_PATTERNS.map((pattern) => withSource('patterns', pattern.name, pattern)),
   messages: [
-    ...[...MESSAGES].map(([name, { sources }]) => ({ name, expression: `${escaped(name)}$`, sources, service: 'bft' })),
-    ...VARIABLE_MESSAGES.map(([pattern, , sources]) => ({
-      name: pattern.source,
-      expression: pattern.source,
-      sources,
-      service: 'bft',
-    })),
-    ...[...EXECUTION_SOURCES].map(([name, sources]) => ({
-      name,
-      expression: escaped(name),
-      sources,
-      service: 'execution',
-    })),
+    ...[...MESSAGES.keys()].map((name) =>
+      withSource('messages', name, { expression: `${escaped(name)}$`, service: 'bft' }),
+    ),
+    ...VARIABLE_MESSAGES.map(([{ source: name }]) =>
+      withSource('messages', name, { expression: name, service: 'bft' }),
+    ),
+    ...EXECUTION_LINES.map((line) => ({ ...line, expression: escaped(line.name), service: 'execution' })),
   ],
-  metrics: ALL_NODE_METRICS,
-  facts: NODE_FACTS,
+  metrics: ALL_NODE_METRICS.map((metric) => withSource('metrics', metric.name, metric)),
+  facts: Object.entries(NODE_FACTS).map(([name, fact]) => withSource('facts', name, fact)),
 }
 
-const places = [
-  ...[...DEFINITIONS.patterns, ...DEFINITIONS.messages, ...DEFINITIONS.metrics].flatMap(({ sources }) => sources),
-  ...Object.values(NODE_FACTS).map(({ source }) => source),
-]
+const places = Object.values(DEFINITIONS).flatMap((list) => list.flatMap(({ sources }) => sources))
 
 const openClones = (names) => {
   const clones = names.map((name) => openClone(name, new Set(places.map(({ file }) => file))))
@@ -107,7 +98,7 @@ const compare = (names, file) => {
     result: {
       commits: Object.fromEntries(clones.map(({ repository, commit }) => [repository, commit])),
       recorded: Object.fromEntries(record.commits),
-      compared: Object.fromEntries(Object.entries(DEFINITIONS).map(([what, list]) => [what, Object.keys(list).length])),
+      compared: Object.fromEntries(Object.entries(DEFINITIONS).map(([what, list]) => [what, list.length])),
       findings: findings.filter((one) => one.kind !== 'alternative' || !record.alternatives.has(keyOf(one))),
       reports,
       unnamed,

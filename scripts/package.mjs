@@ -121,7 +121,6 @@ const addRuntime = (root) => {
   copy(`${SOURCE}/chain-agent/wrapper`, join(root, 'usr/bin/chain-agent'), 0o755)
   const program = (...args) => run(process.execPath, 'dist/main.js', ...args)
   write(join(root, 'usr/share/bash-completion/completions/chain-agent'), program('completion', 'bash'))
-  write(join(root, 'usr/share/zsh/vendor-completions/_chain-agent'), program('completion', 'zsh'))
   write(join(root, 'usr/share/man/man1/chain-agent.1.gz'), compress(read('dist/chain-agent.1')))
 }
 

@@ -94,10 +94,10 @@ export const ENDPOINT_NAMES = ['rpc', 'reference', 'native', 'otel'] as const
 
 export type EndpointName = (typeof ENDPOINT_NAMES)[number]
 
-/** How far back the simulated query service has logs, in blocks. */
+/** How many blocks before the start `serve-query` begins to index. */
 const SERVICE_HISTORY = 1000n
 
-/** The first block that the simulated query service has logs of. */
+/** The first block of the query service in the configuration of the demo. */
 export const firstServiceBlock = ({ chain, timeline }: SimulatedNode): bigint =>
   chain.headAt(timeline.beginMs).seqNum - SERVICE_HISTORY
 
@@ -123,13 +123,12 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
         servesHeight: false,
       }),
     },
-    /** Another RPC endpoint of the same chain, and a query service. */
+    /** Another RPC endpoint of the same chain, and the height of a query service. */
     reference: {
       isOpen: () => node.condition().referenceAnswers,
       answer: createRpcAnswer({
         view: { ...network, latest: networkHead },
         servesHeight: true,
-        tokenSince: firstServiceBlock(node),
       }),
     },
     /** Consensus' own metrics. */

@@ -63,13 +63,10 @@ export const createExecutionEntries = (subject: NodeSubject) => {
       ...executed({ block, id, atMs, execution, storage }),
     ])
     if (final) messages.push(finalized(final))
-    for (const [place, message] of messages) {
+    for (const [place, usual] of messages) {
+      const message = formatsDrift ? drift.executionMessage(usual) : usual
       const text = executionLine({ atMs, pid: pidOf(service), level: 'INFO', place, message })
-      yield serviceEntry(subject, service, {
-        atMs,
-        text: formatsDrift ? drift.executionLog(text) : text,
-        program: subject.prefix,
-      })
+      yield serviceEntry(subject, service, { atMs, text, program: subject.prefix })
     }
   }
 
@@ -116,14 +113,8 @@ type Message = readonly [place: string, text: string]
 
 /** The log messages for one block, in order. */
 function* executed(context: ExecutionContext): Generator<Message> {
-  const { block, id, storage } = context
   yield upserted(context, 'primary')
-  if (['dual', 'promoted'].includes(storage.timelines)) {
-    yield upserted(context, 'secondary')
-    const [primary, secondary] = ['primary', 'secondary'].map((slot) => `0x${digest(slot, id)}`)
-    const text = `block=${block.seqNum}, block_id=${id} state_root primary=${primary} secondary=${secondary}`
-    yield ['runloop.cpp:372', text]
-  }
+  if (['dual', 'promoted'].includes(context.storage.timelines)) yield upserted(context, 'secondary')
   const work = workOf(context)
   yield ['runloop.cpp:391', renderBlock(context, work)]
   yield ['runloop.cpp:102', renderRun(context, work)]

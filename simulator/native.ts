@@ -113,18 +113,13 @@ const renderGauges = (
   { prefix, condition }: SimulatedNode,
   gauges: readonly Gauge[],
   { labels, write }: ReturnType<typeof otelOf>,
-): string => {
-  const text = gauges
-    .map(([name, help, value]) =>
-      [
-        `# HELP ${prefix}_${name} ${help}`,
-        `# TYPE ${prefix}_${name} gauge`,
-        `${prefix}_${name}{${labels}} ${write(value)}\n`,
-      ].join('\n'),
-    )
+): string =>
+  gauges
+    .map(([gauge, help, value]) => {
+      const name = `${prefix}_${condition().formatsDrift ? drift.native(gauge) : gauge}`
+      return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name}{${labels}} ${write(value)}\n`
+    })
     .join('')
-  return condition().formatsDrift ? drift.native(text) : text
-}
 
 const NETWORK = 'simulated'
 const NODE = 'simulated'
@@ -168,7 +163,6 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
       PHASES[condition.storage.timelines],
     ],
     ...databaseGauges(storageUseAt(condition.storage, atMs)),
-    ...trieGauges(node, atMs),
   ]
 }
 
@@ -247,44 +241,6 @@ const databaseGauges = ({ used, capacity }: ReturnType<typeof storageUseAt>): re
   ['triedb_disk_capacity_bytes', 'Capacity of the storage pool', capacity],
   ['triedb_disk_used_bytes', 'Bytes in use', used],
 ]
-
-/** Per second: what execution does in the database, as it publishes it for consensus. */
-const DATABASE_WORK = {
-  nodes_created_or_updated: 21_000,
-  compaction_reads: 900,
-  compacted_bytes_fast_to_slow: 2_600_000,
-  compacted_bytes_slow_to_slow: 900_000,
-  copied_bytes_slow_to_fast: 40_000,
-  expire_nodes_updated: 700,
-  expire_reads: 350,
-} as const
-
-/** The limits of the cache of trie nodes are constants of the build. */
-const CACHE = { bytes: 104_857_600, entries: 1_048_576 } as const
-
-/** The statistics of execution since its start, and of the cache with which consensus reads the state. */
-const trieGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
-  const { bft, execution } = node.condition().services
-  const seconds = Math.max(0, atMs - execution.startedMs) / 1000
-  const reads = Math.floor((Math.max(0, atMs - bft.startedMs) / 1000) * 5000)
-  const misses = Math.floor(reads / 20)
-  const evictions = Math.max(Math.floor(misses / 10), misses - CACHE.entries)
-  const entries = misses - evictions
-  return [
-    ...Object.entries(DATABASE_WORK).map(([name, perSecond]): Gauge => [
-      `triedb_${name}`,
-      `${name.replaceAll('_', ' ')}, cumulative`,
-      Math.floor(seconds * perSecond),
-    ]),
-    ['triedb_node_cache_hits', 'Cache hits', reads - misses],
-    ['triedb_node_cache_misses', 'Cache misses', misses],
-    ['triedb_node_cache_evictions', 'Nodes dropped', evictions],
-    ['triedb_node_cache_used_bytes', 'Bytes cached', entries * 100],
-    ['triedb_node_cache_entries', 'Nodes cached', entries],
-    ['triedb_node_cache_max_bytes', 'Limit of bytes', CACHE.bytes],
-    ['triedb_node_cache_max_entries', 'Limit of nodes', CACHE.entries],
-  ]
-}
 
 /** Microseconds of work per second of each part of consensus. */
 const WORK = { config_file: 20, ledger: 4000, parent: 900, router: 15_000, statesync: 10, txpool: 9000 } as const

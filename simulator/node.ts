@@ -142,7 +142,7 @@ const createJournalContent = (subject: NodeSubject) => {
 
 const ledgerEntry = (subject: NodeSubject, atMs: number, plain: string): Draft => {
   const { services, formatsDrift } = subject.timeline.conditionAt(atMs)
-  const text = formatsDrift ? drift.ledgerTail(plain) : plain
+  const text = formatsDrift ? drift.jsonLog(plain) : plain
   const program = `${subject.prefix}-ledger-tail`
   return serviceEntry(subject, services['ledger-tail'], { atMs, text, program })
 }

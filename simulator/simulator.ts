@@ -1,7 +1,7 @@
 import type { Clock } from '../src/core/clock.ts'
 import { type Chain, createChain, createChainWithBoundary } from './chain.ts'
-import { createEndpoints, firstServiceBlock, serveEndpoint } from './endpoints.ts'
-import { createPackageTool, createVersionTool, writeForkFile } from './versions.ts'
+import { createEndpoints, ENDPOINT_NAMES, firstServiceBlock, serveEndpoint } from './endpoints.ts'
+import { createPackageTool, createPolicyTool, createVersionTool, writeForkFile } from './versions.ts'
 import { fileSystemAt } from './host/devices.ts'
 import { createHostTree } from './host/host-tree.ts'
 import { createKeyFiles, keystoreTool } from './keystore/key-files.ts'
@@ -46,7 +46,7 @@ export const createSimulatedHost = async (options: HostOptions) => {
   return {
     prefix,
     ownPublicKey: node.own.publicKey,
-    /** The first block that its query service has logs of. */
+    /** The first block of its query service. */
     firstServiceBlock: Number(firstServiceBlock(node)),
     node,
     endpoints: createEndpoints(node),
@@ -75,57 +75,47 @@ const toolsOf = (
   journalctl: createJournalctl(node.journal, clock, pace),
   chronyc: createChronyc(node),
   'dpkg-query': createPackageTool(node),
+  'apt-cache': createPolicyTool(node),
   [`${node.prefix}-mpt`]: withFaults({ node, clock, name: 'mpt' }, createStorageTool(node)),
   [`${node.prefix}-status`]: withFaults({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),
   [`${node.prefix}-keystore`]: keystoreTool,
 })
 
-/** Ports are on the loopback interface; 0 takes a free one. */
 interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
-  readonly rpcPort?: number
-  readonly referencePort?: number
-  /** Where the metrics of consensus are served. */
-  readonly nativePort?: number
-  readonly otelPort?: number
   /** The same seed gives the same chain. */
   readonly seed?: number
 }
 
 export type Simulator = Awaited<ReturnType<typeof createSimulator>>
 
-/** Starts one node, one reference and the tools of its host. */
+/** Starts one node, one reference and the tools of its host. Ports are free ones of the loopback interface. */
 export const createSimulator = async (options: SimulatorOptions) => {
   const { clock, directory, seed = 1, elapsedMs = 0 } = options
   const chain = chainFor(options.scenario, clock.now() - elapsedMs, seed)
   const simulated = await createSimulatedHost({ ...options, chain })
   const { endpoints, tools } = simulated
-  const rpc = await serveEndpoint(endpoints.rpc, options.rpcPort)
-  const reference = await serveEndpoint(endpoints.reference, options.referencePort)
-  const native = await serveEndpoint(endpoints.native, options.nativePort)
-  const otel = await serveEndpoint(endpoints.otel, options.otelPort)
+  const ports = await Promise.all(ENDPOINT_NAMES.map(async (name) => serveEndpoint(endpoints[name])))
+  const [rpc, reference, native, otel] = ports.map(({ url }) => url)
   const served = await serveTools({ directory, tools })
   const end = new AbortController()
   const { signal } = end
-  const kept = Promise.all([
-    ...[reference, rpc, native, otel].map(async ({ keep }) => keep({ clock, signal })),
-    simulated.keep(signal),
-  ])
+  const kept = Promise.all([...ports.map(async ({ keep }) => keep({ clock, signal })), simulated.keep(signal)])
   return {
     ...simulated,
-    rpcUrl: rpc.url,
+    rpcUrl: rpc ?? '',
     /** Another endpoint of the same chain; also serves `GET /height`. */
-    referenceUrl: reference.url,
+    referenceUrl: reference ?? '',
     /** Consensus' own metrics. */
-    nativeUrl: native.url,
+    nativeUrl: native ?? '',
     /** The same metrics, served by an OpenTelemetry collector. */
-    otelUrl: otel.url,
+    otelUrl: otel ?? '',
     /** To be added to PATH; the tools and their socket are below `directory`. */
     binDirectory: served.binDirectory,
     close: async (): Promise<void> => {
       end.abort()
       await kept
-      await Promise.all([rpc.shut(), reference.shut(), native.shut(), otel.shut(), served.close()])
+      await Promise.all([...ports.map(async ({ shut }) => shut()), served.close()])
     },
   }
 }

@@ -64,7 +64,6 @@ export const versionDirectives = directiveTable({
     (condition, atMs) => ({ ...condition, services: restartAll(condition.services, NODE_ROLES, atMs) }),
   ],
   'version hides': ['the RPC reports its name without a version', changeVersions({ hidden: true })],
-  'version shows': ['the RPC reports its version again', changeVersions({ hidden: false })],
 })
 
 /** `Name/version` as the RPC reports it: the capitalized name prefix. */
@@ -88,21 +87,28 @@ export const createVersionTool =
     return [{ stdout: `${prefix}-node ${JSON.stringify(build)}\n` }, { exit: 0 }]
   }
 
-/** The package lists of apt: the installed version, and the one that is offered. */
-export const renderPackageList = ({ prefix, condition }: SimulatedNode): string => {
-  const { versions } = condition()
-  const all = new Set([installedVersion(versions), versions.offered ?? installedVersion(versions)])
-  return [...all]
-    .map((version) => `Package: ${prefix}\nVersion: ${debianVersion(version)}\nArchitecture: amd64\n`)
-    .join('\n')
-}
+/** The simulated apt-cache with one command, `policy NAME`: the installed version, and the one that is offered. */
+export const createPolicyTool =
+  ({ prefix, condition }: SimulatedNode): Tool =>
+  ([command, name]) => {
+    if (command !== 'policy' || name !== prefix) return [{ exit: 0 }]
+    const { versions } = condition()
+    const [installed, candidate] = [installedVersion(versions), versions.offered ?? installedVersion(versions)].map(
+      debianVersion,
+    )
+    const listed = `500\n        500 http://packages.simulated stable/main amd64 Packages`
+    const rows = [
+      ...(candidate === installed ? [] : [`     ${candidate} ${listed}`]),
+      ` *** ${installed} ${listed}\n        100 /var/lib/dpkg/status`,
+    ]
+    const table = `  Version table:\n${rows.join('\n')}\n`
+    return [{ stdout: `${name}:\n  Installed: ${installed}\n  Candidate: ${candidate}\n${table}` }, { exit: 0 }]
+  }
 
 /** Debian writes `~rc` for `-rc`: it sorts before the release. */
 const debianVersion = (version: string): string => version.replace('-', '~')
 
-const KERNEL = 'linux-image-generic'
-
-/** The simulated dpkg-query, with a package, a kernel and one command: `-W -f=FORMAT NAME...`. */
+/** The simulated dpkg-query, with a package and one command: `-W -f=FORMAT NAME...`. */
 export const createPackageTool =
   (node: SimulatedNode): Tool =>
   (argv) => {
@@ -111,14 +117,13 @@ export const createPackageTool =
     if (show !== '-W' || template === undefined) {
       return [{ stderr: 'dpkg-query: error: simulated: -W -f=FORMAT NAME... alone\n' }, { exit: 2 }]
     }
-    const isKernel = name.startsWith('linux-image')
-    if (name !== node.prefix && !isKernel) {
+    if (name !== node.prefix) {
       return [{ stderr: `dpkg-query: no packages found matching ${name}\n` }, { exit: 1 }]
     }
     const { versions } = node.condition()
     const fields: Readonly<Record<string, string>> = {
-      'db:Status-Abbrev': versions.held && !isKernel ? 'hi ' : 'ii ',
-      Package: isKernel ? KERNEL : node.prefix,
+      'db:Status-Abbrev': versions.held ? 'hi ' : 'ii ',
+      Package: node.prefix,
       Version: debianVersion(installedVersion(versions)),
       Architecture: 'amd64',
       'db-fsys:Last-Modified': String(Math.max(0, Math.floor(latestInstall(versions).fromMs / SECOND))),

@@ -4,8 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { addressOf, alerts, rules } from './alerts/files.ts'
-import { RENAMED } from '../src/health/rules/renamed.ts'
+import { rules } from './alerts/files.ts'
 import { metrics } from '../src/metrics.ts'
 import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../query/store/clickhouse/open.ts'
 import { listScenarios } from '../simulator/scenario/scenario.ts'
@@ -96,23 +95,6 @@ describe.each([...new Set([...PAGES, ...inFolder('scenarios'), ...inFolder('depl
     const links = [...all(/\]\(([^)\s]+)\)/g), ...all(/ (?:src|srcset)="([^"]+)"/g)]
     expect(links.filter((link) => !resolves(file, link))).toEqual([])
   })
-})
-
-test('the changelog has what became of each alert of the last version, as a table that a script can read', () => {
-  const cells = [
-    ...read('CHANGELOG.md').matchAll(/^ *\| `(Chain\w+)` *\| (?:`([\w -]+)`|([a-z ]+?)) *\| (?:`([\w-]+)`)? *\|$/gm),
-  ]
-  const table = cells.map(([, old, renamed, panel, why]) => [
-    old,
-    panel === undefined && why !== undefined ? `${renamed}.${why}` : null,
-  ])
-  expect(Object.fromEntries(table)).toEqual(RENAMED)
-})
-
-test('every alert of the last version that has another name is a row now', () => {
-  const rows = new Set(alerts.map(addressOf))
-  expect(Object.values(RENAMED).filter((address) => address !== null && !rows.has(address))).toEqual([])
-  expect(alerts.filter(({ alert }) => alert in RENAMED)).toEqual([])
 })
 
 test('links to headings are checked', () => {

@@ -23,18 +23,18 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/collectors/index.ts': 'src/collectors src/outbound',
   'src/outbound': `${BASE} src/collectors type src/sources zod`,
   'src/metrics.ts': `${BASE} src/collectors/index.ts query/service/metrics.ts`,
-  'src/health': `${BASE} type src/collectors type src/config src/collectors/consensus/findings.ts src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os`,
+  'src/health': `${BASE} type src/collectors type src/config src/collectors/consensus/findings.ts type src/parsers src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os`,
   'src/health/settings.ts': `src/health src/core/suggest.ts zod`,
   'src/config': `${BASE} src/collectors/index.ts src/health/settings.ts query/service/settings.ts node yaml zod`,
-  'src/exporter': `${BASE} src/config/web-config.ts node express type src/health type src/parsers`,
-  'src/exporter/page': `${BASE} src/exporter/web.ts src/exporter/connections.ts src/health src/metrics.ts node type express marked type src/parsers`,
+  'src/exporter': `${BASE} src/config/web-config.ts node express p-limit type src/health type src/parsers`,
+  'src/exporter/page': `${BASE} src/exporter/web.ts src/health node type express marked type src/parsers`,
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
   'src/exporter/exposition.ts': 'src/core prom-client',
   'src/agent': `${BASE} src/collectors src/config src/exporter src/health src/metrics.ts src/parsers src/sources node p-limit pino`,
   'src/keys': `${BASE} src/parsers type src/sources node:path age-encryption zod`,
   'src/terminal': `${BASE} src/config src/health type src/sources node commander pino`,
   'src/commands': `${BASE} src/agent src/collectors src/config src/exporter src/health src/keys src/metrics.ts src/outbound src/parsers src/sources src/terminal simulator/scenario node commander pino yaml zod`,
-  'query/client': `${BASE} query/log-fields.ts src/sources type node:http zod`,
+  'query/client': `${BASE} query/log-fields.ts src/sources type node:http p-limit zod`,
   'query/tokens': `${BASE} query/client/errors.ts type query @noble/hashes`,
   'query/store': `${BASE} query/log-fields.ts src/sources/durable.ts node @clickhouse/client @duckdb/node-api p-limit`,
   'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/exporter/connections.ts src/sources node @noble/hashes apache-arrow express zod`,
@@ -134,7 +134,7 @@ const findCircle = (imports: ReadonlyMap<string, readonly Pick<Import, 'target'>
 /** Open files of the package, new files, and files of the kernel and the system; core/files.ts opens all others. */
 const OPENERS =
   `src/core/files.ts src/core/package.ts src/sources/secret-files.ts src/sources/process.ts src/sources/durable.ts
-src/sources/archive.ts src/sources/runbooks.ts src/exporter/page/assets.ts src/commands/init/action.ts
+src/sources/archive.ts src/sources/runbooks.ts src/exporter/page/document.ts src/commands/init/action.ts
 src/commands/shared/write-files.ts src/commands/run/systemd-notify.ts`.split(/\s+/)
 
 test('files that other programs write are opened by core/files.ts', () => {

@@ -22,10 +22,9 @@ const NOT_ADVICE = /\[Chain\w+\]\(Chain\w+\.md(?:#[\w-]+)?\)|`chain-agent [^`]*`
 
 const isCostly = (text: string): boolean => COSTLY.test(text.replaceAll(NOT_ADVICE, ''))
 
-test('every document has an address and says what an advice relies on', () => {
-  for (const { url, title, states } of Object.values(NODE_DOCUMENTATION)) {
+test('every document has an address', () => {
+  for (const { url } of Object.values(NODE_DOCUMENTATION)) {
     expect(url).toMatch(/^https:\/\/(?:docs\.monad\.xyz|github\.com\/category-labs)\//)
-    expect(title.length * states.length).toBeGreaterThan(0)
   }
 })
 

@@ -54,7 +54,7 @@ export const createLoad = (signal: AbortSignal) => {
         return { '/metrics p50, ms': median(taken), '/metrics max, ms': Math.max(...taken), scrapes: taken.length }
       }
     },
-    /** A viewer opens the page with its files, keeps the stream open for a while, and leaves without closing it in good order. */
+    /** A viewer opens the page with its files, keeps it open for a while, and leaves. */
     viewer: (url: string, staysMs: number): void => {
       every(staysMs / 4, async () => {
         const page = await read(url)
@@ -65,8 +65,10 @@ export const createLoad = (signal: AbortSignal) => {
         const timer = setTimeout(leave, staysMs * (0.5 + Math.random()))
         signal.addEventListener('abort', leave)
         try {
-          const stream = await fetch(`${url}/api/v1/stream`, { signal: leaving.signal })
-          for await (const chunk of stream.body ?? []) void chunk
+          for (;;) {
+            await (await fetch(url, { signal: leaving.signal })).text()
+            await delay(5000, undefined, { signal: leaving.signal })
+          }
         } catch (error) {
           if (!leaving.signal.aborted) throw error
         } finally {

@@ -2,11 +2,18 @@ import { z } from 'zod'
 import type { Clock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import { fingerprint } from '../../src/core/hash.ts'
-import { tryJson } from '../../src/core/json.ts'
+import { isObject, tryJson } from '../../src/core/json.ts'
 import { readWhole, removeFile, replaceFile } from '../../src/sources/durable.ts'
 import { withLock } from '../../src/sources/lock.ts'
 import { QueryError } from './errors.ts'
-import { type Page, UNSETTLED_BLOCKS } from './types.ts'
+import {
+  type LogQuery,
+  type Page,
+  type QueryClient,
+  type RunOptions,
+  type RunResult,
+  UNSETTLED_BLOCKS,
+} from './types.ts'
 
 /** The options of a run, each as a fingerprint, because an address may contain a key. */
 type RunIdentity = Readonly<Record<string, string>>
@@ -14,7 +21,8 @@ type RunIdentity = Readonly<Record<string, string>>
 export const identityOf = (parts: Readonly<Record<string, unknown>>): RunIdentity =>
   Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]))
 
-const VERSION = 2
+/** Another one after each change of the point, of the state of a ledger, or of what a ledger counts. */
+const VERSION = 3
 const count = z.int().nonnegative()
 /** Where a run resumes. */
 const pointSchema = z
@@ -33,11 +41,9 @@ const pointSchema = z
   })
   .refine(({ target, next, last }) => next <= target + 1 && (last === null || last.block === next - 1))
 const headSchema = z.object({
-  version: z.literal(VERSION),
   identity: z.record(z.string(), z.string()),
   mark: pointSchema,
 })
-const versionSchema = z.object({ version: z.int() })
 
 export type ResumePoint = z.output<typeof pointSchema>
 export type CheckpointFile = ReturnType<typeof openCheckpoint>
@@ -56,9 +62,7 @@ export const openCheckpoint = (file: string, identity: RunIdentity) => ({
     if (!bytes) return undefined
     const { head, payload, isIntact } = partsOf(bytes)
     const parsed = tryJson(Buffer.from(head).toString())
-    const { version = VERSION } = versionSchema.safeParse(parsed).data ?? {}
-    // The first version had no fingerprint of all its parts.
-    if (isIntact ? version !== VERSION : version < VERSION) {
+    if (isIntact && isObject(parsed) && parsed['version'] !== VERSION) {
       throw unusable(file, 'another version of this program wrote it')
     }
     const checked = headSchema.safeParse(parsed).data
@@ -104,15 +108,6 @@ export const unusable = (
   advice = 'use the same options as in the first run, or remove the file to start again',
 ): SourceError => new SourceError({ doing: `resume from ${file}`, happened, advice })
 
-/** A run ends at the block that was determined at its start, even if the service has fewer blocks now. */
-export const heightDecreased = (target: number): QueryError =>
-  new QueryError('no-data', {
-    doing: 'finish the run',
-    happened: 'the service has fewer blocks now than at its start',
-    evidence: `the last block of the run is ${target}`,
-    advice: 'retry once the service has that block',
-  })
-
 /** Starting again must be explicit: the earlier run may have taken hours. */
 export const unfinishedRun = (file: string): SourceError =>
   new SourceError({
@@ -132,11 +127,9 @@ interface ScheduleOptions {
   readonly height: number
   /** Writes the point together with the state at the time of the call. */
   readonly write: (point: ResumePoint) => Promise<void>
-  /** Whether to write after each page, however long writing takes. */
-  readonly isEager: boolean
 }
 
-export const createCheckpointSchedule = ({ clock, height, write, isEager }: ScheduleOptions) => {
+export const createCheckpointSchedule = ({ clock, height, write }: ScheduleOptions) => {
   let pending: ResumePoint | undefined
   let nextWriteAt = 0
   // Blocks that a reorg may replace are no resume point, unless a hash identifies them.
@@ -159,7 +152,7 @@ export const createCheckpointSchedule = ({ clock, height, write, isEager }: Sche
     afterPage: async (point: ResumePoint): Promise<void> => {
       if (!isSettled(point)) return
       pending = point
-      if (isEager || clock.elapsed() >= nextWriteAt) await flush()
+      if (clock.elapsed() >= nextWriteAt) await flush()
     },
     flush,
     /** Discards the last settled point, after a reorg. */
@@ -167,4 +160,59 @@ export const createCheckpointSchedule = ({ clock, height, write, isEager }: Sche
       pending = undefined
     },
   }
+}
+
+interface ResumableRun extends Pick<RunOptions, 'signal' | 'onProgress'> {
+  readonly client: QueryClient
+  readonly clock: Clock
+  readonly query: Omit<LogQuery, 'toBlock'>
+  /** The last block of the run, even if the service has fewer blocks now. */
+  readonly target: number
+  /** The service's height now. */
+  readonly height: number
+  /** Undefined: no run can be resumed. */
+  readonly checkpoint: CheckpointFile | undefined
+  /** Where the earlier run ended. */
+  readonly point: ResumePoint | undefined
+  /** The state after the last page. */
+  readonly payload?: () => Uint8Array
+  /** Applies a page. Returns what the checkpoint has of the output. */
+  readonly page: (page: Page) => ResumePoint['output'] | Promise<ResumePoint['output']>
+  /** Discards all pages so far. */
+  readonly reset: () => Promise<void> | void
+}
+
+/** Fetches the logs, with checkpoints from which a later run resumes. Throws the errors of the client, of the sink and of the checkpoint. */
+export const runResumable = async (options: ResumableRun): Promise<RunResult> => {
+  const { client, query, target, checkpoint, point, payload, signal, onProgress } = options
+  const write = async (mark: ResumePoint): Promise<void> => checkpoint?.write(mark, payload?.())
+  const schedule = createCheckpointSchedule({ ...options, write })
+  const sink = {
+    page: async (page: Page) => {
+      await schedule.beforePage(page)
+      const output = await options.page(page)
+      await schedule.afterPage({ target, next: page.next, last: page.last ?? null, output })
+    },
+    reset: async () => {
+      schedule.discard()
+      await checkpoint?.remove()
+      await options.reset()
+    },
+  }
+  const resumed = point && { from: point.next, after: point.last }
+  const run = await client
+    .run({ ...query, toBlock: target }, sink, { signal, onProgress, ...resumed })
+    .catch(async (error: unknown) => {
+      // The error of the query is more important than an error of the checkpoint.
+      await schedule.flush().catch(() => undefined)
+      throw error
+    })
+  await schedule.flush()
+  if (signal.aborted || run.through >= target) return run
+  throw new QueryError('no-data', {
+    doing: 'finish the run',
+    happened: 'the service has fewer blocks now than at its start',
+    evidence: `the last block of the run is ${target}`,
+    advice: 'retry once the service has that block',
+  })
 }

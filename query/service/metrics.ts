@@ -51,9 +51,6 @@ export const queryService = {
     chain_query_service_ingest_errors_total: externalCounter('Steps of the ingest of the query service that failed.', {
       kind: INGEST_FAILURES,
     }),
-    chain_query_service_header_filters_ignored: gauge(
-      'Whether the filters (logsBloom) in the headers of the node are wrong, so that missing logs are detected by receipts only.',
-    ),
     chain_query_service_requests_total: counter(
       'Responses of the query service, by status code; 499: the client closed the connection before the response.',
       { path: QUERY_PATHS, code: open },
@@ -73,7 +70,6 @@ export const queryService = {
       'Limit of the disk usage of the store of the query service; absent if it is not limited by bytes.',
     ),
     chain_query_service_store_logs: gauge('Logs in the store of the query service.'),
-    chain_query_service_store_blocks: gauge('Blocks in the store of the query service.'),
   },
 } as const
 

@@ -14,15 +14,16 @@ export type LedgerResult = ReturnType<Ledger['result']>
 export class Ledger {
   readonly #options: LedgerOptions
   readonly #events: ReadonlyMap<string, EventName>
-  #state: TokenState
-  #stats = new StatCounter()
+  readonly #state: TokenState
+  readonly #stats = new StatCounter()
   /** The first block that has not been applied; undefined before the first page. */
   #next: number | undefined
 
   constructor(options: LedgerOptions) {
     this.#options = options
     this.#events = new Map(eventsOf(options.standard, options.profile))
-    this.#state = this.#emptyState()
+    const stateOptions = { ...options, events: this.#events }
+    this.#state = options.standard === 'erc721' ? new OwnerState(stateOptions) : new AmountState(stateOptions)
   }
 
   /**
@@ -93,24 +94,19 @@ export class Ledger {
 
   /** The complete state, for `restore`. */
   snapshot(): Uint8Array {
-    const writer = new SnapshotWriter(this.#title())
+    const writer = new SnapshotWriter()
     writer.optional(this.#next ?? null)
     for (const stat of STATS) writer.big(BigInt(this.#stats.of(stat)))
     this.#state.write(writer)
     return writer.end()
   }
 
-  /** Throws ParseError for a snapshot that is damaged or of another ledger. */
+  /** Call on a new ledger, with the snapshot of one with the same options. */
   restore(bytes: Uint8Array): void {
-    const reader = new SnapshotReader(bytes, this.#title())
-    const next = reader.optional()
-    const stats = new StatCounter()
-    for (const stat of STATS) stats.add(stat, Number(reader.big()))
-    const state = this.#emptyState()
-    state.read(reader)
-    this.#state = state
-    this.#stats = stats
-    this.#next = next ?? undefined
+    const reader = new SnapshotReader(bytes)
+    this.#next = reader.optional() ?? undefined
+    for (const stat of STATS) this.#stats.add(stat, Number(reader.big()))
+    this.#state.read(reader)
   }
 
   /** The number of logs of this standard and of others. Throws StandardError if all are of another one. */
@@ -137,18 +133,6 @@ export class Ledger {
   /** The standards have a total supply of 256 bits; ERC-1155 has none over its ids. */
   #hasPossibleSupply(): boolean {
     return this.#options.standard === 'erc1155' || this.#state.supply < 2n ** 256n
-  }
-
-  #emptyState(): TokenState {
-    const options = { ...this.#options, events: this.#events }
-    return options.standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
-  }
-
-  /** Identifies the ledger of a snapshot. Any other text makes existing snapshots unusable. */
-  #title(): string {
-    const { standard, contract, fullHistory, profile } = this.#options
-    const history = fullHistory ? 'whole history' : 'part of the history'
-    return `${standard} ${contract}, ${history}, profile ${profile ?? 'none'}, with ${STATS.join()}`
   }
 }
 

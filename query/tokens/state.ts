@@ -1,4 +1,3 @@
-import { ParseError } from '../../src/core/errors.ts'
 import type { Page } from '../client/types.ts'
 import type { TokenLog } from './decode.ts'
 import { addressAt, Limbs, putAddress } from './fast/packed-words.ts'
@@ -48,22 +47,14 @@ export interface StateOptions {
 
 export type OwnerEntry = readonly [id: bigint, owner: string]
 
-/** "CAL2": identifies the format. */
-const MAGIC = 0x4341_4c32
 /** Null in place of a number from 0 on. */
 const NONE = -1
 
-/** Writes numbers and addresses as 32-bit words, followed by a checksum. */
+/** Writes numbers and addresses as 32-bit words. */
 export class SnapshotWriter {
   #words = new Int32Array(1024)
   #count = 0
   readonly #limbs = new Limbs()
-
-  /** `title` identifies the ledger; the reader needs the same. */
-  constructor(title: string) {
-    this.#put(MAGIC)
-    this.#put(checksumOf(Buffer.from(title)))
-  }
 
   big(value: bigint): void {
     this.#limbs.set(value)
@@ -95,7 +86,6 @@ export class SnapshotWriter {
   }
 
   end(): Uint8Array {
-    this.#put(checksumOf(new Uint8Array(this.#words.buffer, 0, this.#count * 4)))
     return new Uint8Array(this.#words.buffer, 0, this.#count * 4)
   }
 
@@ -113,22 +103,14 @@ export class SnapshotWriter {
   }
 }
 
-/** The constructor throws ParseError for bytes that are damaged or have another title. */
+/** Reads what a writer wrote. The checkpoint file shows whether the bytes are undamaged and of the same version and options. */
 export class SnapshotReader {
   readonly #words: Int32Array
-  #at = 2
+  #at = 0
   readonly #limbs = new Limbs()
 
-  constructor(bytes: Uint8Array, title: string) {
-    const words = new Int32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4))
-    this.#words = words.subarray(0, -1)
-    const isValid = bytes.length % 4 === 0 && words.length > 2 && words[0] === MAGIC
-    if (!isValid || words.at(-1) !== checksumOf(bytes.subarray(0, -4))) {
-      throw new ParseError('the saved balances', 'an undamaged file', '')
-    }
-    if (words[1] !== checksumOf(Buffer.from(title))) {
-      throw new ParseError('the saved balances', `those of ${title}`, '')
-    }
+  constructor(bytes: Uint8Array) {
+    this.#words = new Int32Array(new Uint8Array(bytes).buffer)
   }
 
   isAtEnd(): boolean {
@@ -158,11 +140,4 @@ export class SnapshotReader {
     this.#at += 1
     return this.#words[this.#at - 1] ?? 0
   }
-}
-
-/** FNV-1a: detects truncation and accidental changes. */
-const checksumOf = (bytes: Uint8Array): number => {
-  let sum = 0x811c_9dc5
-  for (const byte of bytes) sum = Math.imul(sum ^ byte, 0x0100_0193)
-  return sum | 0
 }

@@ -132,7 +132,10 @@ const words = (text) =>
   )
 
 /** A line of the function that has the identifier and everything of the value. */
-const compareFact = (index, id, { source, value, identifier = source.function, written = [String(value)] }) => {
+const compareFact = (
+  index,
+  { name: id, sources: [source], value, identifier = source.function, written = [String(value)] },
+) => {
   if (!index.has(source.file)) return []
   const subject = { what: 'fact', name: id }
   const from = placeOf(source.file, source.function)
@@ -155,12 +158,11 @@ const compareFact = (index, id, { source, value, identifier = source.function, w
   ]
 }
 
-const compareMetric = (index, metricIndex, { name, sources, identifier, isUnmerged }) => {
+const compareMetric = (index, metricIndex, { name, sources, identifier }) => {
   if (!index.has('monad-bft/')) return []
   const subject = { what: 'metric', name }
   const constants = metricIndex.get(name)
-  if (constants === undefined) return isUnmerged ? [] : [finding('gone', subject, { from: sources[0].file })]
-  if (isUnmerged) return [finding('merged', subject, { to: constants[0].file })]
+  if (constants === undefined) return [finding('gone', subject, { from: sources[0].file })]
   const identifiers = [...constants.map((one) => one.identifier), ...(identifier ? [identifier] : [])]
   const expression = new RegExp(`\\b(?:${identifiers.join('|')})\\b`, 'g')
   const usesOf = (path) => {
@@ -191,7 +193,7 @@ export const compareDefinitions = (index, { patterns, messages, metrics, facts }
     ...patterns.flatMap((pattern) => comparePattern(index, pattern)),
     ...messages.flatMap((message) => compareMessage(index, message)),
     ...metrics.flatMap((metric) => compareMetric(index, metricIndex, metric)),
-    ...Object.entries(facts).flatMap(([id, fact]) => compareFact(index, id, fact)),
+    ...facts.flatMap((fact) => compareFact(index, fact)),
   ]
 }
 

@@ -4,7 +4,6 @@ const HEADINGS = {
   gone: 'gone from the source',
   moved: 'moved',
   changed: 'another value',
-  merged: 'now in the main branch: set its sources',
   alternative: 'an alternative that this source does not have',
 }
 const KINDS = { warn: 'warning', error: 'error', ends: 'process ends' }

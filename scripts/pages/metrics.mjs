@@ -1,6 +1,6 @@
 // docs/reference/metrics.md: every metric, by collector.
+import { withSource } from '../compare-source/node-source.mjs'
 import { ALL_NODE_METRICS } from '../../.cache/modules/src/collectors/native/node-metrics.js'
-import { bucketsText } from '../../.cache/modules/src/core/metric.js'
 import { chapters } from '../../.cache/modules/src/metrics.js'
 
 /** Where to start: a question, and the metrics that answer it. */
@@ -40,10 +40,10 @@ const QUESTIONS = [
 ]
 
 /** Where the node sets or counts what the collector reads. */
-const sourceOf = ({ sources, isUnmerged, note }) => {
+const sourceOf = ({ sources, note }) => {
   const causes = [...new Set(sources.map(({ cause }) => cause))].join(', ')
   const places = sources.map(({ file, function: name }) => `\`${name}\` in \`${file}\``).join('; ')
-  return `${isUnmerged ? ['not in the main branch', places].filter(Boolean).join(': ') : places} | ${causes} | ${note ?? ''}`
+  return `${places} | ${causes} | ${note ?? ''}`
 }
 
 const NODE_SOURCES = [
@@ -56,8 +56,7 @@ const NODE_SOURCES = [
   ...ALL_NODE_METRICS.map((metric) => {
     const labels = Object.entries(metric.labels ?? {}).map(([label, value]) => `${label}="${value}"`)
     const exported = `\`${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}\``
-    const former = (metric.formerNames ?? []).map((name) => `, before \`${name}\``).join('')
-    return `| \`${metric.name}\`${former} → ${exported} | ${sourceOf(metric)} |`
+    return `| \`${metric.name}\` → ${exported} | ${sourceOf(withSource('metrics', metric.name))} |`
   }),
 ]
 
@@ -99,6 +98,7 @@ const row = (name, { type, help, labels, buckets }) => {
   const names = Object.entries(labels ?? {}).map(([label, values]) =>
     typeof values === 'string' ? label : `${label}: ${values.join(', ')}`,
   )
-  const more = buckets ? ` ${bucketsText(buckets)}` : ''
+  const bounds = buckets?.length > 0 ? `Buckets: ${buckets.join(', ')}.` : 'Sum and count, without buckets.'
+  const more = buckets ? ` ${bounds}` : ''
   return `| \`${name}\` | ${kind} | ${names.join('; ')} | ${help}${more} |`
 }

@@ -1,5 +1,6 @@
 // src/parsers/log-patterns/README.md: what lines of the node's logs mean, and what to do.
 import { linkToDocument } from './node-documentation.mjs'
+import { withSource } from '../compare-source/node-source.mjs'
 import { LOG_SUBJECTS } from '../../.cache/modules/src/parsers/log-patterns/list.js'
 import { readFileSync } from 'node:fs'
 import { parseConsensusLine } from '../../.cache/modules/src/parsers/consensus-log.js'
@@ -31,7 +32,8 @@ aborts and panics every one is recognised as such.
 | Program | Messages | Recognised by name | Of those that ask an operator to act | Counted by level only |
 | --- | --: | --: | --: | --: |`
 
-const subject = ({ title, patterns }) => [`\n## ${title}`, ...patterns.map(chapter)].join('\n')
+const subject = ({ title, patterns }) =>
+  [`\n## ${title}`, ...patterns.map((pattern) => chapter(withSource('patterns', pattern.name, pattern)))].join('\n')
 
 const SERVICE_NAMES = {
   bft: 'consensus',

@@ -103,7 +103,7 @@ export const renderRunbookIndex = (rows) =>
     'so use `-g` to search for the level in the text.',
     '',
     'When a critical alert fires, the agent keeps its evidence, because the journal of a DEBUG log may have only hours: `chain-agent incident latest`',
-    'prints the journals from 60 s before to 30 s after, the diagnosis and what changed',
+    'prints the journals from 60 s before to 30 s after, the diagnosis and the readings',
     '([more](../explanation/looking-back.md#the-evidence-of-an-alert)). Save it before you restart anything: `chain-agent bundle` contains it.',
     '',
     'Without a shell on the node: the section In Prometheus of each page has what the alert measures. It shows every node; select one with',

@@ -4,9 +4,9 @@ import { checkLines } from '../../.cache/modules/src/terminal/diagnosis.js'
 import { printable } from '../../.cache/modules/src/terminal/io.js'
 import { createStyle } from '../../.cache/modules/src/terminal/style.js'
 import { indexSamples } from '../../.cache/modules/src/commands/shared/agent-snapshot.js'
-import { diagnose } from '../../.cache/modules/src/health/diagnosis.js'
 import { createHealthMonitor } from '../../.cache/modules/src/health/monitor.js'
-import { summarize } from '../../.cache/modules/src/health/summary.js'
+import { createView } from '../../.cache/modules/src/health/sections/section.js'
+import { overviewRows } from '../../.cache/modules/src/health/sections/sections.js'
 import { parsePrometheusText } from '../../.cache/modules/src/parsers/prometheus-text.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
@@ -105,9 +105,11 @@ const readReport = () => {
     known: indexSamples(samples),
     health: healthOf(samples),
   }
-  const diagnosis = diagnose(evidence)
+  const view = createView(evidence)
+  const { diagnosis } = view
+  const facts = overviewRows(view).filter(({ text }) => text !== 'unknown')
   return {
-    text: checkLines({ diagnosis, setUp: [], facts: summarize(evidence) }, createStyle(IO)).map(printable),
+    text: checkLines({ diagnosis, setUp: [], facts }, createStyle(IO)).map(printable),
     exitCode: diagnosis.exitCode,
   }
 }

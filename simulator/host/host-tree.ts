@@ -16,7 +16,6 @@ import type { SimulatedNode } from '../subject.ts'
 import { LIVELY, type Pace } from '../pace.ts'
 import { driveFiles, networkCardFiles, renderSockets, renderSockets6 } from './devices.ts'
 import { dropsAt, type Host } from './host.ts'
-import { renderPackageList } from '../versions.ts'
 import { pidOf, ROLES } from '../services/service.ts'
 import { digest, type Validator } from '../chain.ts'
 import { numberAt } from '../scenario/directives.ts'
@@ -152,7 +151,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
   return new Map(
     [
       {
-        'proc/stat': renderStat(ticks, host),
+        'proc/stat': `btime ${Math.floor(host.bootedMs / 1000)}\n`,
         'proc/meminfo': renderMemory(host),
         'proc/net/tcp': renderSockets(host),
         'proc/net/tcp6': renderSockets6(),
@@ -160,7 +159,7 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
         'proc/sys/kernel/random/boot_id': `${node.journal.bootId}\n`,
         ...renderContention(ticks, host, node.now()),
         'sys/devices/system/cpu/smt/active': `${host.multithreading ? 1 : 0}\n`,
-        [PACKAGE_LIST]: renderPackageList(node),
+        'var/lib/apt/lists/lock': '',
         [`boot/vmlinuz-${host.kernel}`]: '',
         [`boot/vmlinuz-${host.pendingKernel}`]: '',
       },
@@ -172,8 +171,6 @@ const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, strin
     ].flatMap((entries: Entries) => Object.entries(entries)),
   )
 }
-
-const PACKAGE_LIST = 'var/lib/apt/lists/packages.simulated_dists_stable_main_binary-amd64_Packages'
 
 type Entries = Readonly<Record<string, string>>
 
@@ -193,21 +190,6 @@ const NO_TICKS = { busy: 0, idle: 0, overloaded: 0, starved: 0 }
 type Ticks = Readonly<typeof NO_TICKS>
 
 const CPUS = 8
-
-/** `/proc/stat`, without interrupts. */
-const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
-  const line = (name: string, parts: number): string => {
-    const [user, system] = [Math.round((busy * 0.8) / parts), Math.round((busy * 0.2) / parts)]
-    return `${name} ${user} 0 ${system} ${Math.round(idle / parts)} 0 0 0 0 0 0`
-  }
-  return [
-    `cpu ${line('', 1)}`,
-    ...Array.from({ length: CPUS }, (_, cpu) => line(`cpu${cpu}`, CPUS)),
-    `btime ${Math.floor(bootedMs / 1000)}`,
-    'processes 48211',
-    '',
-  ].join('\n')
-}
 
 /** 256 GiB. */
 const MEMORY_KB = 256 * 1024 * 1024

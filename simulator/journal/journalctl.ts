@@ -114,7 +114,7 @@ function* print(entries: readonly Entry[], render: (entry: Entry) => string): Ge
 }
 
 const GRAMMAR = createGrammar(
-  'f,follow m,merge a,all q,quiet e,pager-end no-pager no-tail o,output= output-fields= n,lines? u,unit= S,since= ' +
+  'f,follow m,merge a,all q,quiet e,pager-end no-pager no-tail o,output= output-fields= n,lines= u,unit= S,since= ' +
     'r,reverse U,until= g,grep= cursor=',
 )
 
@@ -124,7 +124,11 @@ type Filter = (entry: Entry) => boolean
 const createFilter = (units: readonly string[], matches: readonly string[]): Filter | string => {
   const wrong = matches.find((match) => match !== '+' && !/^[A-Z0-9_]+=/.test(match))
   if (wrong !== undefined) return `Failed to add match '${wrong}': Invalid argument`
-  const alternatives = splitAlternatives(matches)
+  const alternatives = matches
+    .join('\n')
+    .split('\n+\n')
+    .filter((text) => text !== '')
+    .map((text) => text.split('\n'))
   const unitFilters = units.map(ofUnit)
   return (entry) =>
     (unitFilters.length === 0 || unitFilters.some((filter) => filter(entry))) &&
@@ -169,29 +173,16 @@ const ofUnit = (name: string): Filter => {
     (fields['_UID'] === '0' && fields['OBJECT_SYSTEMD_UNIT'] === unit)
 }
 
-type Fields = ReadonlyMap<string, ReadonlySet<string>>
-
-const splitAlternatives = (matches: readonly string[]): readonly Fields[] => {
-  const alternatives: Map<string, Set<string>>[] = []
-  let open: Map<string, Set<string>> | undefined
-  for (const match of matches) {
-    if (match === '+') {
-      open = undefined
-      continue
-    }
-    if (!open) {
-      open = new Map()
-      alternatives.push(open)
-    }
-    const [field, value] = [match.slice(0, match.indexOf('=')), match.slice(match.indexOf('=') + 1)]
-    open.set(field, (open.get(field) ?? new Set()).add(value))
-  }
-  return alternatives
-}
-
 /** Values of one field are alternatives; different fields must all match. */
-const matchesFields = (wanted: Fields, { fields }: Entry): boolean =>
-  [...wanted].every(([field, values]) => values.has(fields[field] ?? ''))
+const matchesFields = (wanted: readonly string[], { fields }: Entry): boolean => {
+  const [names, found] = [new Set<string>(), new Set<string>()]
+  for (const match of wanted) {
+    const name = match.slice(0, match.indexOf('='))
+    names.add(name)
+    if (match === `${name}=${fields[name] ?? ''}`) found.add(name)
+  }
+  return names.size === found.size
+}
 
 /** Renders an entry for `-o`; undefined for an unknown format. */
 const renderEntry = (

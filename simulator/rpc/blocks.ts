@@ -15,7 +15,7 @@ interface TokenEvent {
 }
 
 /** Keccak-256 of Transfer(address,address,uint256). */
-export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 /** Keccak-256 of TransferSingle(address,address,address,uint256,uint256). */
 const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62'
 /** Keccak-256 of TransferBatch(address,address,address,uint256[],uint256[]). */
@@ -34,7 +34,7 @@ const COIN = 10n ** 18n
  * - Divisible by 7: ERC-721, mint ids 3n, 3n + 1 and 3n + 2 of block n to FIRST, transfer 3n + 1 to SECOND, burn 3n + 2.
  * - Divisible by 11: ERC-1155, mint 10 of id 1 and 20 of id 2 to FIRST, transfer 4 of id 1 to SECOND, burn 1 of them.
  */
-export const tokenEventsIn = (block: bigint): readonly TokenEvent[] => [
+const tokenEventsIn = (block: bigint): readonly TokenEvent[] => [
   ...(block % 5n === 0n ? [erc20(NONE, FIRST, 10n), erc20(FIRST, SECOND, 4n), erc20(SECOND, NONE, 1n)] : []),
   ...(block % 7n === 0n
     ? [

@@ -2,18 +2,7 @@ import { isObject, tryJson } from '../../src/core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
 import { type Precompile, STAKING } from './staking.ts'
 import { directiveTable, set } from '../scenario/directives.ts'
-import {
-  blockOfHash,
-  hex,
-  renderBlock,
-  type RenderedLog,
-  renderLogs,
-  renderReceipts,
-  renderReward,
-  tokenEventsIn,
-  TOKENS,
-  TRANSFER,
-} from './blocks.ts'
+import { blockOfHash, hex, renderBlock, type RenderedLog, renderLogs, renderReceipts, renderReward } from './blocks.ts'
 import { widen } from '../../src/core/widen.ts'
 
 export const usualRpc = {
@@ -30,7 +19,6 @@ export const usualRpc = {
 /** Directives for the RPC of the node and for the references: other views of the chain. */
 export const rpcDirectives = directiveTable({
   'rpc frozen': ['the RPC still responds, always with its current height', set({ rpcFrozen: true })],
-  'rpc thaws': ['the RPC reports the height of the node again', set({ rpcFrozen: false })],
   'rpc fails': ['the RPC refuses connections, though its process runs', set({ rpcAnswers: false })],
   'rpc answers': ['the RPC responds again', set({ rpcAnswers: true })],
   'state diverges': [
@@ -59,20 +47,14 @@ interface RpcEndpointOptions {
   readonly view: View
   /** Whether `GET /height` is served too, as by a query service. */
   readonly servesHeight: boolean
-  /** The first block that `POST /query` has logs of; without it the path does not exist. */
-  readonly tokenSince?: bigint
 }
 
 /** The responses of a JSON-RPC endpoint. */
 export const createRpcAnswer =
-  ({ view, servesHeight, tokenSince }: RpcEndpointOptions) =>
+  ({ view, servesHeight }: RpcEndpointOptions) =>
   ({ method, path, body }: HttpRequest): HttpResponse => {
     if (servesHeight && method === 'GET' && path === '/height')
       return json(200, JSON.stringify({ height: Number(finalizedOf(view)) }))
-    if (tokenSince !== undefined && method === 'POST' && path === '/query') {
-      const text = answerQuery(body, finalizedOf(view), tokenSince)
-      return text === undefined ? json(400, '{"error":"bad query"}') : json(200, text)
-    }
     if (method === 'POST' && path === '/') return json(200, respond(body, view))
     return json(path === '/' ? 405 : 404, '')
   }
@@ -124,9 +106,7 @@ const finalizedOf = ({ latest, finalized }: Pick<View, 'latest' | 'finalized'>):
 /** Arbitrary; the node and its references must agree. */
 export const CHAIN_ID = 31_143
 
-type Reply =
-  | { readonly result: unknown }
-  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
+type Reply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
 
 /** The response to one method. Like the node, it uses one error code for many errors. */
 const answerRpc = (view: View, method: string, params: readonly unknown[]): Reply => {
@@ -154,9 +134,6 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
       return { result: `0x${isStaking ? view.staking.storageAt(slot, block) : '0'.repeat(64)}` }
     }),
   eth_getLogs: (view, [filter]) => (isObject(filter) ? getLogs(view, filter) : INVALID_PARAMS),
-  // In no release of the node yet.
-  eth_queryBlocks: (view, [request]) => (isObject(request) ? queryBlocks(view, request) : INVALID_PARAMS),
-  eth_queryLogs: (view, [request]) => (isObject(request) ? queryLogs(view, request) : INVALID_PARAMS),
 }
 
 /** An address without code returns no bytes. */
@@ -246,95 +223,3 @@ const readValues = (given: unknown): readonly string[] | undefined => {
   const texts = values.filter((value) => typeof value === 'string')
   return texts.length === values.length ? texts.map((text) => text.toLowerCase()) : undefined
 }
-
-/** The node's defaults of `max_limit` and `max_block_range`. */
-const QUERY_LIMITS = { maxLimit: 1000n, maxBlockRange: 10_000n }
-
-const referenceOf = ({ chain, divergedFrom }: View, block: bigint) => {
-  const found = chain.block(block)
-  return found && pick(renderBlock(chain, found, divergedFrom?.()), ['number', 'hash', 'parentHash'])
-}
-
-/** The fields with these names; all fields unless it is a list. */
-const pick = (object: JsonObject, names: unknown) =>
-  Object.fromEntries(Object.entries(object).filter(([name]) => !Array.isArray(names) || names.includes(name)))
-
-/** Only the request for the newest block, which is the height. */
-const queryBlocks = (view: View, { order, limit, fromBlock, toBlock }: JsonObject): Reply => {
-  if (order !== 'desc' || limit !== '0x1' || fromBlock !== undefined || toBlock !== undefined) return INVALID_PARAMS
-  const newest = referenceOf(view, finalizedOf(view))
-  return { result: { data: { blocks: [newest] }, fromBlock: newest, toBlock: newest, cursorBlock: newest } }
-}
-
-/** Whole blocks in ascending order, until the limit is reached. Branch `monad-query` of monad-bft, `ResolvedBlockWindow`. */
-const queryLogs = (view: View, { filter = {}, fields, order = 'asc', ...range }: JsonObject): Reply => {
-  const [from, to, limit] = ['fromBlock', 'toBlock', 'limit'].map((name) => numberOf(range[name], view))
-  const matches = isObject(filter) ? readMatch(filter) : undefined
-  const names = isObject(fields) ? fields['logs'] : undefined
-  if (from === undefined || to === undefined || !limit || !matches || order !== 'asc') return INVALID_PARAMS
-  const head = finalizedOf(view)
-  if (from > head) return rpcError('block range starts above the published head')
-  const last = to < head ? to : head
-  const { maxLimit, maxBlockRange } = QUERY_LIMITS
-  if (limit > maxLimit || last - from >= maxBlockRange) {
-    const data = { maxLimit: hex(maxLimit), maxBlockRange: hex(maxBlockRange) }
-    return { error: { code: -32005, message: 'limit exceeded', data } }
-  }
-  const logs: RenderedLog[] = []
-  let cursor = from
-  for (; ; cursor += 1n) {
-    logs.push(...renderLogs(view.chain.seed, cursor).filter(matches))
-    if (cursor >= last || logs.length >= limit) break
-  }
-  const [fromBlock, toBlock, cursorBlock] = [from, last, cursor].map((block) => referenceOf(view, block))
-  return { result: { data: { logs: logs.map((log) => pick(log, names)) }, fromBlock, toBlock, cursorBlock } }
-}
-
-/**
- * The ERC-20 logs, from block `since` on, that a query service returns for POST /query: one page, so without
- * `next_block`. Undefined if the query is invalid.
- */
-const answerQuery = (body: string, height: bigint, since: bigint): string | undefined => {
-  const query = readBody(body)
-  if (!query) return undefined
-  const first = query.from > since ? query.from : since
-  const last = query.to < height ? query.to : height
-  const logs: unknown[] = []
-  for (let block = first; query.wantsToken && block <= last; block += 1n) logs.push(...logsOf(block))
-  return JSON.stringify({ data: [{ logs }], archive_height: Number(height) })
-}
-
-const logsOf = (block: bigint) =>
-  tokenEventsIn(block).flatMap(({ address, topics, data }, index) =>
-    address === TOKENS.erc20
-      ? [
-          {
-            block_number: Number(block),
-            log_index: index,
-            address,
-            topic0: topics[0],
-            topic1: topics[1],
-            topic2: topics[2],
-            topic3: null,
-            data,
-          },
-        ]
-      : [],
-  )
-
-const readBody = (text: string) => {
-  const body = tryJson(text)
-  if (!isObject(body)) return undefined
-  const { from_block: from, to_block: to, logs } = body
-  if (!isBlock(from) || !(to === undefined || to === null || isBlock(to)) || !Array.isArray(logs)) {
-    return undefined
-  }
-  return {
-    from: BigInt(from),
-    to: isBlock(to) ? BigInt(to) : 2n ** 53n,
-    wantsToken: JSON.stringify(logs).includes(TOKENS.erc20) && JSON.stringify(logs).includes(TRANSFER),
-  }
-}
-
-const isBlock = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

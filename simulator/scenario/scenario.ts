@@ -128,24 +128,16 @@ const parseStep = (line: string, complain: Complain): Step => {
 }
 
 const findDirective = (subject: string, verb: string, complain: Complain): Directive => {
-  const subjects = new Set(directives.map((directive) => directive.subject))
-  if (!subjects.has(subject)) {
-    throw complain({
-      what: 'unknown subject',
-      came: subject,
-      expected: [...subjects].join(', '),
-      meant: closestMatch(subject, subjects),
-    })
-  }
-  const ofSubject = directives.filter((directive) => directive.subject === subject)
-  const found = ofSubject.find((directive) => directive.verb === verb)
+  const nameOf = (directive: Directive): string => `${directive.subject} ${directive.verb}`
+  const came = `${subject} ${verb}`
+  const found = directives.find((directive) => nameOf(directive) === came)
   if (found) return found
-  const verbs = ofSubject.map((directive) => directive.verb)
+  const verbs = directives.filter((directive) => directive.subject === subject).map((directive) => directive.verb)
   throw complain({
-    what: `unknown verb of ${subject}`,
-    came: verb,
-    expected: verbs.join(', '),
-    meant: closestMatch(verb, verbs),
+    what: 'unknown directive',
+    came,
+    expected: verbs.length === 0 ? 'a subject and a verb of scenarios/README.md' : `${subject} ${verbs.join(', ')}`,
+    meant: closestMatch(came, directives.map(nameOf)),
   })
 }
 

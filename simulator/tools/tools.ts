@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { z } from 'zod'
 import { asError } from '../../src/core/errors.ts'
 import { shellQuote } from '../../src/core/format.ts'
@@ -149,60 +150,37 @@ const assertion = (prefix: string): string => {
   ].join('\n')
 }
 
-/** The arguments of a tool, parsed as by getopt_long. */
+/** The arguments of a tool. */
 export interface ParsedArguments {
-  /** Every value of an option, in order; an empty string if it takes none. */
+  /** Every value of an option, in order; an empty string if it has none. */
   readonly options: ReadonlyMap<string, readonly string[]>
   readonly operands: readonly string[]
 }
 
-type Grammar = ReadonlyMap<string, { readonly name: string; readonly value: string }>
+type Grammar = NonNullable<ParseArgsConfig['options']>
 
-/** The options of a tool: `f,follow` is a flag, `o,output=` needs a value, and that of `n,lines?` is optional. */
+/** The options of a tool: `f,follow` is a flag, `o,output=` has a value. */
 export const createGrammar = (options: string): Grammar =>
-  new Map(
-    options.split(/\s+/).flatMap((option) => {
-      const [, list = '', value = ''] = /^(.*?)([=?]?)$/.exec(option) ?? []
-      const names = list.split(',')
-      return names.map((name) => [name, { name: names.at(-1) ?? name, value }] as const)
+  Object.fromEntries(
+    options.split(/\s+/).map((option) => {
+      const [, short, name = '', sign] = /^(?:(\w),)?([\w-]+)(=?)$/.exec(option) ?? []
+      const type = sign === '=' ? 'string' : 'boolean'
+      return [name, { type, multiple: true, ...(short !== undefined && { short }) }]
     }),
   )
 
-/** Parses arguments, or returns getopt's error message. */
+/** Parses arguments, or returns an error message. Not strict: a value may begin with a dash, as in `--since -10m`. */
 export const parseArguments = (grammar: Grammar, argv: readonly string[]): ParsedArguments | string => {
-  const options = new Map<string, readonly string[]>()
-  const operands: string[] = []
-  const rest = [...argv]
-  const add = (name: string, value: string): void => {
-    options.set(name, [...(options.get(name) ?? []), value])
-  }
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    const long = /^--([^=]+)(?:=(.*))?$/s.exec(word)
-    const short = /^-([^-])(.*)$/s.exec(word)
-    if (!long && !short) {
-      operands.push(word)
-      continue
-    }
-    const spelled = long?.[1] ?? short?.[1] ?? ''
-    const option = grammar.get(spelled)
-    if (!option) {
-      return long ? `unrecognized option '--${spelled}'` : `invalid option -- '${spelled}'`
-    }
-    const attached = long ? long[2] : short?.[2] || undefined
-    if (option.value === '') {
-      add(option.name, '')
-      // `-fn5`: after an option without a value follows the next option.
-      if (short && attached !== undefined) rest.unshift(`-${attached}`)
-    } else if (attached !== undefined) {
-      add(option.name, attached)
-    } else if (option.value === '=') {
-      const value = rest.shift()
-      if (value === undefined) return `option '${word}' requires an argument`
-      add(option.name, value)
-    } else {
-      // Only a number or `all` can be the detached value of an optional one (`-n 5`, `--lines all`).
-      add(option.name, /^(?:\d+|all)$/.test(rest[0] ?? '') ? (rest.shift() ?? '') : '')
-    }
-  }
-  return { options, operands }
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    options: grammar,
+    allowPositionals: true,
+    strict: false,
+  })
+  const unknown = Object.keys(values).find((name) => !Object.hasOwn(grammar, name))
+  if (unknown !== undefined) return `unrecognized option '${unknown}'`
+  const given = Object.entries(values).map(
+    ([name, all]) => [name, [all ?? []].flat().map((value) => (value === true ? '' : String(value)))] as const,
+  )
+  return { options: new Map(given), operands: positionals }
 }

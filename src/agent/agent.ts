@@ -7,6 +7,7 @@ import { atStateFile } from '../core/files.ts'
 import type { Board } from '../core/board.ts'
 import { asError, FileError, SourceError } from '../core/errors.ts'
 import { joinList } from '../core/format.ts'
+import { second } from '../core/units.ts'
 import { severityOf } from '../domain/event.ts'
 import { createReloader, RESTART_SECTIONS, type Reloaded, type Reloader } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
@@ -14,12 +15,10 @@ import { renderHealth, renderStatus } from '../exporter/api.ts'
 import { type AgentView, serve, serveOnSocket } from '../exporter/server.ts'
 import { createStatusPage } from '../exporter/page/page.ts'
 import { startWeb, type Web } from '../exporter/web.ts'
-import { recentChanges } from './incident-evidence.ts'
 import { countedCauses, diagnose } from '../health/diagnosis.ts'
 import { TARGET } from '../health/monitor.ts'
 import { adviseRecovery } from '../health/recovery.ts'
 import { limitsOf } from '../health/rules/index.ts'
-import type { SeriesHistory } from '../health/changes/series-history.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import { roleSamples } from '../health/role.ts'
@@ -28,7 +27,7 @@ import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
 import { type Certificates, createCertificates } from '../sources/certificates.ts'
 import { createExec, type Exec, keepLastOutputs } from '../sources/exec.ts'
-import type { HeartbeatInbox } from '../domain/heartbeat.ts'
+import type { HeartbeatInbox } from '../collectors/shared/node-state.ts'
 import { isTestHeartbeat, parseHeartbeat } from '../parsers/heartbeat.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
@@ -52,8 +51,6 @@ interface AgentOptions {
   readonly exec?: Exec
   readonly ask?: SendRequest
   readonly host?: Partial<HostSources>
-  /** Receives the samples of each evaluation, for a simulation that reads them. */
-  readonly series?: SeriesHistory
   /** Without it units are polled. */
   readonly watchUnits?: WatchUnits
   /** Whether this is the only agent of the process; otherwise the metrics of the process are not exported. */
@@ -67,6 +64,12 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
+
+/**
+ * The age of the rules on the page. To evaluate them is half of the CPU time of the page, and a change of a collector causes
+ * an evaluation in any case.
+ */
+const PAGE_RULES_AGE_MS = 5 * second
 
 /**
  * Creates and starts the agent. Throws a ConfigError or, if it cannot listen or another agent uses its state directory, a
@@ -135,14 +138,7 @@ const startLocked = async (options: AgentOptions) => {
     /** Stops collectors, child processes and server, and saves the state that must survive a restart. */
     stop: async (): Promise<void> => {
       stopping.abort()
-      await Promise.all([
-        reloader.stop(),
-        supervisor.stop(),
-        ...checking,
-        node.view.page.stream.close(),
-        server.close(),
-        socket?.close(),
-      ])
+      await Promise.all([reloader.stop(), supervisor.stop(), ...checking, server.close(), socket?.close()])
       state.events.add(agentEvent(clock.now(), 'stopped'))
       await Promise.all([state.checkpoints.flush(), state.events.flush()])
       exec.killAll()
@@ -224,23 +220,15 @@ const watchNode = async (options: NodeWatchOptions) => {
       health.alerts({ ...target, instance: target.instance ?? hostName ?? TARGET.instance }, wanted, prefix()),
     onEvaluation: health.onEvaluation,
   }
-  const evidence = () => ({
-    snapshot: snapshot(),
-    outputs: tools.outputs(),
-    changes: recentChanges(health.series, clock.now()),
-  })
+  const evidence = () => ({ snapshot: snapshot(), outputs: tools.outputs() })
   const units = () => [...new Set(logUnits(config, prefix()).values())]
-  const complain = (error: Error): void => {
-    log.error(error)
-  }
   const limitOf = limitsOf(config.health)
   const page = createStatusPage({
     clock,
     version,
-    complain,
-    read: async (rulesAge) => {
+    read: async () => {
       // Causes, figures and recovery of a response are of one moment.
-      await health.evaluateNow(measured, rulesAge)
+      await health.evaluateNow(measured, PAGE_RULES_AGE_MS)
       const [rounds, { history }] = [runtime.rounds(), health]
       return { snapshot: snapshot(), events: await events.all(), history, rounds, limitOf, hostName }
     },
@@ -252,7 +240,9 @@ const watchNode = async (options: NodeWatchOptions) => {
     prefix,
     contentType: exposition.contentType,
     clock,
-    complain,
+    complain: (error) => {
+      log.error(error)
+    },
     metrics: () => exposition.render([...samples(), ...health.samples()]),
     status: () => {
       const agent = { version, prefix: runtime.prefix(), startedAt: new Date(startedAt).toISOString() }
@@ -309,10 +299,10 @@ const createSamples = (
 }
 
 const heartbeatReceiver = (clock: Clock, inbox: HeartbeatInbox): AgentView['heartbeats'] => ({
-  isOpen: inbox.isOpen,
+  isOpen: () => inbox.isOpen,
   receive: (text) => {
     if (isTestHeartbeat(text)) return
-    inbox.put({ at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) })
+    inbox.latest = { at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) }
   },
 })
 

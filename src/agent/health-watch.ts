@@ -4,11 +4,11 @@ import type { Change } from '../core/board.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import type { Severity } from '../domain/event.ts'
-import type { AlertState, Health, RecoveryAction, RuleFinding } from '../domain/health.ts'
+import type { AlertState, RecoveryAction } from '../domain/health.ts'
+import type { Health, RuleFinding } from '../parsers/agent-status.ts'
 import type { Exposition } from '../exporter/exposition.ts'
 import { asError } from '../core/errors.ts'
 import { createHistory } from '../exporter/page/figures.ts'
-import { createSeriesHistory, type SeriesHistory } from '../health/changes/series-history.ts'
 import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import type { Incidents } from './incidents.ts'
 
@@ -19,7 +19,6 @@ interface HealthWatchOptions {
   /** Called for each alert that begins or ceases to fire. */
   readonly record: (change: Change, severity: Severity) => void
   readonly incidents?: Pick<Incidents, 'observe' | 'idOf'>
-  readonly series?: SeriesHistory
 }
 
 /** What the rules are evaluated on; it exists once the collectors do. */
@@ -35,7 +34,7 @@ const COALESCED = 500
 
 /** Evaluates the alert rules at an interval, soon after a change, when an alert may fire, and for requests. */
 export const createHealthWatch = (options: HealthWatchOptions) => {
-  const { clock, log, settings, record, incidents, series = createSeriesHistory() } = options
+  const { clock, log, settings, record, incidents } = options
   const startedAt = clock.now()
   const startedElapsed = clock.elapsed()
   const monitor = createHealthMonitor(startedAt, settings)
@@ -60,7 +59,6 @@ export const createHealthWatch = (options: HealthWatchOptions) => {
       evaluatedAt = Math.max(evaluatedAt + 1, startedAt + Math.round(evaluatedElapsed - startedElapsed))
       const changes = monitor.evaluate(clock.now(), exposed, { steady: evaluatedAt, isExtra })
       for (const { severity, ...change } of changes) record(change, severity)
-      if (!isExtra) series.record(exposed, clock.now())
       incidents?.observe(clock.now(), monitor.health())
       logFailures(monitor.health().failures)
       recovery = recoveryNow()
@@ -79,7 +77,6 @@ export const createHealthWatch = (options: HealthWatchOptions) => {
 
   return {
     history,
-    series,
     health: (): Health => {
       const health = monitor.health()
       return { ...health, findings: health.findings.map(withIncident) }

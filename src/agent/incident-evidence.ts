@@ -5,9 +5,7 @@ import { redactFields } from '../core/redaction/redact-data.ts'
 import { redactDocument, redactLog } from '../core/redaction/redact-log.ts'
 import { redact } from '../core/redaction/redact.ts'
 import { minute, second } from '../core/units.ts'
-import type { RuleFinding } from '../domain/health.ts'
-import type { SeriesHistory } from '../health/changes/series-history.ts'
-import { whatChanged } from '../health/changes/words.ts'
+import type { RuleFinding } from '../parsers/agent-status.ts'
 import { diagnose } from '../health/diagnosis.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import {
@@ -25,17 +23,6 @@ import { readLogText } from './log-text.ts'
 export interface Evidence {
   readonly snapshot: NodeSnapshot
   readonly outputs: readonly LastOutput[]
-  /** The series that changed most against the hour before, in words, most first. */
-  readonly changes: readonly string[]
-}
-
-const MAX_CHANGES = 20
-/** The time before the alert that is compared with the hour before it; of a shorter history the second half. */
-const CHANGED = 5 * minute
-
-export const recentChanges = (history: SeriesHistory, at: number): readonly string[] => {
-  const known = at - (history.oldestAt() ?? at)
-  return whatChanged(history, { to: at, span: Math.min(CHANGED, known / 2) }).slice(0, MAX_CHANGES)
 }
 
 /** All readings of a node with 300 validators have 400 KB. */
@@ -43,7 +30,7 @@ const MAX_READING_LENGTH = 512 * 1024
 
 /** The incident when its alerts fire. Its journals are still to be read. */
 export const createIncident = async (
-  { snapshot, outputs, changes }: Evidence,
+  { snapshot, outputs }: Evidence,
   given: Pick<Incident, 'id' | 'firedAt' | 'alerts'>,
 ): Promise<Incident> => {
   const { word, sentence, recovery, causes } = diagnose(snapshot)
@@ -54,7 +41,6 @@ export const createIncident = async (
     agent: snapshot.version,
     completedAt: null,
     diagnosis: { word, sentence, recovery: { path, summary, left }, causes },
-    changes,
     // Lines of other programs.
     tools: outputs.map((tool) => ({ ...tool, output: tool.output.split('\n').map(redactLine).join('\n') })),
     readings: Object.fromEntries(Object.entries(readings).map(([name, reading]) => [name, limited(reading)])),

@@ -1,15 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CollectorDependencies, NodeSettings, Offer, Own, Shared } from '../collectors/dependencies.ts'
-import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
 import { createSavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters } from '../collectors/lifecycle/restarts.ts'
-import { createMainPids, createOwnBlock, createOwnKey, createUnitNames } from '../collectors/shared/node-state.ts'
+import { createOwnKey, createUnitNames } from '../collectors/shared/node-state.ts'
+import { createSharedState, type SharedState } from '../collectors/shared/shared-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { memoizeLast } from '../core/reload.ts'
-import { createRoundLog } from '../collectors/consensus/round-log.ts'
-import { createRecentRounds } from '../collectors/ledger/recent-rounds.ts'
-import { createRoundFeed } from '../collectors/schedule/predictions.ts'
 import { readForks } from '../config/forks.ts'
 import { readEpochLengths, readStakingNetworks } from '../config/staking.ts'
 import type { Config } from '../config/schema.ts'
@@ -19,18 +16,8 @@ import { createExposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import { createHeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
-import { createAlertmanagerEndpoint } from '../sources/alertmanager.ts'
-import {
-  createHeartbeat,
-  askRarelyIfNeverThere,
-  createMetricsEndpoint,
-  createPortProbe,
-  createQueryEndpoint,
-  createBatchingRpcEndpoint,
-  createRpcEndpoint,
-} from '../sources/endpoints.ts'
+import { createEndpoints } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
@@ -38,7 +25,7 @@ import { createNewestEntryReader, createOldestEntryReader, type Journal } from '
 import { createSharedJournal } from '../sources/journal-sharing.ts'
 import { createUnitLogs } from '../collectors/shared/unit-logs.ts'
 import { keyFiles, rememberAbsent } from '../sources/key-files.ts'
-import { createInstalledFiles, createPackageLists } from '../sources/packages.ts'
+import { createInstalledFiles } from '../sources/packages.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
 import { createKeyReport, createStatusTool, createStorageReport, createStorageTool } from '../sources/reports.ts'
 import type { WatchUnits } from '../sources/unit-watch.ts'
@@ -79,21 +66,12 @@ const nodeSettings = ({ profile, node, rpc, references, services, health }: Conf
 const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferFor>,
   ownOf: (name: CollectorName) => Own,
-  kept: Pick<Shared, 'recentRounds' | 'heartbeatInbox'>,
+  shared: SharedState,
 ): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = memoizeLast(createUnitNames)
   const lifecycleFor = memoizeLast(createLifecycleCounters)
   const ownKeyFor = memoizeLast(createOwnKey)
   const collectors = [...offers].map(([name, offer]) => ({ offer, own: ownOf(name), reuse: createReuse() }))
-  const shared = {
-    mainPids: createMainPids(),
-    roundCounter: createRoundCounter(),
-    roundFeed: createRoundFeed(),
-    ...kept,
-    roundLog: createRoundLog(),
-    ownBlock: createOwnBlock(),
-    duties: createDuties(),
-  }
 
   return (config, dependencies) => {
     const { recorder, readPrefix, unitLogs } = dependencies
@@ -193,14 +171,7 @@ export const createRuntime = async (options: RuntimeOptions) => {
     readNewest: createNewestEntryReader({ exec, parse: parseJournalEntry }),
     unitLogs: createUnitLogs({ exec, clock }),
     watchUnits: options.watchUnits ?? null,
-    rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
-    batchingRpcAt: (url: string, timeout: number) => createBatchingRpcEndpoint(ask, url, timeout),
-    queryAt: (service: { url: string; apiKeyFile: string | null }, timeout: number) =>
-      createQueryEndpoint(ask, service, timeout),
-    nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),
-    alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
-    heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat(ask, urlFile, timeout),
-    probeFor: createPortProbe,
+    ...createEndpoints(ask, clock),
     nodeFiles: createFileTree('/'),
     stakingNetworks: readStakingNetworks(),
     epochs: readEpochLengths(),
@@ -208,18 +179,17 @@ export const createRuntime = async (options: RuntimeOptions) => {
     published: () => board.samples(),
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
-  const recentRounds = createRecentRounds()
-  const heartbeatInbox = createHeartbeatInbox()
-  const collectorsFor = createCollectors(await loadCollectors(), ownOf, { recentRounds, heartbeatInbox })
+  const shared = createSharedState()
+  const collectorsFor = createCollectors(await loadCollectors(), ownOf, shared)
   return {
     board,
     exposition,
     /** The name prefix; null while it is unknown. */
     prefix: (): string | null => prefix?.word ?? null,
     /** The newest rounds of the ledger stream, oldest first. */
-    rounds: recentRounds.all,
+    rounds: shared.recentRounds.all,
     /** Takes the heartbeats of a watched node. */
-    heartbeatInbox,
+    heartbeatInbox: shared.heartbeatInbox,
     /**
      * The collectors for a configuration. For the next configuration, those that do not change are the same objects.
      * A command that reads once sends nothing. Throws a ConfigError, and changes nothing then, if the file of forks is
@@ -255,7 +225,6 @@ const createConfiguredSources = (
     }
   })
   const installedFilesFor = memoizeLast((root: string) => createInstalledFiles({ root, path }))
-  const packageListsFor = memoizeLast(createPackageLists)
   const keyReportFor = memoizeLast((keys: Config['keys']) => createKeyReport(keys, clock))
   return (config: Config) => {
     const { storage, version } = config
@@ -270,7 +239,6 @@ const createConfiguredSources = (
       host: hostFor(config.host),
       ...procfsFor(config.host.procfs),
       installedFiles: installedFilesFor(version.rootDirectory),
-      packageLists: packageListsFor(version.rootDirectory),
       readKeyReport: keyReportFor(config.keys),
     }
   }

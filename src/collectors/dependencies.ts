@@ -1,12 +1,9 @@
 import type { z } from 'zod'
 import type { Collector, Subscribe, Timing } from '../core/collector.ts'
-import type { RoundLog } from './consensus/round-log.ts'
-import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
-import type { RecentRounds } from './ledger/recent-rounds.ts'
-import type { RoundFeed } from './schedule/predictions.ts'
+import type { OwnKey, UnitNames } from './shared/node-state.ts'
+import type { SharedState } from './shared/shared-state.ts'
 import type { Checkpoint, Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { EpochLengths } from '../domain/epoch.ts'
@@ -15,16 +12,14 @@ import type { reference } from '../core/settings.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { AlertState, AlertTarget, HealthSummary, TargetAlert } from '../domain/health.ts'
-import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
 import type { createNewestEntryReader, createOldestEntryReader } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
-import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
-import type { MetricsEndpoint, ProbePort, QueryEndpoint, RpcEndpoint, SendHeartbeat } from '../sources/endpoints.ts'
-import type { InstalledFiles, PackageLists } from '../sources/packages.ts'
+import type { Endpoints } from '../sources/endpoints.ts'
+import type { InstalledFiles } from '../sources/packages.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport } from '../sources/reports.ts'
 import type { Recorder, Sample } from '../core/metric.ts'
@@ -32,7 +27,7 @@ import type { WatchUnits } from '../sources/unit-watch.ts'
 import type { UnitLogs } from './shared/unit-logs.ts'
 
 /** The sources of collectors: the same for every configuration, or created again when the keys that they use change. */
-interface Sources {
+interface Sources extends Readonly<Endpoints> {
   readonly clock: Clock
   readonly recorder: Recorder
   readonly exec: Exec
@@ -43,11 +38,6 @@ interface Sources {
   readonly watchUnits: WatchUnits | null
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
-  /** A client of an endpoint; `timeout` in milliseconds. */
-  rpcAt(url: string, timeout: number): RpcEndpoint
-  batchingRpcAt(url: string, timeout: number): RpcEndpoint
-  queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): QueryEndpoint
-  nativeAt(url: string, timeout: number): MetricsEndpoint
   /** The report of the database tool of that name, or from the file that is configured. */
   readonly readStorage: ReadReport
   readonly readStatus: ReadReport
@@ -57,7 +47,6 @@ interface Sources {
   readonly readUptime: () => Promise<string | null>
   /** Files of the node that contain no secrets. */
   readonly nodeFiles: FileTree
-  readonly packageLists: PackageLists
   readonly installedFiles: InstalledFiles
   /** The length of the epochs of each network. */
   readonly epochs: EpochLengths
@@ -78,27 +67,13 @@ interface Sources {
   readonly alertsOf: (target: AlertTarget, state: AlertState) => readonly TargetAlert[]
   /** Calls the function after each evaluation of the rules. Returns the end of the subscription. */
   readonly onEvaluation: Subscribe
-  alertmanagerAt(url: string, timeout: number): AlertmanagerEndpoint
-  /** Sends to the URL in that file. */
-  heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
-  /** Tests a TCP port, HOST:PORT; `timeout` in milliseconds. */
-  probeFor(address: string, timeout: number): ProbePort
 }
 
 /** What several collectors share; it is kept when a reload replaces one of them. */
-export interface Shared {
+export interface Shared extends SharedState {
   readonly unitNames: UnitNames
   readonly lifecycle: LifecycleCounters
   readonly ownKey: OwnKey
-  readonly mainPids: MainPids
-  readonly roundCounter: RoundCounter
-  readonly roundFeed: RoundFeed
-  readonly recentRounds: RecentRounds
-  readonly roundLog: RoundLog
-  readonly ownBlock: OwnBlock
-  readonly duties: Duties
-  /** The heartbeats of another node that were received here. */
-  readonly heartbeatInbox: HeartbeatInbox
 }
 
 /** Settings that are not of one collector. */

@@ -1,17 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  isCollection,
-  isMap,
-  isNode,
-  isPair,
-  isScalar,
-  isSeq,
-  type Node,
-  parseDocument,
-  stringify,
-  type YAMLMap,
-  type YAMLSeq,
-} from 'yaml'
+import { Document, isMap, isScalar, isSeq, Lexer, parseDocument } from 'yaml'
 import { ConfigError } from '../core/errors.ts'
 
 /** What a configuration file gets. */
@@ -22,132 +10,50 @@ export interface Addition {
   readonly value: string | readonly unknown[]
 }
 
-/** A value on one line of YAML, as part of a list or not. */
-export const inlineYaml = (value: string | object): string =>
-  Array.isArray(value)
-    ? `[${value.map((entry: unknown) => entryYaml(entry)).join(', ')}]`
-    : stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
-
-/** In a list, more characters need quotes. */
-const entryYaml = (entry: unknown): string =>
-  stringify([entry], { collectionStyle: 'flow', lineWidth: 0 }).trim().slice(1, -1).trim()
-
 /**
- * Adds settings to a valid configuration file. Every other byte stays: the library would write comments, quotes and
- * indentation in its own style. Throws a ConfigError where the file has a form that this does not know.
+ * Adds settings to a valid configuration file. Values and comments stay, in their order; the library may change
+ * indentation, blanks and repeated empty lines. Throws a ConfigError where the file has a form that cannot be extended.
  */
-export const addSettings = (name: string, text: string, additions: readonly Addition[]): string =>
-  additions.reduce((before, addition) => {
-    const edit = editFor(before, addition)
-    const after = edit && `${before.slice(0, edit.from)}${edit.text}${before.slice(edit.to)}`
-    const expected = withValue(dataOf(before), addition.path.split('.'), addition.value)
-    if (after === undefined || !isDeepStrictEqual(dataOf(after), expected)) {
-      const value = typeof addition.value === 'string' ? addition.value : `${addition.value.length} more`
-      throw new ConfigError(
-        `${name}: ${addition.path} is written in a form that cannot be extended: add ${value} by hand`,
-      )
-    }
-    return after
-  }, text)
+export const addSettings = (name: string, text: string, additions: readonly Addition[]): string => {
+  if (additions.length === 0) return text
+  const parsed = parse(text)
+  const document = parsed.contents === null ? new Document({}) : parsed
+  const isAdded = additions.every((addition) => add(document, document.contents, addition))
+  const before = document === parsed || text === '' ? '' : `${text.trimEnd()}\n\n`
+  const lines = `${before}${document.toString({ lineWidth: 0 })}`
+  const after = text.includes('\r\n') ? lines.replaceAll(/\r?\n/g, '\r\n') : lines
+  const isKept = isDeepStrictEqual([parse(after).toJS(), commentsIn(after)], [document.toJS(), commentsIn(text)])
+  if (isAdded && isKept) return after
+  const paths = additions.map(({ path }) => path).join(', ')
+  throw new ConfigError(`${name}: it is written in a form that cannot be extended: add ${paths} by hand`)
+}
 
-/** A part of a text, and what replaces it. */
-interface Edit {
-  readonly from: number
-  readonly to: number
-  readonly text: string
+/** Adds a value below a section. False if a part of the path is neither a section nor empty, such as an alias. */
+const add = (document: Document, section: unknown, { path, value }: Addition): boolean => {
+  const [step = '', ...rest] = path.split('.')
+  if (!isMap(section)) return false
+  const pair = section.items.find(({ key }) => isScalar(key) && key.value === step)
+  const node = pair?.value ?? null
+  const isEmpty = node === null || (isScalar(node) && node.value === null)
+  if (isMap(node) && rest.length > 0) return add(document, node, { path: rest.join('.'), value })
+  if (rest.length === 0 && isScalar(node) && typeof value === 'string') node.value = value
+  else if (rest.length === 0 && isSeq(node) && typeof value !== 'string')
+    for (const entry of value) node.add(document.createNode(entry, { flow: true }))
+  else if (isEmpty) {
+    const isList = typeof value !== 'string'
+    const data = rest.reduceRight<unknown>((inner, key) => ({ [key]: inner }), isList ? [] : value)
+    const created = document.createNode(data)
+    if (isScalar(node)) created.commentBefore = node.comment ?? null
+    const added = document.createPair(step, created)
+    added.key.spaceBefore = section === document.contents && !section.flow && section.items.length > 0
+    if (pair) pair.value = created
+    else section.add(added)
+    return !isList || add(document, section, { path, value })
+  } else return false
+  return true
 }
 
 const parse = (text: string) => parseDocument(text, { prettyErrors: false, logLevel: 'error' })
 
-const dataOf = (text: string): unknown => {
-  const document = parse(text)
-  // What could not be parsed equals nothing.
-  return document.errors.length > 0 ? document.errors : document.toJS()
-}
-
-const withValue = (data: unknown, steps: readonly string[], value: Addition['value']): unknown => {
-  const [step, ...rest] = steps
-  if (step === undefined) return Array.isArray(data) && typeof value !== 'string' ? data.concat(value) : value
-  const tree: Readonly<Record<string, unknown>> = typeof data === 'object' && data !== null ? { ...data } : {}
-  return { ...tree, [step]: withValue(tree[step], rest, value) }
-}
-
-/** The value on one line, in the sections that do not exist yet. */
-const nestedYaml = (steps: readonly string[], value: Addition['value']): string =>
-  steps.reduceRight((inner, step) => `{ ${step}: ${inner} }`, inlineYaml(value))
-
-const editFor = (text: string, { path, value }: Addition): Edit | undefined => {
-  /** `key`: that of the section whose value the node is. */
-  const within = (node: unknown, steps: readonly string[], key?: unknown): Edit | undefined => {
-    const [step, ...rest] = steps
-    if (isScalar(node) && (node.value === null || (step === undefined && typeof value === 'string'))) {
-      const [from, to] = node.range ?? [0, 0]
-      // The value of `key:` is empty, at the colon or before a comment.
-      return {
-        from,
-        to,
-        text: `${text[from - 1] === ':' ? ' ' : ''}${nestedYaml(steps, value)}${text[to] === '#' ? ' ' : ''}`,
-      }
-    }
-    if (isMap(node) && step !== undefined) {
-      const pair = node.items.find((item) => isScalar(item.key) && item.key.value === step)
-      if (pair) return within(pair.value, rest, pair.key)
-      if (node.flow) return addToFlow(node, nestedYaml(steps, value).slice(1, -1).trim())
-      if (key === undefined) return append(text, blockYaml(steps, value))
-      return addLines(text, key, blockYaml(steps, value, indentAt(text, node)))
-    }
-    if (!isSeq(node) || step !== undefined || typeof value === 'string') return undefined
-    return node.flow
-      ? addToFlow(node, inlineYaml(value).slice(1, -1))
-      : addLines(text, node, entriesYaml(value, indentAt(text, node)))
-  }
-  const { contents } = parse(text)
-  const steps = path.split('.')
-  return contents === null ? append(text, blockYaml(steps, value)) : within(contents, steps)
-}
-
-/** Sections on lines of their own, a list of texts on one line. */
-const blockYaml = ([step = '', ...rest]: readonly string[], value: Addition['value'], indent = ''): string => {
-  const head = `${indent}${step}:`
-  if (rest.length > 0) return `${head}\n${blockYaml(rest, value, `${indent}  `)}`
-  const isLine = typeof value === 'string' || value.every((entry) => typeof entry === 'string')
-  return isLine ? `${head} ${inlineYaml(value)}` : `${head}\n${entriesYaml(value, `${indent}  `)}`
-}
-
-const entriesYaml = (entries: readonly unknown[], indent: string): string =>
-  entries.map((entry) => `${indent}- ${entryYaml(entry)}`).join('\n')
-
-const append = (text: string, lines: string): Edit => {
-  const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n'
-  return { from: text.length, to: text.length, text: `${gap}${lines}\n` }
-}
-
-/** Before the bracket that ends it. */
-const addToFlow = (node: YAMLMap | YAMLSeq, added: string): Edit | undefined => {
-  const last = endOf(node.items.at(-1))
-  const [from = 0] = node.range ?? []
-  return last === undefined
-    ? { from: from + 1, to: from + 1, text: isMap(node) ? ` ${added} ` : added }
-    : { from: last, to: last, text: `, ${added}` }
-}
-
-/** Below the line in which the node ends. */
-const addLines = (text: string, node: unknown, lines: string): Edit | undefined => {
-  const end = endOf(node)
-  if (end === undefined) return undefined
-  const found = text.indexOf('\n', end)
-  const from = found === -1 ? text.length : found
-  return { from, to: from, text: `\n${lines}` }
-}
-
-/** Where the last text of a node ends: the range of a block includes the comments behind it. */
-const endOf = (node: unknown): number | undefined => {
-  if (isCollection(node) && !node.flow) return endOf(node.items.at(-1))
-  if (isNode(node)) return node.range?.[1]
-  return isPair(node) ? endOf(node.value ?? node.key) : undefined
-}
-
-const indentAt = (text: string, { range }: Pick<Node, 'range'>): string => {
-  const [at = 0] = range ?? []
-  return ' '.repeat(at - (text.lastIndexOf('\n', at - 1) + 1))
-}
+const commentsIn = (text: string): readonly string[] =>
+  [...new Lexer().lex(text)].filter((token) => token.startsWith('#'))

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
-import { isMap, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml'
 import { ConfigError, describeFileError, errorCode } from '../core/errors.ts'
 import { readTextSync } from '../core/files.ts'
-import { exceededLimit } from '../core/json.ts'
+import { exceededLimit, isObject } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redaction/redact.ts'
+import { closestMatch } from '../core/suggest.ts'
 
 /** A parsed configuration file with line numbers. */
 export type ConfigFile = ReturnType<typeof parseConfigFile>
@@ -29,27 +30,30 @@ export const parseConfigFile = (name: string, text: string) => {
     const reason = problemOf(document, problem, lineAt)
     throw new ConfigError(`${name}:${lineAt(problem.pos[0])}: ${plainText(reason, LIMITS.text.error)}`)
   }
-  /** The line of a key, or of its nearest parent in the file. */
+  /** The line of a key, or of its nearest parent in the file. A key that YAML takes for a number is found by its text. */
   const lineOf = (path: readonly PropertyKey[]): number => {
-    const key = path.at(-1)
-    if (key === undefined) return 1
-    const parent: unknown = path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents
-    const pair = isMap(parent)
-      ? parent.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key))
-      : undefined
-    const node: unknown = pair ? pair.key : document.getIn([...path], true)
-    const range = isScalar(node) || isMap(node) ? node.range : undefined
-    return range ? lines.linePos(range[0]).line : lineOf(path.slice(0, -1))
+    let node: unknown = document.contents
+    let line = 1
+    for (const step of path) {
+      const pair = isMap(node)
+        ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+        : undefined
+      const next = pair ? pair.key : isSeq(node) ? node.items[Number(step)] : undefined
+      if (!isNode(next) || !next.range) break
+      line = lines.linePos(next.range[0]).line
+      node = pair ? pair.value : next
+    }
+    return line
   }
   return { name, value: toData(name, document), lineOf }
 }
 
 type Document = ReturnType<typeof parseDocument>
 
-type Problem = Document['errors'][number]
+type YamlProblem = Document['errors'][number]
 
 /** Messages for frequent mistakes of operators; those of the library are for programmers. */
-const problemOf = (document: Document, problem: Problem, lineAt: (offset: number) => number): string => {
+const problemOf = (document: Document, problem: YamlProblem, lineAt: (offset: number) => number): string => {
   const {
     code,
     message,
@@ -126,6 +130,17 @@ export const parseValue = (text: string): unknown => {
   }
 }
 
+/** The sections of a file. One whose keys are all commented out is null in YAML; it is treated as absent. */
+export const sectionsOf = (value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null)) : value
+
+/** A key with a similar name, or a few that are valid in its place. */
+export const similarKey = (path: Path, candidates: readonly string[]): string => {
+  const candidate = closestMatch(String(path.at(-1)), candidates)
+  if (candidate !== undefined) return `; did you mean ${candidate}?`
+  return candidates.length > 0 && candidates.length <= 12 ? `; there are: ${candidates.join(', ')}` : ''
+}
+
 /** The value at a path; undefined where it leads to nothing. */
 export const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
@@ -133,11 +148,44 @@ export const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
     tree,
   )
 
-/** The first problems, one on each line, without what a terminal would interpret. */
-export const listProblems = (problems: readonly (() => string)[]): string => {
+type Path = readonly PropertyKey[]
+type Problem = () => string
+/** What follows an unknown key, or an expectation. */
+type Supplement = (path: Path, isUnknown: boolean) => string
+
+/** What a schema rejects: position, key and expectation of each problem. */
+export const describeIssues = (
+  issues: readonly z.core.$ZodIssue[],
+  where: (path: Path) => string,
+  more: Supplement,
+): readonly Problem[] =>
+  issues.flatMap((issue): readonly Problem[] => {
+    const { path } = issue
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys
+        .map((key) => [...path, key])
+        .map((key) => () => `${where(key)}: no such key: ${key.join('.')}${more(key, true)}`)
+    // zod reports an invalid key of a record with the message of the key's schema.
+    const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
+    return [
+      () => `${[where(path), ...(path.length > 0 ? [path.join('.')] : []), message].join(': ')}${more(path, false)}`,
+    ]
+  })
+
+/** Parses the value of a file. Throws a ConfigError that lists the first problems, each with its line. */
+export const parseWith = <T extends z.ZodType>(schema: T, file: ConfigFile, more: Supplement): z.output<T> => {
+  const parsed = schema.safeParse(file.value, { error: expectation })
+  if (parsed.success) return parsed.data
+  throw problemsError(describeIssues(parsed.error.issues, (path) => `${file.name}:${file.lineOf(path)}`, more))
+}
+
+/** Lists the first problems, one on each line, without what a terminal would interpret. */
+export const problemsError = (problems: readonly Problem[]): ConfigError => {
   const { problems: most } = LIMITS.config
   const lines = problems.slice(0, most).map((describe) => plainText(describe(), LIMITS.text.error))
-  return [...lines, ...(problems.length > most ? [`${problems.length - most} more problems`] : [])].join('\n')
+  return new ConfigError(
+    [...lines, ...(problems.length > most ? [`${problems.length - most} more problems`] : [])].join('\n'),
+  )
 }
 
 /** Reads a file that the configuration or the command line names. Throws a ConfigError if it cannot be read. */
@@ -145,26 +193,21 @@ export const readText = (place: string | URL, what: string): string => {
   try {
     return readTextSync(place, LIMITS.config.fileBytes)
   } catch (error) {
-    const code = errorCode(error, String(error))
-    const { problem, advice } = READ_PROBLEMS[code] ?? {
-      problem: describeFileError(error).happened,
-      advice: READABLE,
-    }
-    throw new ConfigError(`${String(place)}: ${what} cannot be read: ${problem}\n  what to do: ${advice}`)
+    throw unreadable(place, what, error)
   }
 }
 
-const READABLE = 'name a YAML file that this user can read'
-
-const READ_PROBLEMS: Readonly<Record<string, { problem: string; advice: string }>> = {
-  ENOENT: { problem: 'there is no such file', advice: 'check the path' },
-  EACCES: {
-    problem: 'permission denied',
-    advice:
-      'run the command with sudo, or add this user to the group of the file (`ls -l` prints it; ' +
-      '`sudo usermod --append --groups GROUP USER`, then log in again)',
-  },
+export const unreadable = (place: string | URL, what: string, error: unknown): ConfigError => {
+  const { happened, advice = 'name a YAML file that this user can read' } = describeFileError(error)
+  const access = errorCode(error) === 'EACCES' ? ACCESS : advice
+  return new ConfigError(`${String(place)}: ${what} cannot be read: ${happened}\n  what to do: ${access}`, {
+    cause: error,
+  })
 }
+
+const ACCESS =
+  'run the command with sudo, or add this user to the group of the file (`ls -l` prints it; ' +
+  '`sudo usermod --append --groups GROUP USER`, then log in again)'
 
 /** The expectation for issues without a message in the schema. */
 export const expectation: z.core.$ZodErrorMap = (issue) => {

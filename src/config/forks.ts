@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { ConfigError } from '../core/errors.ts'
 import { packageFile } from '../core/package.ts'
-import { type ConfigFile, listProblems, parseConfigFile, readText, valueAt } from './file.ts'
+import { type ConfigFile, parseConfigFile, parseWith, readText, similarKey, valueAt } from './file.ts'
 import { label } from '../core/settings.ts'
 import { hour } from '../core/units.ts'
 
@@ -78,37 +77,16 @@ const table = z.record(
 
 /** Parses a file with forks, reviewed at `latest` or before. Throws a ConfigError that lists every error with its line. */
 export const parseForks = (file: ConfigFile, latest: number): ForkList => {
-  const { reviewed, ...networks } = parsePart(head(latest), file.value, file)
-  return { forks: new Map(Object.entries(parsePart(table, networks, file))), reviewedAt: reviewed }
+  const more = (path: readonly PropertyKey[], isUnknown: boolean): string =>
+    isUnknown ? similarKey(path, KEYS) : `, got ${shown(valueAt(file.value, path))}`
+  const { reviewed, ...networks } = parseWith(head(latest), file, more)
+  const forks = parseWith(table, { ...file, value: networks }, more)
+  return { forks: new Map(Object.entries(forks)), reviewedAt: reviewed }
 }
 
-const parsePart = <T extends z.ZodType>(part: T, value: unknown, file: ConfigFile): z.output<T> => {
-  const parsed = part.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw new ConfigError(listProblems(parsed.error.issues.map((issue) => () => describe(issue, file))))
-}
+const KEYS = ['name', 'kind', 'activation', 'minimumVersion', 'timeline', 'source']
 
-const describe = (issue: z.core.$ZodIssue, file: ConfigFile): string => {
-  const isUnknown = issue.code === 'unrecognized_keys'
-  const path = isUnknown ? [...issue.path, issue.keys[0] ?? ''] : issue.path
-  const where = path.length === 0 ? '' : ` ${path.map(String).join('.')}:`
-  const place = `${file.name}:${lineOf(path, file)}:${where}`
-  if (isUnknown) return `${place} no such key; there are: ${KEYS.join(', ')}`
-  // For an invalid key, the expectation is in the nested issue.
-  const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message
-  return `${place} ${message ?? 'not understood'}, got ${shown(path, file.value)}`
-}
-
-const KEYS = ['name', 'kind', 'activation', 'minimumVersion', 'timeline', 'source'] as const
-
-/** YAML parses 143 as a number and "143" as a string: use whichever path leads further into the file. */
-const lineOf = (path: readonly PropertyKey[], { lineOf: line }: ConfigFile): number =>
-  Math.max(line(path), line([Number(path[0]), ...path.slice(1)]))
-
-const shown = (path: readonly PropertyKey[], value: unknown): string => {
-  const found = valueAt(value, path)
-  return found === undefined ? 'nothing' : JSON.stringify(found).slice(0, 100)
-}
+const shown = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 100))
 
 /** A date from which the network requires a version or a database timeline. */
 export type Fork = z.output<typeof entry>

@@ -1,12 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { z } from 'zod'
 import { COLLECTORS } from '../collectors/index.ts'
 import { systemClock } from '../core/clock.ts'
-import { ConfigError } from '../core/errors.ts'
-import { LIMITS } from '../core/limits.ts'
 import { maskAddresses } from '../core/redaction/redact.ts'
 import { closestMatch } from '../core/suggest.ts'
-import { type ConfigFile, expectation, listProblems, parseConfigFile, parseValue, readText, valueAt } from './file.ts'
+import {
+  type ConfigFile,
+  describeIssues,
+  expectation,
+  parseConfigFile,
+  parseValue,
+  problemsError,
+  readText,
+  sectionsOf,
+  similarKey,
+  valueAt,
+} from './file.ts'
 import { type Key, keys, type Config, removedKeys, schema, WATCHER_COLLECTORS } from './schema.ts'
 import { readForks } from './forks.ts'
 import { type SourceInputs, sourceOf } from './source.ts'
@@ -36,8 +44,9 @@ const PATHS = keys.map(({ path }) => path)
 export const loadConfig = ({ file, env, flags }: Inputs) => {
   const problems: string[] = []
   const origins = new Map<string, string>()
-  const tree: Tree = isTree(file?.value) ? withoutEmpty(file.value) : {}
-  if (file && !isTree(file.value)) problems.push(`${file.name}:1: expected keys and values`)
+  const sections = structuredClone(sectionsOf(file?.value))
+  const tree: Tree = isTree(sections) ? sections : {}
+  if (file && !isTree(sections)) problems.push(`${file.name}:1: expected keys and values`)
 
   const put = ({ path, isText }: Key, text: string, origin: string): void => {
     setAt(tree, path, isText ? text : parseValue(text))
@@ -58,7 +67,7 @@ export const loadConfig = ({ file, env, flags }: Inputs) => {
     if (before !== typed) problems.push(`${before} and ${typed} set the same key; use only one of them`)
     const key = keys.find((candidate) => candidate.path === path)
     if (key) put(key, value, typed)
-    else problems.push(`${typed}: no such key: ${path}${keyHint(path, path, PATHS)}`)
+    else problems.push(`${typed}: no such key: ${path}${keyHint([path], PATHS)}`)
   }
 
   if (tree['profile'] === 'watcher') {
@@ -76,9 +85,11 @@ export const loadConfig = ({ file, env, flags }: Inputs) => {
     if (origin !== undefined) return origin
     return file ? `${file.name}:${file.lineOf(path)}` : 'configuration'
   }
-  for (const issue of parsed.error?.issues ?? []) problems.push(...describe(issue, tree, where))
   if (!parsed.success || problems.length > 0) {
-    throw new ConfigError(listProblems(problems.map((problem) => () => problem)))
+    const rejected = describeIssues(parsed.error?.issues ?? [], where, (path, isUnknown) =>
+      isUnknown ? keyHint(path, siblingsOf(path.slice(0, -1))) : gotHint(path, valueAt(tree, path)),
+    )
+    throw problemsError([...problems.map((problem) => () => problem), ...rejected])
   }
 
   const settings = keys.map(({ path, byDefault }): Setting => {
@@ -92,10 +103,6 @@ export const loadConfig = ({ file, env, flags }: Inputs) => {
 type Tree = Record<string, unknown>
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** A section whose keys are all commented out is null in YAML; it is treated as absent. */
-const withoutEmpty = (tree: Tree): Tree =>
-  structuredClone(Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== null)))
 
 const setAt = (tree: Tree, path: string, value: unknown): void => {
   const steps = path.split('.')
@@ -118,33 +125,10 @@ const originOf = (path: readonly PropertyKey[], origins: ReadonlyMap<string, str
   return undefined
 }
 
-/** Describes an issue: position, expected and actual value, and a suggestion. */
-const describe = (
-  issue: z.core.$ZodIssue,
-  tree: Tree,
-  where: (path: readonly PropertyKey[]) => string,
-): readonly string[] => {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, LIMITS.config.problems + 1).map((key) => {
-      const path = [...issue.path, key]
-      return `${where(path)}: no such key: ${path.join('.')}${keyHint(path.join('.'), key, siblingsOf(issue.path))}`
-    })
-  }
-  const path = issue.path.join('.')
-  const value = valueAt(tree, issue.path)
-  return [`${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, value)}${twinHint(path, value)}`]
-}
-
 /** What applies instead of a removed key, or a key with a similar name. */
-const keyHint = (path: string, word: string, candidates: readonly string[]): string => {
-  const removed = removedKeys.find((key) => key.path === path)
-  return removed ? `; ${removed.instead}` : hint(word, candidates)
-}
-
-const hint = (word: string, candidates: readonly string[]): string => {
-  const candidate = closestMatch(word, candidates)
-  if (candidate !== undefined) return `; did you mean ${candidate}?`
-  return candidates.length <= 12 ? `; there are: ${candidates.join(', ')}` : ''
+const keyHint = (path: readonly PropertyKey[], candidates: readonly string[]): string => {
+  const removed = removedKeys.find((key) => key.path === path.join('.'))
+  return removed ? `; ${removed.instead}` : similarKey(path, candidates)
 }
 
 /** The prefix that all have would make any two of them similar. */
@@ -157,10 +141,11 @@ const variableHint = (variable: string): string => {
   return meant === undefined ? '' : `; did you mean ${PREFIX}${meant}?`
 }
 
-/** Two sections whose names differ in one letter. */
-const twinHint = (path: string, value: unknown): string => {
-  if (path === 'reference' && Array.isArray(value)) return '; did you mean references?'
-  return path === 'references' && isTree(value) ? '; did you mean reference?' : ''
+/** The value, and a similar section: the names of two differ in one letter. */
+const gotHint = (path: readonly PropertyKey[], value: unknown): string => {
+  const got = `, got ${show(path, value)}`
+  if (path.join('.') === 'reference' && Array.isArray(value)) return `${got}; did you mean references?`
+  return path.join('.') === 'references' && isTree(value) ? `${got}; did you mean reference?` : got
 }
 
 /** The actual value, redacted: a value in place of a URL may contain a key. */

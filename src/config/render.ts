@@ -12,7 +12,7 @@ export const describeSource = (source: ConfigSource | null): string =>
 export const renderSettings = (settings: readonly Setting[]): string => {
   const placed = settings.map(({ path, value, origin }, index) => {
     const { headings, indent, name } = placeOf(path, settings[index - 1]?.path)
-    return { headings, line: `${indent}${name}: ${inline(maskAddresses(value))}`, origin }
+    return { headings, line: `${indent}${name}: ${inlineYaml(maskAddresses(value))}`, origin }
   })
   const width = Math.min(60, Math.max(...placed.map(({ line }) => line.length)))
   return placed.flatMap(({ headings, line, origin }) => [...headings, `${line.padEnd(width)}  # ${origin}`]).join('\n')
@@ -35,7 +35,7 @@ const placeOf = (path: string, before = '') => {
 const INDENT = '  '
 
 /** One value on one line of YAML. */
-const inline = (value: unknown): string =>
+export const inlineYaml = (value: unknown): string =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()
 
 /** Renders config.example.yaml: every key with its description, commented out at its default. */
@@ -51,7 +51,7 @@ export const renderExampleConfig = (): string => {
     const isNested = headings[0]?.startsWith(INDENT) ?? indent !== ''
     if (!isNested) lines.push('')
     lines.push(...headings.map((heading) => `#${heading}`))
-    lines.push(`${indent}# ${description} (${variable})`, `#${indent}${name}: ${inline(byDefault)}`)
+    lines.push(`${indent}# ${description} (${variable})`, `#${indent}${name}: ${inlineYaml(byDefault)}`)
   }
   return `${lines.join('\n')}\n`
 }

@@ -6,9 +6,7 @@ import { z } from 'zod'
 import { ConfigError, describeFileError } from '../core/errors.ts'
 import { atFile, readText } from '../core/files.ts'
 import { LIMITS } from '../core/limits.ts'
-import { closestMatch } from '../core/suggest.ts'
-import { type ConfigFile, expectation, parseConfigFile } from './file.ts'
-import { isObject } from '../core/json.ts'
+import { type ConfigFile, parseConfigFile, parseWith, sectionsOf, similarKey, unreadable } from './file.ts'
 
 /** Which certificates clients must send; the names of exporter-toolkit. */
 const CLIENT_AUTH_TYPES = [
@@ -108,37 +106,16 @@ const schema = z.strictObject({
 type Written = z.output<typeof schema>
 
 /** Parses the file without reading those that it names. Throws a ConfigError that lists every problem with its line. */
-export const parseWebConfig = (file: ConfigFile): Written => {
-  // A section whose keys are all commented out is null in YAML; it is treated as absent.
-  const value = isObject(file.value) ? withoutEmpty(file.value) : file.value
-  const parsed = schema.safeParse(value, { error: expectation })
-  if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.flatMap((issue) => describe(issue, file))
-  throw new ConfigError(problems.join('\n'))
-}
-
-const withoutEmpty = (sections: object): object =>
-  Object.fromEntries(Object.entries(sections).filter(([, value]) => value !== null))
+export const parseWebConfig = (file: ConfigFile): Written =>
+  // Never with a value: it may be a hash, or a password in its place.
+  parseWith(schema, { ...file, value: sectionsOf(file.value) }, (key, isUnknown) =>
+    isUnknown ? similarKey(key, KEYS[key.slice(0, -1).join('.')] ?? []) : '',
+  )
 
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(schema.shape),
   tls_server_config: Object.keys(tls.shape),
   http_server_config: ['http2', 'headers'],
-}
-
-/** Never contains a value: it may be a hash, or a password in its place. */
-const describe = (issue: z.core.$ZodIssue, { name, lineOf }: ConfigFile): readonly string[] => {
-  if (issue.code !== 'unrecognized_keys') {
-    const key = issue.path.join('.')
-    // zod reports an invalid key of a record with the message of the key's schema.
-    const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
-    return [`${name}:${lineOf(issue.path)}: ${key === '' ? '' : `${key}: `}${message}`]
-  }
-  return issue.keys.map((key) => {
-    const near = closestMatch(key, KEYS[issue.path.join('.')] ?? [])
-    const hint = near === undefined ? '' : `; did you mean ${near}?`
-    return `${name}:${lineOf([...issue.path, key])}: no such key: ${[...issue.path, key].join('.')}${hint}`
-  })
 }
 
 export type WebConfigFile = ReturnType<typeof createWebConfigFile>
@@ -153,7 +130,10 @@ export const createWebConfigFile = (file: string) => {
     load: async (): Promise<WebConfig> => {
       // Before the files are read: a later change is then seen, even if reading fails.
       loaded = await fingerprint(paths)
-      const parsed = parseConfigFile(file, await readWebConfig(file))
+      const content = await readText(file, LIMITS.config.fileBytes).catch((error: unknown) => {
+        throw unreadable(file, 'the web configuration file', error)
+      })
+      const parsed = parseConfigFile(file, content)
       const written = parseWebConfig(parsed)
       const { tls_server_config: names } = written
       const inDirectory = (name: string | undefined): readonly string[] =>
@@ -188,19 +168,6 @@ const fingerprint = async (paths: readonly string[]): Promise<string> => {
     return found ? `${found.ino} ${found.size} ${found.ctimeNs};` : 'none;'
   })
   return (await Promise.all(each)).join('')
-}
-
-const readWebConfig = async (file: string): Promise<string> => {
-  try {
-    return await readText(file, LIMITS.config.fileBytes)
-  } catch (error) {
-    const { happened } = describeFileError(error)
-    throw new ConfigError(
-      `${file}: the web configuration file cannot be read: ${happened}\n` +
-        '  what to do: name a file that the user of the service can read',
-      { cause: error },
-    )
-  }
 }
 
 /** TLS settings, with the contents of the files. */

@@ -20,11 +20,8 @@ export const LIMITS = {
     /** A page of the query service that the agent reads: a larger one blocks `/metrics` while it is parsed. */
     pageBytes: 32 * MiB,
   },
-  /**
-   * The servers for metrics and the API. Prometheus needs one connection. Viewers of the status page do not count among
-   * the connections; one that has not read `streamBytes` of its stream is disconnected.
-   */
-  server: { connections: 64, headersMs: 3 * second, requestMs: 10 * second, streams: 512, streamBytes: 256 * KiB },
+  /** The servers for metrics and the API. Prometheus needs one connection. */
+  server: { connections: 64, headersMs: 3 * second, requestMs: 10 * second },
   /**
    * JSON is not parsed if it has more: parsed, each level and each value takes many times its size. The node's own is at
    * most 8 deep, and a block of 10,000 transactions has about 10,000 values.

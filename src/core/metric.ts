@@ -8,21 +8,17 @@ export const opens = <const Name extends string>(...names: readonly Name[]) => r
 
 export type Labels = Readonly<Record<string, readonly string[] | typeof open>>
 
+const definer =
+  <const Type extends string>(type: Type) =>
+  <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
+    ({ type, help, labels }) as const
+
 /** A value read from a source: exported while its reading is fresh, absent otherwise. */
-export const gauge = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
-  ({ type: 'gauge', help, labels }) as const
-
+export const gauge = definer('gauge')
 /** A total counted by the agent: exported until the agent exits. */
-export const counter = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
-  ({ type: 'counter', help, labels }) as const
-
+export const counter = definer('counter')
 /** A total counted by the node or systemd: exported by value, absent when its reading is stale. */
-export const externalCounter = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
-  ({ type: 'external counter', help, labels }) as const
-
-/** The buckets of a histogram in its documentation. */
-export const bucketsText = (buckets: readonly number[]): string =>
-  buckets.length === 0 ? 'Sum and count, without buckets.' : `Buckets: ${buckets.join(', ')}.`
+export const externalCounter = definer('external counter')
 
 /** Durations observed by the agent, in seconds; the buckets are close to the values that decide. */
 export const histogram = <const L extends Labels = Record<never, never>>(

@@ -101,3 +101,21 @@ export const memoizeLast = <Settings extends readonly unknown[], Value>(create: 
     return last.value
   }
 }
+
+/** All calls while one is in progress, or until `keptMs` after its start, get its result. */
+export const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
+  let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
+  return () => {
+    const now = clock.elapsed()
+    if (current && (!current.isDone || now - current.startedAt < keptMs)) return current.made
+    const next = { made: make(), startedAt: now, isDone: false }
+    current = next
+    const end = (): void => {
+      next.isDone = true
+    }
+    next.made.then(end, () => {
+      current = undefined
+    })
+    return next.made
+  }
+}

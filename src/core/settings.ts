@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Timing } from './collector.ts'
 import { hour, minute, parseDuration } from './units.ts'
 
 /** A duration with unit, converted to milliseconds. */
@@ -127,29 +128,17 @@ export const withTimeout = (interval: string, timeout: string) => {
   }
 }
 
-type SettingsWith<Fields extends z.ZodRawShape, Timing> = z.ZodType<z.output<z.ZodObject<Fields>> & Timing>
-
-/** The settings of a collector: these fields, one of which is the interval, with the time limit of a read. */
+/** The settings of a collector, with the time limit of a read. The interval is one of these fields, or the given one. */
 export function timed<Fields extends z.ZodRawShape>(
   interval: string,
   timeout: string,
   fields: Fields,
-): SettingsWith<Fields, { readonly timeout: number }>
+): z.ZodType<z.output<z.ZodObject<Fields>> & Timing>
 export function timed(interval: string, timeout: string, fields: z.ZodRawShape): z.ZodType {
-  return z.strictObject(fields).transform(withTimeout(interval, timeout)).prefault({})
-}
-
-/** The same for a collector that has no setting for its interval. */
-export function fixed<Fields extends z.ZodRawShape>(
-  interval: string,
-  timeout: string,
-  fields: Fields,
-): SettingsWith<Fields, { readonly interval: number; readonly timeout: number }>
-export function fixed(interval: string, timeout: string, fields: z.ZodRawShape): z.ZodType {
-  const timing = { interval: inMilliseconds(interval), timeout: inMilliseconds(timeout) }
+  const limited = withTimeout(interval, timeout)
   return z
     .strictObject(fields)
-    .transform((settings) => ({ ...settings, ...timing }))
+    .transform((settings) => limited({ interval: inMilliseconds(interval), ...settings }))
     .prefault({})
 }
 

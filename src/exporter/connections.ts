@@ -60,7 +60,7 @@ interface Connection {
  * request, and then the one that has been unused for the longest time. So clients that connect and send nothing, or send
  * headers slowly, do not keep Prometheus out.
  */
-export const limitConnections = (server: Server, most: number): void => {
+export const limitConnections = <Limited extends Server>(server: Limited, most: number): Limited => {
   // In order of last use.
   const connections = new Map<Socket | string, Connection>()
   server.on('connection', (socket: Socket) => {
@@ -94,6 +94,7 @@ export const limitConnections = (server: Server, most: number): void => {
     // Streams have their own limit: viewers must not keep Prometheus out.
     response.once(STREAMING, () => connections.delete(key))
   })
+  return server
 }
 
 /** With TLS, a request has another socket object than its connection. */

@@ -48,6 +48,11 @@ export const listenOnSocket = async (
 }
 
 const closers = (server: WebServer): Pick<ListeningServer, 'close' | 'drain'> => {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
   const ended = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => {
@@ -59,7 +64,7 @@ const closers = (server: WebServer): Pick<ListeningServer, 'close' | 'drain'> =>
       const closed = ended()
       server.closeAllConnections()
       // Connections in a TLS handshake are not among those.
-      for (const socket of connections.get(server) ?? []) socket.destroy()
+      for (const socket of open) socket.destroy()
       return closed
     },
     drain: () => {
@@ -104,21 +109,12 @@ const MALFORMED = [
   'The request is malformed: expected an HTTP/1.1 request line and headers.\n',
 ] as const
 
-/** The open connections of each server. */
-const connections = new WeakMap<WebServer, Set<Socket>>()
-
 const listen = (
   server: WebServer,
   options: ListenOptions,
   { name, advice }: { readonly name: string; readonly advice: string },
 ): Promise<void> =>
   new Promise((resolve, reject) => {
-    const open = new Set<Socket>()
-    connections.set(server, open)
-    server.on('connection', (socket: Socket) => {
-      open.add(socket)
-      socket.once('close', () => open.delete(socket))
-    })
     server.on('clientError', rejectRequest)
     server.once('error', (error: NodeJS.ErrnoException) => {
       // Node.js reports EACCES for every problem of a socket's path.

@@ -1,14 +1,13 @@
 import type { ServerOptions } from 'node:http'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import type { Clock } from '../core/clock.ts'
+import { shared } from '../core/reload.ts'
 import { asError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { sanitize } from '../core/redaction/redact.ts'
 import { type Handler, limitConnections } from './connections.ts'
 import { MAX_HEADER_BYTES, listenOn, type ListeningServer } from './listen.ts'
-import { addPage } from './page/document.ts'
+import { addPage, bodyOf, sendBody } from './page/document.ts'
 import type { Address, ListenerOptions, Reject, Web, WebServer } from './web.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */
@@ -36,8 +35,6 @@ export interface Routes {
   handler(): Handler
 }
 
-const compress = promisify(gzip)
-
 /** Serves /metrics, /-/healthy and /-/ready, and added routes. */
 export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
   const app = express()
@@ -61,21 +58,11 @@ export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes =>
       response.status(405).set('Allow', allowed).type('text').send(`Only ${text}.\n`)
     })
   }
-  const plain = shared(async () => Buffer.from(await view.metrics()), view.clock, RENDERED_FOR_MS)
-  const compressed = new WeakMap<Buffer, Promise<Buffer>>()
-  const compressedOf = (body: Buffer): Promise<Buffer> => {
-    // Level 1 costs less than sending the plain body does.
-    const made = compressed.get(body) ?? compress(body, { level: 1 })
-    compressed.set(body, made)
-    return made
-  }
-  add('/metrics', async (request, response) => {
-    const isPlain = request.acceptsEncodings('gzip') !== 'gzip'
-    const body = isPlain ? await plain() : await compressedOf(await plain())
-    response.set({ 'Content-Type': view.contentType, Vary: 'Accept-Encoding' })
-    if (!isPlain) response.set('Content-Encoding', 'gzip')
-    response.send(body)
-  })
+  // Level 1 costs less than sending the plain body does.
+  const rendered = shared(async () => bodyOf(await view.metrics(), 1), view.clock, RENDERED_FOR_MS)
+  add('/metrics', async (request, response) =>
+    sendBody(request, response, { ...(await rendered()), type: view.contentType }),
+  )
   add('/-/healthy', (_request, response) => {
     response.type('text').send(`${texts.healthy}\n`)
   })
@@ -101,6 +88,18 @@ export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes =>
   }
 }
 
+/** Serves the routes to monitoring systems and operators. */
+export const serveRoutes = (
+  routes: Pick<Routes, 'handler'>,
+  { address, web }: { readonly address: Address; readonly web: Web },
+  advice: string,
+): Promise<ListeningServer> =>
+  listenOn(
+    limited(web.createServer({ options: OPTIONS, address, handler: routes.handler(), reject: rejectAsText })),
+    address,
+    advice,
+  )
+
 /** For servers that only monitoring systems and operators use: their requests are short. */
 export const OPTIONS: ServerOptions = {
   maxHeaderSize: MAX_HEADER_BYTES,
@@ -109,37 +108,16 @@ export const OPTIONS: ServerOptions = {
   connectionsCheckingInterval: 1000,
 }
 
-export const limited = (server: WebServer): WebServer => {
-  limitConnections(server, LIMITS.server.connections)
-  return server
-}
+export const limited = (server: WebServer): WebServer => limitConnections(server, LIMITS.server.connections)
 
 /** The body of the request is not read, so the connection cannot be used again. */
-export const rejectAsText: Reject = ({ status, message, headers }, _request, response) => {
+const rejectAsText: Reject = ({ status, message, headers }, _request, response) => {
   response.writeHead(status, { ...headers, 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' })
   response.end(`${message.charAt(0).toUpperCase()}${message.slice(1)}.\n`)
 }
 
 /** All who ask within this time get one rendering, in milliseconds. Prometheus asks every few seconds. */
 const RENDERED_FOR_MS = 250
-
-/** All calls while one is in progress, or until `keptMs` after its start, get its result. */
-const shared = <T>(make: () => Promise<T>, clock: Clock, keptMs: number): (() => Promise<T>) => {
-  let current: { readonly made: Promise<T>; readonly startedAt: number; isDone: boolean } | undefined
-  return () => {
-    const now = clock.elapsed()
-    if (current && (!current.isDone || now - current.startedAt < keptMs)) return current.made
-    const next = { made: make(), startedAt: now, isDone: false }
-    current = next
-    const end = (): void => {
-      next.isDone = true
-    }
-    next.made.then(end, () => {
-      current = undefined
-    })
-    return next.made
-  }
-}
 
 /** Serves a service's page, the document at /, and monitoring endpoints, on a separate address. */
 export const serveOperations = (
@@ -153,9 +131,9 @@ export const serveOperations = (
     unknown: 'No such page; available: /, /metrics, /-/healthy and /-/ready.',
   })
   addPage(routes.add, shared(view.page, view.clock, 0))
-  return listenOn(
-    limited(web.createServer({ options: OPTIONS, address, handler: routes.handler(), reject: rejectAsText })),
-    address,
+  return serveRoutes(
+    routes,
+    { address, web },
     'set another address with --metrics-listen HOST:PORT or `serveQuery.metricsListen:` in the configuration',
   )
 }
@@ -164,10 +142,9 @@ type RequestServerOptions = ListenerOptions & { readonly maxConnections: number;
 
 /** Serves the service's requests. */
 export const serveRequests = ({ web, maxConnections, ...listener }: RequestServerOptions): Promise<ListeningServer> => {
-  const server = web.createServer({ ...listener, options: { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES } })
-  limitConnections(server, maxConnections)
+  const options = { ...listener.options, maxHeaderSize: MAX_HEADER_BYTES }
   return listenOn(
-    server,
+    limitConnections(web.createServer({ ...listener, options }), maxConnections),
     listener.address,
     'set another address with --listen HOST:PORT or `serveQuery.listen:` in the configuration',
   )

@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import type { HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 import { readEventsQuery, renderEvents } from './api.ts'
 import { addHeartbeats, type HeartbeatReceiver } from './heartbeats.ts'
-import { type Handler, oneAtATime } from './connections.ts'
-import { listenOn, listenOnSocket, type ListeningServer } from './listen.ts'
-import { createRoutes, limited, type MonitoringView, OPTIONS, rejectAsText, type Routes } from './monitoring.ts'
+import { oneAtATime } from './connections.ts'
+import { listenOnSocket, type ListeningServer } from './listen.ts'
+import { createRoutes, limited, type MonitoringView, OPTIONS, type Routes, serveRoutes } from './monitoring.ts'
 import { addPages, type PagesView } from './page/routes.ts'
 import type { Address, Web } from './web.ts'
 
@@ -18,11 +18,7 @@ const ADVICE = 'set another address with --listen HOST:PORT or `listen:` in the 
 
 /** Serves the view until closed. Throws a SourceError if it cannot listen on the address. */
 export const serve = (view: AgentView, address: Address, web: Web): Promise<ListeningServer> =>
-  listenOn(
-    limited(web.createServer({ options: OPTIONS, address, handler: handlerOf(view), reject: rejectAsText })),
-    address,
-    ADVICE,
-  )
+  serveRoutes(routesOf(view), { address, web }, ADVICE)
 
 /**
  * Serves the view on a Unix socket, without TLS and passwords: the commands on this host have neither the password nor
@@ -30,19 +26,19 @@ export const serve = (view: AgentView, address: Address, web: Web): Promise<List
  */
 export const serveOnSocket = (view: AgentView, path: string): Promise<Pick<ListeningServer, 'close'>> =>
   listenOnSocket(
-    limited(createServer(OPTIONS, oneAtATime(handlerOf(view)))),
+    limited(createServer(OPTIONS, oneAtATime(routesOf(view).handler()))),
     path,
     'make state.directory writable for the agent; without this socket, commands such as `chain-agent status` cannot read from the agent',
   )
 
-const handlerOf = (view: AgentView): Handler => {
+const routesOf = (view: AgentView): Routes => {
   const routes = createRoutes(view, {
     healthy: 'The agent is alive.',
     ready: 'Every collector has run once.',
     unknown: 'No such page; / lists the pages.',
   })
   addAgentRoutes(routes.add, view)
-  return routes.handler()
+  return routes
 }
 
 /** Adds every page and endpoint of the agent. page/openapi.json describes those under /api/v1/. */

@@ -29,22 +29,16 @@ export interface RecoveryAdvice extends RecoveryPlan {
 }
 
 /** There is no node on this host, or nothing is known of it. */
-const noNode: RecoveryRule = ({ known, hasServices, rpc, age, systemdFailure }) => {
-  const notFound = known.series('chain_service_state').filter(({ labels }) => labels['state'] === 'not-found')
-  const isGone =
-    notFound.length > 0 &&
-    ['bft', 'execution'].every((service) =>
-      notFound.some(({ labels, value }) => labels['service'] === service && value === 1),
-    )
-  if (isGone && known.value('chain_rpc_up') !== 1) {
+const noNode: RecoveryRule = ({ unknownBecause, bft, systemdFailure }) => {
+  if (unknownBecause === 'no node') {
     return {
       ...UNKNOWN,
       summary: `unknown: ${NO_NODE}`,
-      why: [`systemd does not know ${rpc.unit.replace(/rpc$/, 'bft')}.`, RPC_SILENT],
+      why: [`systemd does not know ${bft.unit}.`, RPC_SILENT],
       steps: ["Run it on the node's own host, as a user with access to systemd and the journal.", SEE_CHECK],
     }
   }
-  if (hasServices || age !== undefined || known.value('chain_rpc_up') === 1) return undefined
+  if (unknownBecause !== 'no answer') return undefined
   return {
     ...UNKNOWN,
     summary: `unknown: ${NO_ANSWER}`,

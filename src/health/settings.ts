@@ -3,7 +3,6 @@ import { closestMatch } from '../core/suggest.ts'
 import { NODE_ROLES } from './role.ts'
 import { DEFAULT_TUNING, RULE_FILES, type RuleTuning } from './rules/index.ts'
 import { expressionOf } from './rules/render.ts'
-import { renamedTo } from './rules/renamed.ts'
 import { addressOf, type AlertRow, alertsOf, type RuleSeverity } from './rules/rule.ts'
 
 /** Settings as the operator writes them: address of a rule → setting → `25ms`, `90%`, `450`. */
@@ -46,12 +45,8 @@ export const readLimits = (
 }
 
 /** What is wrong with the name or the address of an alert; undefined if it has a rule. */
-export const alertProblem = (address: string): string | undefined => {
-  if (ADDRESSES.includes(address)) return undefined
-  const renamed = renamedTo(address)
-  if (renamed !== undefined) return `expected the name of an alert: ${address} is ${renamed} now`
-  return `expected the name of an alert${suggestion(address, ADDRESSES)}`
-}
+export const alertProblem = (address: string): string | undefined =>
+  ADDRESSES.includes(address) ? undefined : `expected the name of an alert${suggestion(address, ADDRESSES)}`
 
 /** A limit belongs to one row. */
 const limitProblem = (address: string): string | undefined => {

@@ -3,7 +3,7 @@ import { type Collector, metadataOf, poll, type Subscribe } from '../core/collec
 import { sample } from '../core/metric.ts'
 import { minute, second } from '../core/units.ts'
 import type { TargetAlert } from '../domain/health.ts'
-import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
+import type { AlertmanagerEndpoint } from '../sources/endpoints.ts'
 import type { ReadingOf, Settings, Uses } from '../collectors/dependencies.ts'
 import { requestTimeout } from '../collectors/shared/request.ts'
 import { alertmanagers as definition } from './definitions.ts'
@@ -81,10 +81,8 @@ export const alertmanagers = (uses: AlertmanagersUses): Collector<Reading> => {
       const saved = createSavedAlerts(checkpoint, clock, await readBootTime({ readBootId, readUptime }))
       const before = await saved.read()
       for (const alert of before.alerts) restored.set(keyOf(alert), alert)
-      for (const { name } of endpoints) {
-        const at = before.lastAlertAt.get(name)
-        if (at !== undefined) lastAlertAt.set(name, at)
-      }
+      for (const [name, at] of Object.entries(before.lastAlertAt))
+        if (at !== undefined && endpoints.some((endpoint) => endpoint.name === name)) lastAlertAt.set(name, at)
       settledAt = clock.elapsed() + SETTLED_MS
       const save = (alerts: readonly TargetAlert[]): void => saved.save(alerts, lastAlertAt)
       await Promise.all(endpoints.map(async (endpoint) => createPoll(endpoint, save)(context, report)))
@@ -141,13 +139,9 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
 
   return {
     /** Without alerts if Alertmanager has ended them by itself. */
-    read: async (): Promise<{
-      alerts: readonly TargetAlert[]
-      lastAlertAt: ReadonlyMap<string, number | undefined>
-    }> => {
-      const found = await checkpoint.read()
-      const { data: saved } = savedSchema.safeParse(found.state === 'saved' ? found.value : undefined)
-      if (saved === undefined) return { alerts: [], lastAlertAt: new Map() }
+    read: async () => {
+      const { data: saved } = savedSchema.safeParse((await checkpoint.read()).value)
+      if (saved === undefined) return { alerts: [], lastAlertAt: {} }
       const now = clock.now()
       const since = bootNow()
       // Within one boot by the monotonic clock: the clock of the host may have been set in the meantime.
@@ -161,7 +155,7 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
                 const firingFor = Math.max(0, saved.at - alert.startsAt) + Math.max(0, age)
                 return { ...alert, startsAt: Math.max(0, now - firingFor) }
               }),
-        lastAlertAt: new Map(Object.entries(saved.lastAlertAt)),
+        lastAlertAt: saved.lastAlertAt,
       }
     },
     save: (alerts: readonly TargetAlert[], lastAlertAt: ReadonlyMap<string, number>): void => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { minute, second } from '../core/units.ts'
 import type { TargetAlert } from '../domain/health.ts'
-import type { AlertmanagerEndpoint } from '../sources/alertmanager.ts'
+import type { AlertmanagerEndpoint } from '../sources/endpoints.ts'
 import { describeStatus } from '../collectors/shared/request.ts'
 import { errorOf } from '../core/error-body.ts'
 import { ParseError, SourceError } from '../core/errors.ts'

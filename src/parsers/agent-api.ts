@@ -126,62 +126,6 @@ const overviewResponse = z
   })
   .describe('Everything on the status page.')
 
-const runbooksResponse = z
-  .object({ runbooks: texts.describe('The names, which are those of the alerts.') })
-  .describe('The runbooks of the package.')
-
-const runbookResponse = z
-  .object({
-    name: text.describe('The name of the alert.'),
-    markdown: text.describe('The text in Markdown, with the real names of units and tools.'),
-  })
-  .describe('A runbook.')
-
-const metricHelpResponse = z
-  .object({
-    name: text.describe('The name of the metric.'),
-    type: z.enum(['gauge', 'counter', 'histogram']).describe('The type of the metric.'),
-    help: text.describe('What it means.'),
-    labels: z
-      .record(text, texts.nullable())
-      .describe('The values of each label; null if they are not known in advance.'),
-    buckets: z.array(z.number()).readonly().nullable().describe('The upper bounds of a histogram, in seconds.'),
-  })
-  .describe('A metric of the agent or of the query service.')
-
-const metricsHelpResponse = z
-  .object({
-    chapters: z
-      .array(
-        z.object({
-          name: text.describe('The collector, or another part that exports the metrics.'),
-          introduction: text.describe('What the metrics are about, in Markdown.'),
-          metrics: z.array(metricHelpResponse).readonly().describe('The metrics of the chapter.'),
-        }),
-      )
-      .readonly()
-      .describe('The metrics by the part that exports them.'),
-  })
-  .describe('The catalogue of metrics, as in docs/reference/metrics.md.')
-
-const milliseconds = z.number().describe('The time of the values, in milliseconds since the epoch.')
-
-const streamChangeMessage = z
-  .object({
-    at: milliseconds,
-    title: text.describe('The title of the document.'),
-    icon: text.describe('The icon of the document, a `data:` URL.'),
-    parts: z
-      .array(z.tuple([text, text]))
-      .readonly()
-      .describe('The id and the new HTML of each part that changed.'),
-  })
-  .describe('The `data` of a message without an event name: what changed on the status page.')
-
-const streamAliveMessage = z
-  .object({ at: milliseconds })
-  .describe('The `data` of the event `alive`, after 4 s without a change.')
-
 /** All of them, by their names in the documentation. */
 export const API_SCHEMAS = {
   Overview: overviewResponse,
@@ -195,23 +139,12 @@ export const API_SCHEMAS = {
   RuleFinding: status.ruleFindingResponse,
   Events: eventsResponse,
   Event: eventResponse,
-  StreamChange: streamChangeMessage,
-  StreamAlive: streamAliveMessage,
-  Runbooks: runbooksResponse,
-  Runbook: runbookResponse,
-  MetricsHelp: metricsHelpResponse,
-  MetricHelp: metricHelpResponse,
 }
 
 type Responses = { [Name in keyof typeof API_SCHEMAS]: z.output<(typeof API_SCHEMAS)[Name]> }
 
 export type OverviewResponse = Responses['Overview']
+export type FindingResponse = Responses['Finding']
 export type StatusResponse = Responses['Status']
 export type HealthResponse = Responses['Health']
 export type EventsResponse = Responses['Events']
-export type RunbooksResponse = Responses['Runbooks']
-export type RunbookResponse = Responses['Runbook']
-export type MetricsHelpResponse = Responses['MetricsHelp']
-export type MetricHelpResponse = Responses['MetricHelp']
-export type StreamChangeMessage = Responses['StreamChange']
-export type StreamAliveMessage = Responses['StreamAlive']

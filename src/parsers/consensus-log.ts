@@ -71,19 +71,15 @@ const parsePlain = (text: string): ConsensusEvent | null => {
 }
 
 /** A fast test whether a message may match one of these patterns: nearly none does. */
-const VARIABLE_CANDIDATE =
-  /^(?:waltrace|failed to push|statesync reached|received statesync|local tip over|starting \S+-bft)|consensus node crashed/
+const VARIABLE_CANDIDATE = /^(?:waltrace|failed to push|statesync reached|local tip over)|consensus node crashed/
 
 const readVariable = (message: string): ConsensusEventBody | null => {
   if (!VARIABLE_CANDIDATE.test(message)) return null
-  for (const [pattern, read] of VARIABLE_MESSAGES) {
-    const match = pattern.exec(message)
-    if (match) return read(...match.slice(1).map((group: string | undefined) => group ?? ''))
-  }
-  return null
+  const [, body = null] = VARIABLE_MESSAGES.find(([pattern]) => pattern.test(message)) ?? []
+  return body
 }
 
-const BEGINNINGS = ['waltrace', 'failed to push to wal', 'statesync reached', 'received statesync', 'local tip over ']
+const BEGINNINGS = ['waltrace', 'failed to push to wal', 'statesync reached', 'local tip over ']
 
 const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
@@ -96,4 +92,4 @@ const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, 
 export const CONSENSUS_LOG_PATTERN =
   '^(?:[^{]|.{0,200}?"(?:level":"(?:WARN|ERROR)"|message":"(?:' +
   [...MESSAGES.keys(), ...BEGINNINGS].map(escape).join('|') +
-  '|starting [^" ]+-bft|[^"]*consensus node crashed)))'
+  '|[^"]*consensus node crashed)))'

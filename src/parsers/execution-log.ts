@@ -1,10 +1,9 @@
 import { ParseError } from '../core/errors.ts'
-import { type NodeSource, own } from '../domain/node-source.ts'
 import { withinBounds } from '../core/bounds.ts'
 import { parseU64 } from '../core/units.ts'
 
 /** One execution of a block. */
-export type ExecutedBlock = Exclude<ReturnType<typeof readExecutedBlock>, string>
+export type ExecutedBlock = ReturnType<typeof readExecutedBlock>
 
 const BLOCK_ID = /^0x[0-9a-fA-F]{64}$/
 /** The unit µs (U+00B5, two bytes), and what a terminal, an editor or a wrong decoder turns it into. */
@@ -12,67 +11,43 @@ const MICROSECONDS = /^(\d{1,15}) ?(?:\u00B5|\u03BC|\u00C2\u00B5|\uFFFD{1,2}|u)s
 
 /**
  * Reads `__exec_block,bl=…,id=…`. Fields were added and removed over the versions: ac and sc followed gps until
- * v0.14.4, and builds with statistics append more. The rates are of this block only. Returns a text with what was
- * expected if the line cannot be parsed.
+ * v0.14.4, and builds with statistics append more. The rates are of this block only.
  */
-const readExecutedBlock = (message: string) => {
+const readExecutedBlock = (message: string, fail: Fail) => {
   const fields = fieldsOf(message)
-  const u64 = (name: string): bigint | undefined => parseU64(fields[name] ?? '')
-  const microseconds = (name: string): number | undefined => {
-    const [, digits] = MICROSECONDS.exec(fields[name] ?? '') ?? []
-    return digits === undefined ? undefined : Number(digits)
-  }
-  const [bl, id, ts, tx, rt] = [u64('bl'), idOf(fields['id']), startOf(u64('ts')), u64('tx'), u64('rt')]
-  const [sr, txe, cmt, tot] = [microseconds('sr'), microseconds('txe'), microseconds('cmt'), microseconds('tot')]
-  const [gas, gps] = [u64('gas'), fields['gps']]
-  if (bl === undefined || id === undefined || ts === undefined || tx === undefined || rt === undefined)
-    return firstWrong(fields, { bl, id, ts, tx, rt })
-  if (sr === undefined || txe === undefined || cmt === undefined || tot === undefined)
-    return firstWrong(fields, { sr, txe, cmt, tot })
-  // gps is the last field in every version. A line without it is truncated, perhaps within the number before it.
-  if (gas === undefined || gps === undefined) return firstWrong(fields, { gas, gps })
-  return {
+  const wrong = (name: string, expected: string): never =>
+    fail(fields[name] === undefined ? `the field ${name}` : `a good ${name}: ${expected}`)
+  const u64 = (name: string): bigint => parseU64(fields[name] ?? '') ?? wrong(name, 'an unsigned 64-bit integer')
+  const microseconds = (name: string): number =>
+    Number(MICROSECONDS.exec(fields[name] ?? '')?.[1] ?? wrong(name, 'microseconds'))
+  const { id } = fields
+  const block = {
     event: 'executed',
-    number: bl,
+    number: u64('bl'),
     /** 0x and 64 hex digits, lower case; null if the node runs without consensus. */
-    id,
+    id: id === undefined ? null : BLOCK_ID.test(id) ? id.toLowerCase() : wrong('id', '64 hex digits'),
     /**
      * The host's clock when execution of the block started, in milliseconds since the epoch. It is not the block's own
      * time: of an old block that a node executes while it catches up, it is the present.
      */
-    startedAt: ts,
-    transactions: tx,
+    startedAt: withinBounds('unixMilliseconds', Number(u64('ts'))) ?? wrong('ts', 'milliseconds since 1970'),
+    transactions: u64('tx'),
     /** Transactions that were executed again because they conflicted with others in the block. */
-    retried: rt,
-    gas,
-    microseconds: { senderRecovery: sr, execution: txe, commit: cmt, total: tot },
+    retried: u64('rt'),
+    microseconds: {
+      senderRecovery: microseconds('sr'),
+      execution: microseconds('txe'),
+      commit: microseconds('cmt'),
+      total: microseconds('tot'),
+    },
+    gas: u64('gas'),
   } as const
+  // gps is the last field in every version. A line without it is truncated, perhaps within the number before it.
+  return fields['gps'] === undefined ? wrong('gps', '') : block
 }
 
-const idOf = (text: string | undefined): string | null | undefined => {
-  if (text === undefined) return null
-  return BLOCK_ID.test(text) ? text.toLowerCase() : undefined
-}
-
-const startOf = (milliseconds: bigint | undefined): number | undefined =>
-  withinBounds('unixMilliseconds', Number(milliseconds)) ?? undefined
-
-/** What was expected in place of the first value that is undefined. */
-const firstWrong = (fields: Readonly<Record<string, string>>, values: Readonly<Record<string, unknown>>): string => {
-  const name = Object.keys(values).find((key) => values[key] === undefined) ?? ''
-  return fields[name] === undefined
-    ? `the field ${name}`
-    : `a good ${name}: ${EXPECTED[name] ?? 'an unsigned 64-bit integer'}`
-}
-
-const EXPECTED: Readonly<Record<string, string>> = {
-  id: '64 hex digits',
-  ts: 'milliseconds since 1970',
-  sr: 'microseconds',
-  txe: 'microseconds',
-  cmt: 'microseconds',
-  tot: 'microseconds',
-}
+/** Throws a ParseError with what was expected. */
+type Fail = (expected: string) => never
 
 /** Numbers are padded with spaces. */
 const fieldsOf = (message: string): Readonly<Record<string, string>> =>
@@ -87,24 +62,16 @@ const fieldsOf = (message: string): Readonly<Record<string, string>> =>
 export type ExecutionEvent =
   | ExecutedBlock
   | Upsert
-  /** The second half of the line of an upsert, which a line that was split begins with. */
-  | (Usage & { readonly event: 'usage' })
   /** The summary after each block, or, without consensus, after a number of blocks. */
   | { readonly event: 'run'; readonly number: bigint; readonly residentBytes: number }
-  /** The first line of a process. */
-  | { readonly event: 'started'; readonly commit: string }
   | { readonly event: 'finalized'; readonly number: bigint; readonly id: string }
-  | StateRoots
 
-interface Usage {
+/** The node wrote the state of a block to a timeline of the database. */
+export interface Upsert {
+  readonly event: 'upserted'
   /** Used share of the database, from 0 to 1. */
   readonly usedRatio: number
   readonly chunks: { readonly fast: bigint; readonly slow: bigint; readonly free: bigint }
-}
-
-/** The node wrote the state of a block to a timeline of the database. */
-export interface Upsert extends Usage {
-  readonly event: 'upserted'
   /** Null if the node has never written one. */
   readonly version: bigint | null
   /** The timeline slot. Before v0.15 there was only the primary. */
@@ -113,9 +80,7 @@ export interface Upsert extends Usage {
   readonly microseconds: number
 }
 
-type StateRoots = Exclude<ReturnType<typeof readStateRoots>, string>
-
-type Reader = (message: string) => ExecutionEvent | string
+type Reader = (message: string, fail: Fail) => ExecutionEvent
 
 /**
  * Parses one line. The prefix of the message is ignored: time, thread, file and line number (which changes with each
@@ -126,104 +91,56 @@ export const parseExecutionLine = (text: string): ExecutionEvent | null => {
   const [head, ...beginnings] = LINE_START.exec(text) ?? []
   const at = beginnings.findIndex((beginning) => beginning !== undefined)
   const [, read] = READERS[at] ?? []
-  if (head === undefined || !read) return readUnexported(text)
-  return orThrow(read(text.slice(head.length - (beginnings[at]?.length ?? 0))), text)
+  if (head === undefined || !read) return null
+  return read(text.slice(head.length - (beginnings[at]?.length ?? 0)), (expected) => {
+    throw new ParseError('a line of the execution log', expected, text)
+  })
 }
 
 const UPSERT =
-  /^Finish upserting version +(\d+)(?: \(timeline ([01])\))?\. Min valid version +(\d+)\. Time elapsed: +(\d{1,15}) us\. (.*)/
-
-const readUpsert: Reader = (message) => {
-  const [, version = '', timeline, earliest = '', took, rest = ''] = UPSERT.exec(message) ?? []
-  const versions = { version: nullIfSentinel(version), earliest: nullIfSentinel(earliest) }
-  if (versions.version === undefined || versions.earliest === undefined) {
-    return 'version, timeline 0 or 1, smallest version, time in us, use and chunks'
-  }
-  const usage = readUsage(rest)
-  return typeof usage === 'string'
-    ? usage
-    : {
-        ...usage,
-        event: 'upserted',
-        version: versions.version,
-        timeline: timeline === '1' ? 'secondary' : 'primary',
-        earliest: versions.earliest,
-        microseconds: Number(took),
-      }
-}
+  /^Finish upserting version +(\d{1,20})(?: \(timeline ([01])\))?\. Min valid version +(\d{1,20})\. Time elapsed: +(\d{1,15}) us\. (.*)/
 
 const USAGE = /^Disk usage: +([01](?:\.\d+)?)\. Chunks: +(\d+) fast, +(\d+) slow, +(\d+) free/
 
-const readUsage = (message: string): (Usage & { readonly event: 'usage' }) | string => {
-  const [, used, ...lists] = USAGE.exec(message) ?? []
-  if (used === undefined || withinBounds('ratio', Number(used)) === null) return 'use and chunks'
-  const [fast, slow, free] = lists.map(parseU64)
-  if (fast === undefined || slow === undefined || free === undefined) return 'numbers of chunks'
-  return { event: 'usage', usedRatio: Number(used), chunks: { fast, slow, free } }
+const readUpsert: Reader = (message, fail) => {
+  const [, version = '', timeline, earliest = '', took, rest = ''] = UPSERT.exec(message) ?? []
+  if (took === undefined) return fail('version, timeline 0 or 1, smallest version, time in us, use and chunks')
+  const [, used, ...lists] = USAGE.exec(rest) ?? []
+  const usedRatio = withinBounds('ratio', Number(used)) ?? fail('use and chunks')
+  const [fast, slow, free] = lists.map((count) => parseU64(count) ?? fail('numbers of chunks'))
+  if (fast === undefined || slow === undefined || free === undefined) return fail('numbers of chunks')
+  return {
+    event: 'upserted',
+    // Undefined for a sentinel.
+    version: parseU64(version) ?? null,
+    timeline: timeline === '1' ? 'secondary' : 'primary',
+    earliest: parseU64(earliest) ?? null,
+    microseconds: Number(took),
+    usedRatio,
+    chunks: { fast, slow, free },
+  }
 }
 
 /** The program divides by 2^20 and prints MB. */
 const MIB = 2 ** 20
 
-const readRun: Reader = (message) => {
+const readRun: Reader = (message, fail) => {
   const [, block = '', megabytes] =
     /^Run (?:to block=| *\d+ blocks to) *(\d+),(?:.*,)? rss = *(\d{1,9}) MB/.exec(message) ?? []
-  const number = parseU64(block)
-  if (number === undefined) return 'a block and "rss = … MB"'
-  return { event: 'run', number, residentBytes: Number(megabytes) * MIB }
+  return {
+    event: 'run',
+    number: parseU64(block) ?? fail('a block and "rss = … MB"'),
+    residentBytes: Number(megabytes) * MIB,
+  }
 }
 
-const readStart: Reader = (message) => {
-  const [, commit] = /^running with commit '([^']{1,64})'/.exec(message) ?? []
-  return commit === undefined ? 'a commit in quotation marks' : { event: 'started', commit }
-}
-
-const readFinalization: Reader = (message) => {
+const readFinalization: Reader = (message, fail) => {
   const [, block = '', id = ''] =
     /^Processing finalization for block +(\d+) with block_id (\S+)\s*$/.exec(message) ?? []
-  const number = parseU64(block)
-  if (number === undefined || !BLOCK_ID.test(id)) return 'a block and a block_id of 64 hex digits'
-  return { event: 'finalized', number, id: id.toLowerCase() }
+  const expected = 'a block and a block_id of 64 hex digits'
+  const number = parseU64(block) ?? fail(expected)
+  return BLOCK_ID.test(id) ? { event: 'finalized', number, id: id.toLowerCase() } : fail(expected)
 }
-
-/**
- * The state roots after a block, since v0.15.2: 0x and 64 hex digits; the secondary one is null if the database has one
- * timeline. Two nodes with other primary roots at one block have diverged.
- */
-const readStateRoots = (message: string) => {
-  const [, block = '', id = '', primary = '', secondary = null] =
-    /^block=(\d+), block_id=(\S+) state_root primary=(\S+)(?: secondary=(\S+))?\s*$/.exec(message) ?? []
-  const number = parseU64(block)
-  const roots = [id, primary, ...(secondary === null ? [] : [secondary])]
-  if (number === undefined || !roots.every((root) => BLOCK_ID.test(root))) {
-    return 'a block, a block_id and roots of 64 hex digits'
-  }
-  return { event: 'state_root', number, id, primary, secondary } as const
-}
-
-/** Lines from which the agent exports nothing. */
-const UNEXPORTED: readonly (readonly [RegExp, Reader])[] = [
-  [/^(?:.{0,300}?\s)?(block=\d+, block_id=\S+ state_root .*)$/, readStateRoots],
-  [/^(?:.{0,300}?\sLOG_\w+\s+)?(running with commit '.*)$/, readStart],
-  [/^(?:.{0,300}?\sLOG_\w+\s+)?(Disk usage: \d.*\bChunks: .*)$/, readUsage],
-]
-
-const readUnexported = (text: string): ExecutionEvent | null => {
-  for (const [pattern, read] of UNEXPORTED) {
-    const [, message] = pattern.exec(text) ?? []
-    if (message !== undefined) return orThrow(read(message), text)
-  }
-  return null
-}
-
-const orThrow = (result: ExecutionEvent | string, text: string): ExecutionEvent => {
-  if (typeof result === 'string') throw new ParseError('a line of the execution log', result, text)
-  return result
-}
-
-/** Null for a sentinel, "never set"; undefined if the text is not a number. */
-const nullIfSentinel = (text: string): bigint | null | undefined =>
-  /^\d{1,20}$/.test(text) ? (parseU64(text) ?? null) : undefined
 
 /** By the pattern of the text that the line begins with. */
 const READERS: readonly (readonly [beginning: string, Reader])[] = [
@@ -240,23 +157,3 @@ const READERS: readonly (readonly [beginning: string, Reader])[] = [
 export const EXECUTION_LOG_PATTERN = `^(?:.{0,300}?\\s)?(?:${READERS.map(([beginning]) => `(${beginning})`).join('|')})`
 
 const LINE_START = new RegExp(EXECUTION_LOG_PATTERN)
-
-const RUNLOOPS = 'monad/category/execution/runloop'
-const RUNLOOP = `${RUNLOOPS}/runloop_monad.cpp`
-
-/** The functions of the node that log each of the lines, by the text that the line begins with. */
-export const EXECUTION_SOURCES: ReadonlyMap<string, readonly NodeSource[]> = new Map([
-  ['__exec_block,', own(RUNLOOP, 'propose_block')],
-  ['Finish upserting version', own('monad/category/mpt/update_aux.cpp', 'do_update')],
-  ['Run to block=', own(RUNLOOP, 'log_tps')],
-  [
-    'Run {:4d} blocks to',
-    [
-      ...own(`${RUNLOOPS}/runloop_monad_ethblocks.cpp`, 'log_tps'),
-      ...own(`${RUNLOOPS}/runloop_ethereum.cpp`, 'log_tps'),
-    ],
-  ],
-  ["running with commit '", own('monad/cmd/monad/main.cpp', 'main')],
-  ['Processing finalization for block', own(RUNLOOP, 'runloop_monad')],
-  ['block={}, block_id={} state_root primary=', own(RUNLOOP, 'propose_block')],
-])

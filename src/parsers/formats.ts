@@ -1,6 +1,6 @@
 import { LIMITS } from '../core/limits.ts'
 
-const { exposition, journal, keyFile, response, set, socketTable, tool } = LIMITS
+const { exposition, journal, keyFile, set, socketTable, tool } = LIMITS
 
 /** An input format of `chain-agent parse`. */
 export interface Format {
@@ -21,7 +21,6 @@ export interface Format {
 }
 
 const LOADERS = {
-  rpc: async () => (await import('./rpc.ts')).parseRpcResponse,
   systemctl: async () => (await import('./systemctl.ts')).parseUnits,
   'ledger-tail': async () => (await import('./ledger-tail.ts')).parseLedgerLine,
   'consensus-log': async () => (await import('./consensus-log.ts')).parseConsensusLine,
@@ -40,7 +39,6 @@ const LOADERS = {
   smartctl: async () => (await import('./smartctl.ts')).parseDriveHealth,
   sockets: async () => (await import('./kernel-files.ts')).parseListeners,
   validators: async () => (await import('./validators.ts')).parseValidatorSets,
-  monlog: async () => (await import('./monlog.ts')).parseMonlogReport,
 } satisfies Readonly<Record<string, Format['load']>>
 
 type Row = readonly [
@@ -51,7 +49,6 @@ type Row = readonly [
 ]
 
 const ROWS: readonly Row[] = [
-  ['rpc', 'a JSON-RPC response', 'document', [response.blockBytes, 100]],
   ['systemctl', 'the output of systemctl show', 'document', [tool.outputBytes, 500]],
   ['ledger-tail', 'lines of the ledger stream', 'lines', [journal.messageLength, 50]],
   ['consensus-log', 'lines of the consensus log', 'lines', [journal.messageLength, 50]],
@@ -66,7 +63,6 @@ const ROWS: readonly Row[] = [
   ['smartctl', 'the output of smartctl -j -a for an NVMe drive', 'document', [tool.outputBytes, 100]],
   ['sockets', 'the listening sockets of /proc/net/tcp and tcp6', 'document', [2 * socketTable.bytes, 100]],
   ['validators', 'the sets of validators of a node, validators.toml', 'document', [set.length, 300]],
-  ['monlog', "the log analyzer's report", 'document', [tool.outputBytes, 1500]],
 ]
 
 export const formats: readonly Format[] = ROWS.map(([name, help, shape, [length, cpuMs]]) => {

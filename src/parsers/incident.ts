@@ -60,8 +60,6 @@ export const incidentSchema = z.object({
   completedAt: time.nullable(),
   alerts: z.array(alert).readonly(),
   diagnosis,
-  /** The series that changed most against the hour before, in words. */
-  changes: texts,
   /** The last output of each tool. */
   tools: z.array(z.object({ command: text, at: time, output: text })).readonly(),
   /** By collector, as in /api/v1/status. */

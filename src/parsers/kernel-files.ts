@@ -2,58 +2,33 @@ import { ParseError } from '../core/errors.ts'
 import { withinBounds } from '../core/bounds.ts'
 import { parseU64 } from '../core/units.ts'
 
-/** A kernel file with one integer; null for a sentinel. Throws a ParseError, as do the functions below. */
-export const parseCount = (what: string, text: string): bigint | null => {
+/** The text without whitespace around it. Throws a ParseError if it is not of the form, as do the functions below. */
+const wordIn = (text: string, what: string, [form, expected]: readonly [RegExp, string]): string => {
   const word = text.trim()
-  if (!/^\d{1,20}$/.test(word)) throw new ParseError(what, 'a whole number', text)
-  return parseU64(word) ?? null
-}
-
-/** A kernel switch: 0 or 1. */
-export const parseSwitch = (what: string, text: string): boolean => {
-  const word = text.trim()
-  if (word !== '0' && word !== '1') throw new ParseError(what, '0 or 1', text)
-  return word === '1'
-}
-
-/** A sensor's temperature, given in millidegrees, in degrees Celsius; null for a drive that has no sensor. */
-export const parseTemperature = (what: string, text: string): number | null => {
-  const word = text.trim()
-  if (!/^-?\d{1,10}$/.test(word)) throw new ParseError(what, 'thousandths of a degree', text)
-  return withinBounds('celsius', Number(word) / 1000 + 0)
-}
-
-/** A word or a name that fits into a label value. */
-export const parseWord = (what: string, text: string): string => {
-  const word = text.trim().replaceAll(/\s+/g, ' ')
-  if (!/^[\x20-\x7E]{1,64}$/.test(word)) throw new ParseError(what, 'a short word', text)
+  if (!form.test(word)) throw new ParseError(what, expected, text)
   return word
 }
 
-export type KernelStat = ReturnType<typeof parseKernelStat>
+/** A kernel file with one integer; null for a sentinel. */
+export const parseCount = (what: string, text: string): bigint | null =>
+  parseU64(wordIn(text, what, [/^\d{1,20}$/, 'a whole number'])) ?? null
 
-/**
- * The counters of all CPUs together in `/proc/stat`, in ticks since boot, and the boot time in seconds since the epoch:
- * null if the clock was not set when the host booted.
- */
-export const parseKernelStat = (text: string) => {
-  const [, line = ''] = /^cpu\s+(.+)$/m.exec(text) ?? []
-  const ticks = line.trim().split(/\s+/).map(parseU64)
+/** A kernel switch: 0 or 1. */
+export const parseSwitch = (what: string, text: string): boolean => wordIn(text, what, [/^[01]$/, '0 or 1']) === '1'
+
+/** A sensor's temperature, given in millidegrees, in degrees Celsius; null for a drive that has no sensor. */
+export const parseTemperature = (what: string, text: string): number | null =>
+  withinBounds('celsius', Number(wordIn(text, what, [/^-?\d{1,10}$/, 'thousandths of a degree'])) / 1000 + 0)
+
+/** A word or a name that fits into a label value. */
+export const parseWord = (what: string, text: string): string =>
+  wordIn(text.replaceAll(/\s+/g, ' '), what, [/^[\x20-\x7E]{1,64}$/, 'a short word'])
+
+/** The boot time in `/proc/stat`, in seconds since the epoch: null if the clock was not set when the host booted. */
+export const parseBootTime = (text: string): bigint | null => {
   const [, boot] = /^btime (\d+)$/m.exec(text) ?? []
-  // user nice system idle iowait irq softirq steal. The guest counters after them are included in user and nice.
-  const [user, nice, system, idle, iowait, irq = 0n, softirq = 0n, steal = 0n] = ticks
-  if (
-    user === undefined ||
-    nice === undefined ||
-    system === undefined ||
-    idle === undefined ||
-    iowait === undefined ||
-    boot === undefined
-  ) {
-    throw new ParseError('the statistics of the kernel', 'a line of cpu, and btime', text)
-  }
-  const busy = user + nice + system + irq + softirq + steal
-  return { busy, total: busy + idle + iowait, bootedAt: withinBounds('unixSeconds', parseU64(boot)) }
+  if (boot === undefined) throw new ParseError('the statistics of the kernel', 'a line of btime', text)
+  return withinBounds('unixSeconds', parseU64(boot))
 }
 
 /**
@@ -130,26 +105,6 @@ export const parseOpenFilesLimit = (text: string): bigint | null => {
   if (limit === undefined) throw new ParseError('the limits of a process', 'Max open files', text)
   return limit
 }
-
-/** The number of CPUs that a process may use, from `/proc/PID/status`: `Cpus_allowed_list:\t1-3,7`. */
-export const parseAllowedCpus = (text: string): number => {
-  const [, list = ''] = /^Cpus_allowed_list:\t(\S{1,4096})$/m.exec(text) ?? []
-  const ranges = list.split(',').map((range) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(range))
-  return ranges.reduce((sum, range) => {
-    if (range === null) throw new ParseError('the CPUs of a process', 'Cpus_allowed_list', text)
-    const [, from, to = from] = range
-    return sum + Number(to) - Number(from) + 1
-  }, 0)
-}
-
-/** Whether `/proc/mounts` has a hugetlbfs for pages of 2 MiB that is not the one of root, which systemd mounts. */
-export const hasHugePageMount = (text: string): boolean =>
-  text.split('\n').some((line) => {
-    const [, directory, type, options = ''] = line.split(' ')
-    // Without the option it has pages of the default size, which is 2 MiB on x86.
-    const is2Mi = !/(?:^|,)pagesize=(?!2M(?:,|$))/.test(options)
-    return type === 'hugetlbfs' && directory !== '/dev/hugepages' && is2Mi
-  })
 
 const LISTENING = '0A'
 

@@ -41,16 +41,7 @@ const KEY_LABEL = 'Keep your private key securely:'
 const RECOVER_START = 'Recovering secret'
 
 /** Why the key cannot be restored from the text; null if the text contains the secret. */
-export const findBackupProblem = (text: string): string | null => {
-  if (isBlank(text)) return 'empty'
-  const lines = text.split('\n').map((line) => line.trim())
-  const secrets = lines.flatMap((line) => LABELS.flatMap((label) => textAfter(line, label)))
-  if (secrets.some(isSecret)) return null
-  if (secrets.length > 0) return 'the secret is not 64 hex digits'
-  if (lines.some((line) => line.includes(KEY_LABEL))) return 'from v0.10 or earlier: the private key, not the secret'
-  const isFailed = lines.some((line) => line.startsWith(RECOVER_START)) && !lines.some(isKeyLine)
-  return isFailed ? 'the output of a failed recover: no secret' : 'no line with the secret'
-}
+export const findBackupProblem = (text: string): string | null => readKeyMaterial(text).problem
 
 /** Whether the text is only whitespace, or NUL bytes as a file system leaves after a power failure. */
 const isBlank = (text: string): boolean => text.replaceAll('\0', '').trim() === ''
@@ -61,17 +52,10 @@ const textAfter = (line: string, label: string): readonly string[] => {
   return at < 0 ? [] : [line.slice(at + label.length).trim()]
 }
 
-/** v0.11 printed the key derived from the secret instead of the secret. */
-const isKeyLine = (line: string): boolean => line.includes('private key:')
-
 const SECRET_DIGITS = 64
 const HEX = new Set('0123456789abcdefABCDEF')
 
-const isSecret = (text: string): boolean => {
-  const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"')
-  const word = isQuoted ? text.slice(1, -1) : text
-  return word.length === SECRET_DIGITS && [...word].every((digit) => HEX.has(digit))
-}
+const isSecret = (word: string): boolean => word.length === SECRET_DIGITS && [...word].every((digit) => HEX.has(digit))
 
 const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => {
   if (key === undefined) return value
@@ -91,13 +75,14 @@ const PRIVATE = 'private key:'
  * node's own instructions. Anyone who has it controls the node. No regular expressions: see the top of this file.
  */
 export const readKeyMaterial = (text: string) => {
+  const failed = (problem: string) => ({ material: null, problem })
+  if (isBlank(text)) return failed('empty')
   const lines = text.split('\n').map((line) => line.trim())
   const words = lines.filter((line) => LABELS.some((label) => line.startsWith(label))).map((line) => lastWord(line))
   const [secret, ...others] = [...new Set(words.map((word) => word.toLowerCase()))]
-  const failed = (problem: string) => ({ material: null, problem })
   if (secret === undefined) return failed(missingSecretReason(lines))
   if (others.length > 0) return failed('it contains several different secrets')
-  if (secret.startsWith('"') || !isSecret(secret)) return failed('the secret is not 64 hex digits')
+  if (!isSecret(secret)) return failed('the secret is not 64 hex digits')
   // In a keystore of version 1 the secret is the private key itself. `import` writes version 2 keystores only, which
   // derive the key from the secret: the result would be a different key.
   const isLegacy = lines.some((line) => line.startsWith(VERSION) && line.includes('v1'))
@@ -105,12 +90,10 @@ export const readKeyMaterial = (text: string) => {
 }
 
 const missingSecretReason = (lines: readonly string[]): string => {
-  if (lines.every((line) => line === '')) return 'it is empty'
-  if (lines.some((line) => line.startsWith(KEY_LABEL)))
-    return 'it is from v0.10 or earlier: it contains the private key, not the secret (IKM) that is needed'
-  if (lines.some((line) => line.includes(PRIVATE)))
-    return 'it is from v0.11: it contains the private key, not the secret (IKM) that is needed'
-  return 'it has no line with the secret'
+  if (lines.some((line) => line.startsWith(KEY_LABEL))) return 'from v0.10 or earlier: the private key, not the secret'
+  if (lines.some((line) => line.includes(PRIVATE))) return 'from v0.11: the private key, not the secret'
+  const isFailed = lines.some((line) => line.startsWith(RECOVER_START))
+  return isFailed ? 'the output of a failed recover: no secret' : 'no line with the secret'
 }
 
 /** 66 hex digits for a secp key, 96 for a BLS key; null if the text has none. */
@@ -145,8 +128,7 @@ export const renderPasswordBackup = (password: string): string => `${LABEL} ${pa
 export const findEnvironmentProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
   // If two lines set the variable, a shell and systemd use the last one.
-  const value = text.split('\n').flatMap(readVariable).at(-1)
-  return value === undefined || value === '' ? NO_PASSWORD : null
+  return isPassword(text.split('\n').flatMap(valuesIn).at(-1) ?? '') ? null : NO_PASSWORD
 }
 
 /**
@@ -156,12 +138,12 @@ export const findEnvironmentProblem = (text: string): string | null => {
 export const findPasswordProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
   const lines = text.split('\n').map((line) => line.trim())
-  const named = lines.flatMap((line) => [...textAfter(line, LABEL), ...readVariable(line)])
-  return named.length > 0 && named.every((value) => value === '') ? NO_PASSWORD : null
+  const named = lines.flatMap((line) => [...textAfter(line, LABEL), ...valuesIn(line)])
+  return named.length > 0 && !named.some(isPassword) ? NO_PASSWORD : null
 }
 
-/** The value that the line assigns to the variable, without quotes. */
-const readVariable = (line: string): readonly string[] => valuesIn(line).map((value) => withoutQuotes(value.trim()))
+/** Whether there is more than quotes. */
+const isPassword = (value: string): boolean => value.replaceAll('"', '').replaceAll("'", '').trim() !== ''
 
 /** The text after the variable's `=`, unchanged. */
 const valuesIn = (line: string): readonly string[] => {
@@ -171,12 +153,6 @@ const valuesIn = (line: string): readonly string[] => {
   const isExport = words[0] === 'export'
   const name = isExport ? words.slice(1).join('').trim() : words.join(' ')
   return name === VARIABLE ? [line.slice(at + 1)] : []
-}
-
-const withoutQuotes = (text: string): string => {
-  const quote = text.charAt(0)
-  if (quote !== '"' && quote !== "'") return text
-  return text.slice(1, text.endsWith(quote) ? -1 : undefined).trim()
 }
 
 /** The value that a line of an environment file assigns, or why it depends on the program that reads the file. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { excerpt, ParseError } from '../core/errors.ts'
 import { errorOf } from '../core/error-body.ts'
-import { isObject, parseJson, withoutMinus } from '../core/json.ts'
+import { isObject, parseJson } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { plainText } from '../core/redaction/redact.ts'
 import { type Quantity, withinBounds } from '../core/bounds.ts'
@@ -135,35 +135,6 @@ export const parseRpcBeneficiary = resultParser(
     .transform((found) => found?.miner ?? null),
   'a block with a miner',
 )
-
-const errorResponse = z.object({
-  error: z.object({
-    // A number that JavaScript cannot represent exactly is left out instead of rounded.
-    code: z.int().overwrite(withoutMinus).nullable().catch(null),
-    message: z.string().transform((message) => plainText(message, LIMITS.text.error)),
-  }),
-})
-
-/** Describes a response to an unknown request, for `chain-agent parse rpc`. */
-export const parseRpcResponse = (text: string) => {
-  let result: unknown
-  try {
-    result = parseRpcResult(text)
-  } catch (error) {
-    if (!(error instanceof RpcErrorResponse)) throw error
-    const { data } = errorResponse.safeParse(parseJson(WHAT, text))
-    return {
-      kind: 'error',
-      error: data?.error ?? { code: null, message: plainText(error.reported, LIMITS.text.error) },
-    }
-  }
-  const number = quantity.safeParse(result)
-  if (number.success) return { kind: 'quantity', value: number.data }
-  const found = block.safeParse(result)
-  if (found.success) return { kind: 'block', block: found.data }
-  if (typeof result === 'string') return { kind: 'text', value: plainText(result, LIMITS.text.error) }
-  return { kind: 'other', type: typeof result }
-}
 
 const HEIGHT = "the query service's height"
 const heightResponse = z.object({ height: z.int().nonnegative() })

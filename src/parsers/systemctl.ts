@@ -158,14 +158,6 @@ export const parseUnitFiles = (text: string) =>
     ]
   })
 
-/** The name of a setting. Its value may be a secret, as may text that only looks like a setting. */
-const SETTING = /^\s*([A-Z][A-Za-z0-9]{1,40})\s*=/
-
-/** The names of the settings in a unit file or drop-in, each once, without their values. */
-export const settingsOf = (text: string): readonly string[] => [
-  ...new Set(unitLines(text).flatMap(({ line }) => SETTING.exec(line)?.[1] ?? [])),
-]
-
 /** The lines of a unit file with their sections, without those that systemd ignores: a name that begins with X-. */
 export const unitLines = (text: string): readonly { readonly section: string; readonly line: string }[] => {
   let section = ''
@@ -189,10 +181,4 @@ const logicalLines = (text: string): readonly string[] => {
     continues = isContinued
   }
   return lines
-}
-
-/** Whether the command of a unit creates an event ring in the hugetlbfs that it finds: it has the option, and no path. */
-export const needsHugePageMount = (shown: string): boolean => {
-  const [, value = ''] = /--exec-event-ring(?:[= ](?!-)([^\s;]+))?(?=[\s;]|$)/.exec(shown) ?? ['', '/']
-  return !value.includes('/')
 }

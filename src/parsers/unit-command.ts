@@ -1,4 +1,4 @@
-import type { ArgumentKind, KnownArgument } from '../domain/node-arguments.ts'
+import type { ArgumentKind, KnownArguments } from '../domain/node-arguments.ts'
 import { unitLines } from './systemctl.ts'
 
 /** Stands for a value that is not shown. */
@@ -21,8 +21,6 @@ export interface UnitCommand {
   readonly program: string
   readonly arguments: readonly UnitArgument[]
 }
-
-type KnownArguments = ReadonlyMap<string, KnownArgument>
 
 /**
  * The commands that a unit file or drop-in adds with ExecStart; `reset` is an empty ExecStart, which removes those
@@ -60,7 +58,7 @@ const commandOf = ([first = '', ...words]: readonly string[], known: KnownArgume
   const optionAt = (at: number) => {
     const [, option = '', given] = OPTION.exec(words[at] ?? '') ?? []
     const name = option.replaceAll('_', '-')
-    const kind = known.get(name)?.kind
+    const kind = known.get(name)
     return kind && { name, kind, given }
   }
   for (let at = 0; at < words.length; at += 1) {

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
 import { second } from '../core/units.ts'
-import { compareDebianVersions } from './apt.ts'
 
 /** The order of one version relative to another. */
 type Order = 'same' | 'older' | 'newer' | 'unknown'
@@ -101,75 +100,40 @@ export const newestKernel = (names: readonly string[]): string | null =>
  * The order of kernel releases as in GRUB: number by number, so that 6.8.0-100 is newer than
  * 6.8.0-59, and a release candidate is older than its release.
  */
-export const compareReleases = (a: string, b: string): number => compareDebianVersions(withTilde(a), withTilde(b))
+export const compareReleases = (a: string, b: string): number =>
+  sortKey(a) < sortKey(b) ? -1 : Number(sortKey(a) !== sortKey(b))
 
-const withTilde = (release: string): string => release.replaceAll(/[-.]?rc(?=\d)/g, '~')
-
-/**
- * Columns: desired state, actual state, error; name; version; architecture. If the second letter is not `i`, the
- * package is not installed.
- */
-const ROW = /^[uirph]i[R ]? +([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+(\S+)\s+\S+/
-const PAIR = /^(?:([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+)?(\S+)$/
-const PACKAGE_VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
-
-/**
- * Parses a row of `dpkg -l`, or the output of `dpkg-query` for `${Package} ${Version}` or `${Version}`; of several
- * packages, the first. Throws a ParseError, also for a package that is not installed.
- */
-export const parsePackageVersion = (text: string) => {
-  for (const line of text.split('\n')) {
-    const found = packageVersionIn(line.trim())
-    if (found) return found
-  }
-  throw new ParseError('the version of the package', 'an installed package with its version', text)
-}
-
-/**
- * The same for one line; null for any other text. The package is null if only the version was queried, which is that of
- * Debian: `0.12.1~rc` sorts before `0.12.1`.
- */
-export const packageVersionIn = (
-  line: string,
-): { readonly package: string | null; readonly version: string } | null => {
-  const [, name = null, version = ''] = ROW.exec(line) ?? PAIR.exec(line) ?? []
-  return PACKAGE_VERSION.test(version) ? { package: name, version } : null
-}
+const sortKey = (release: string): string =>
+  `${release.replaceAll(/[-.]?rc(?=\d)/g, '\u0001').replaceAll(/\d+/g, (number) => number.padStart(9, '0'))}\u0002`
 
 export type InstalledPackage = NonNullable<ReturnType<typeof parseInstalledPackage>>
 
-/**
- * The second letter: installed, unpacked, half configured, waiting for triggers. In all these states the files are
- * present.
- */
-const STATUS = /^[uirph]([a-zA-Z])[R ]? /
+/** Desired state, actual state, error. In the states `iUFWt` the files of the package are present. */
+const STATUS = /^([uirph])([iUFWtncH])R?$/
+const PACKAGE = /^([a-z0-9][a-z0-9+.-]*)(?::\w+)?$/
+const PACKAGE_VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
 
 /**
  * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version} ${Architecture}
  * ${db-fsys:Last-Modified}`; null if the package is not installed or was removed. Throws a ParseError.
  */
 export const parseInstalledPackage = (text: string) => {
-  const row = text.trimStart()
-  const [, status = ''] = STATUS.exec(row) ?? []
-  if (/^[ncH]$/.test(status)) return null
-  const [, , , architecture = '', modified = ''] = row.split(/\s+/, 5)
+  const [status = '', named = '', version = '', architecture = '', modified = ''] = text.trim().split(/\s+/, 5)
+  const [, wanted, state = ''] = STATUS.exec(status) ?? []
+  if ('ncH'.includes(state) && state !== '') return null
+  const [, name] = PACKAGE.exec(named) ?? []
+  if (wanted === undefined || name === undefined || !PACKAGE_VERSION.test(version)) {
+    throw new ParseError('the version of the package', 'an installed package with its version', text)
+  }
   return {
-    ...parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row),
+    package: name,
+    version,
     architecture,
     /** In milliseconds; null if dpkg did not return it (before 1.19.3). */
     installedAt: /^\d{1,11}$/.test(modified) ? Number(modified) * second : null,
     /** `apt-mark hold`: apt does not upgrade it by itself. */
-    isHeld: row.startsWith('h'),
+    isHeld: wanted === 'h',
   }
-}
-
-/**
- * Parses rows of dpkg-query for `${db:Status-Abbrev} ${Package}`: whether an installed one is on hold; null if none is
- * installed.
- */
-export const parseHeld = (text: string): boolean | null => {
-  const states = text.split('\n').flatMap((line) => /^([uirph])[iUFWt]/.exec(line)?.[1] ?? [])
-  return states.length === 0 ? null : states.includes('h')
 }
 
 /** The version of a node program as it reports it. Null is a value that is missing or empty. */

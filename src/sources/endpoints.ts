@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { errorCode, SourceError } from '../core/errors.ts'
+import { hostAndPort } from '../core/format.ts'
 import { isObject, tryJson } from '../core/json.ts'
 import { LIMITS } from '../core/limits.ts'
 import { redactUrl } from '../core/redaction/redact.ts'
 import { readSecretFile } from './credential-file.ts'
 import { type HttpResponse, NoResponseError, posted, type SendRequest } from './http.ts'
-import { type Clock, endsWithin } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import { second } from '../core/units.ts'
 
 const { response } = LIMITS
@@ -92,15 +93,16 @@ const listOf = ({ status, text }: HttpResponse): readonly unknown[] | undefined 
 
 export type QueryEndpoint = ReturnType<typeof createQueryEndpoint>
 
+interface QueryService {
+  readonly url: string
+  readonly apiKeyFile: string | null
+}
+
 /**
  * The event query service: only its height is requested. The key is read for each request, so that it can be changed.
  * `timeout` in milliseconds bounds each call.
  */
-export const createQueryEndpoint = (
-  ask: SendRequest,
-  { url, apiKeyFile }: { readonly url: string; readonly apiKeyFile: string | null },
-  timeout: number,
-) => ({
+export const createQueryEndpoint = (ask: SendRequest, { url, apiKeyFile }: QueryService, timeout: number) => ({
   /** Throws a NoResponseError if there is no response, and a SourceError if the key cannot be read. */
   height: async (signal: AbortSignal) =>
     ask({
@@ -139,7 +141,7 @@ const REFUSED_FOR = 50 * second
  * request a minute: many hosts have no OpenTelemetry collector, and RPCs up to v0.16 no metrics. In between, the last
  * response is repeated.
  */
-export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clock, 'elapsed'>): MetricsEndpoint => {
+const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clock, 'elapsed'>): MetricsEndpoint => {
   let hasAnswered = false
   let absent: { readonly answer: Promise<HttpResponse>; readonly until: number } | undefined
   return {
@@ -160,7 +162,7 @@ export const askRarelyIfNeverThere = (endpoint: MetricsEndpoint, clock: Pick<Clo
 }
 
 /** Sends a heartbeat document. Throws a SourceError if there is no response. */
-export type SendHeartbeat = (document: unknown, signal: AbortSignal) => Promise<HttpResponse>
+type SendHeartbeat = (document: unknown, signal: AbortSignal) => Promise<HttpResponse>
 
 /** `urlFile` has the URL, which is a secret. `timeout` in milliseconds. */
 export const createHeartbeat =
@@ -178,7 +180,7 @@ export const createHeartbeat =
   }
 
 /** `refused` is an answer of the host; `silent` a timeout or no route to it; null: unknown, as the name was not resolved. */
-export type ProbePort = (signal: AbortSignal) => Promise<'open' | 'refused' | 'silent' | null>
+type ProbePort = (signal: AbortSignal) => Promise<'open' | 'refused' | 'silent' | null>
 
 const NOT_REACHED = ['ETIMEDOUT', 'EHOSTUNREACH', 'EHOSTDOWN']
 
@@ -201,6 +203,40 @@ export const createPortProbe = (address: string, timeout: number): ProbePort => 
     }
   }
 }
+
+export type AlertmanagerEndpoint = ReturnType<typeof createAlertmanagerEndpoint>
+
+/**
+ * The API of an Alertmanager, version 2: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml.
+ * `timeout` limits each request, in milliseconds.
+ */
+export const createAlertmanagerEndpoint = (ask: SendRequest, url: string, timeout: number) => {
+  const base = url.replace(/\/+$/, '')
+  const limits = { timeout, maxBytes: response.metricsBytes }
+  return {
+    /** Host and port: a path may contain a key. */
+    name: new URL(url).host,
+    /** Posts alerts. Throws a NoResponseError if there is no response. */
+    send: async (alerts: readonly unknown[], signal: AbortSignal) =>
+      ask({ url: `${base}/api/v2/alerts`, ...posted(alerts), ...limits, signal }),
+    get: async (path: string, signal: AbortSignal) => ask({ url: `${base}${path}`, accept: '*/*', ...limits, signal }),
+  }
+}
+
+export type Endpoints = ReturnType<typeof createEndpoints>
+
+/** The endpoints that collectors use. `timeout` in milliseconds. */
+export const createEndpoints = (ask: SendRequest, clock: Pick<Clock, 'elapsed'>) => ({
+  rpcAt: (url: string, timeout: number) => createRpcEndpoint(ask, url, timeout),
+  batchingRpcAt: (url: string, timeout: number) => createBatchingRpcEndpoint(ask, url, timeout),
+  queryAt: (service: QueryService, timeout: number) => createQueryEndpoint(ask, service, timeout),
+  nativeAt: (url: string, timeout: number) => askRarelyIfNeverThere(createMetricsEndpoint(ask, url, timeout), clock),
+  alertmanagerAt: (url: string, timeout: number) => createAlertmanagerEndpoint(ask, url, timeout),
+  /** Sends to the URL in that file. */
+  heartbeatTo: (urlFile: string, timeout: number) => createHeartbeat(ask, urlFile, timeout),
+  /** Tests a TCP port, HOST:PORT. */
+  probeFor: createPortProbe,
+})
 
 /** An agent on loopback responds at once; on a busy host within seconds. */
 const AGENT_TIMEOUT_MS = 10_000
@@ -227,8 +263,7 @@ export const socketOf = ({ web, state }: Pick<AgentAddress, 'web' | 'state'>): s
  */
 export const createAgentApi = (ask: SendRequest, config: AgentAddress, url?: string) => {
   const { host, port } = config.listen
-  const name = connectTo(host)
-  const base = url ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  const base = url ?? `http://${hostAndPort({ host: connectTo(host), port })}`
   const socketPath = url === undefined ? socketOf(config) : null
   const doing = `request data from the agent at ${socketPath ?? redactUrl(base)}`
   return {
@@ -280,16 +315,5 @@ const TLS =
 const CONNECT_TIMEOUT_MS = 2000
 
 /** Whether a process accepts TCP connections on the port. Nothing is sent. */
-export const isPortInUse = async (
-  clock: Clock,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<boolean> => {
-  const socket = connect({ host: connectTo(host), port })
-  try {
-    return await endsWithin(clock, CONNECT_TIMEOUT_MS, once(socket, 'connect'))
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
+export const isPortInUse = async ({ host, port }: AgentAddress['listen'], signal: AbortSignal): Promise<boolean> =>
+  (await createPortProbe(hostAndPort({ host: connectTo(host), port }), CONNECT_TIMEOUT_MS)(signal)) === 'open'

@@ -1,4 +1,3 @@
-import { stat, truncate } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { asError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
@@ -30,8 +29,10 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
   let events: Event[] = []
   let bytes = 0
   let isTorn = false
+  /** Without the events of the file, it is only appended to. */
+  let isLoaded = false
   let complained = false
-  let loading: Promise<boolean> | undefined
+  let loading: Promise<unknown> | undefined
   let draining: Promise<void> | undefined
 
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {
@@ -46,11 +47,12 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
     }
   }
 
-  const load = (): Promise<boolean> =>
+  const load = (): Promise<unknown> =>
     (loading ??= attempt(async () => {
       const text = await readText(file, LIMITS.state.fileBytes, atStateFile).catch(ifMissing(''))
       bytes = Buffer.byteLength(text)
       isTorn = text !== '' && !text.endsWith('\n')
+      isLoaded = true
       events = [...eventsIn(text, parse)]
       for (const event of events) states.set(keyOf(event), event.to)
     }))
@@ -73,54 +75,27 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
     }
   }
 
-  const write = async (fresh: readonly Event[]): Promise<void> => {
-    const text = `${isTorn ? '\n' : ''}${linesOf(fresh)}`
+  /** Appends what is new. A file with too much, or after a write that failed, is replaced by what is in memory. */
+  const write = async (): Promise<void> => {
+    const fresh = linesOf(unwritten.splice(0))
+    const isFull = events.length > keep || bytes + Buffer.byteLength(fresh) > MAX_BYTES
+    if (isFull) events = withinBytes(events.slice(-Math.ceil(keep * LEFT)))
+    const isReplaced = isLoaded && (isTorn || isFull)
+    const text = isReplaced ? linesOf(events) : `${isTorn ? '\n' : ''}${fresh}`
+    // On a full disk a line may be partly written.
+    isTorn = true
     await atStateFile(file, async () => {
       await makeDirectory(directory, 0o750)
-      await append(file, text)
+      await (isReplaced ? writeAtomically(file, [text], { mode: 0o640 }) : append(file, text))
     })
     isTorn = false
-    bytes += Buffer.byteLength(text)
-  }
-
-  /** On a full disk a line may be partly written. Truncate it, so that complete lines are not written twice. */
-  const dropTorn = async (): Promise<void> => {
-    try {
-      const { size } = await atStateFile(file, () => stat(file))
-      isTorn ||= size < bytes || !(await load())
-      if (!isTorn && size > bytes) await atStateFile(file, () => truncate(file, bytes))
-    } catch {
-      isTorn = true
-    }
-  }
-
-  /** Writes the newest events to a new file and renames it over the old one. */
-  const rotate = async (): Promise<void> => {
-    events = withinBytes(events.slice(-Math.ceil(keep * LEFT)))
-    const text = linesOf(events)
-    const waiting = unwritten.length
-    await atStateFile(file, () => writeAtomically(file, [text], { mode: 0o640 }))
-    bytes = Buffer.byteLength(text)
-    unwritten.splice(0, waiting)
-    isTorn = false
+    bytes = Buffer.byteLength(text) + (isReplaced ? 0 : bytes)
   }
 
   const drain = async (): Promise<void> => {
     await load()
-    for (;;) {
-      takeAll()
-      const fresh = unwritten.splice(0)
-      if (fresh.length === 0) return
-      const isWritten = await attempt(() => write(fresh))
-      if (!isWritten) {
-        // Keep for the next attempt, together with later events.
-        unwritten.unshift(...fresh)
-        unwritten.splice(0, unwritten.length - keep)
-        await dropTorn()
-      }
-      if (events.length > keep || bytes > MAX_BYTES) await attempt(rotate)
-      if (!isWritten) return
-    }
+    do takeAll()
+    while (unwritten.length > 0 && (await attempt(write)))
   }
   const start = (): void => {
     draining ??= drain().then(() => {

@@ -1,9 +1,9 @@
-import { type Stats, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Clock, type Context, linkAbort, withDeadline } from '../core/clock.ts'
-import { asError, errorCode, SourceError, startLimit } from '../core/errors.ts'
+import { asError, SourceError, startLimit } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { renderDuration } from '../core/units.ts'
 
@@ -116,7 +116,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions) => {
           const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
           // A program that was cut off may still exit with a code.
           if (exitCode === undefined || !isAnswer || isMaxBuffer) {
-            throw failureOf(program, outcome, path)
+            throw failureOf(program, outcome)
           }
           return { exitCode, stdout: textOf(outcome.stdout), stderr: textOf(outcome.stderr) }
         }),
@@ -143,7 +143,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions) => {
         // With text on standard error, an exit code other than 0 is a failure.
         const hasNoError = exitCode === 0 || textOf(outcome.stderr).trim() === ''
         if (exitCode !== undefined && hasNoError && program.answers?.includes(exitCode)) return
-        throw failureOf(program, outcome, path)
+        throw failureOf(program, outcome)
       } finally {
         linked.abort()
         await child
@@ -209,8 +209,8 @@ interface ProgramEnd {
   readonly code?: string | undefined
 }
 
-/** The error for a program without a valid result. `path` is the search path for programs. */
-const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string): SourceError => {
+/** The error for a program without a valid result. */
+const failureOf = ({ command, args }: Program, ended: ProgramEnd): SourceError => {
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastLines(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
@@ -218,14 +218,6 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
     return new SourceError({ doing, happened: `there is no ${command} on PATH`, advice }, { code: 'no program' })
   }
   if (ended.code === 'EACCES') {
-    const unsearchable = unsearchableIn(path)
-    if (unsearchable.length > 0 && !command.includes('/') && !isOnPath(command, path)) {
-      return new SourceError({
-        doing,
-        happened: `${command} was not found on PATH; these directories cannot be searched by this user: ${unsearchable.join(', ')}`,
-        advice: `run the command as a user who can search them (sudo), or install ${command} in /usr/local/bin`,
-      })
-    }
     const advice = `give the agent's user the right to run it`
     return new SourceError(
       { doing, happened: `this user may not run ${command}`, advice },
@@ -248,31 +240,18 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string):
 /** A fork of this process takes milliseconds: there is none for a program that no directory of the search path has. */
 const failIfMissing = (program: Program, path: string): void => {
   const { command } = program
-  if (command.includes('/')) return
-  // One that cannot be searched: the start fails with the reason.
-  if (path.split(':').every((directory) => look(join(directory, command)) === undefined))
-    throw failureOf(program, { code: 'ENOENT', isMaxBuffer: false }, path)
+  if (command.includes('/') || path.split(':').some((directory) => mayHave(directory, command))) return
+  throw failureOf(program, { code: 'ENOENT', isMaxBuffer: false })
 }
 
-/** Undefined if it does not exist; the code of another error. */
-const look = (path: string): Stats | string | undefined => {
+/** Also of one that cannot be searched: the start fails with the reason. */
+const mayHave = (directory: string, command: string): boolean => {
   try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    return errorCode(error)
+    return statSync(join(directory, command), { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
   }
 }
-
-/** The system reports EACCES for the whole search when one directory of it cannot be searched. */
-const unsearchableIn = (path: string): readonly string[] =>
-  path.split(':').filter((directory) => look(`${directory}/.`) === 'EACCES')
-
-/** Whether a directory that can be searched has the program, executable or not. */
-const isOnPath = (command: string, path: string): boolean =>
-  path.split(':').some((directory) => {
-    const found = look(join(directory, command))
-    return typeof found === 'object' && found.isFile()
-  })
 
 const textOf = (output: unknown): string => (typeof output === 'string' ? output : '')
 
@@ -299,53 +278,44 @@ const adviceFor = (evidence: string): string | undefined => {
  * An Exec with time limits for interactive commands: a program that hangs fails after a while. Programs run with
  * --follow have no limit, and the time that the reader takes does not count.
  */
-export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
-  run: (program, signal) =>
-    withTimeoutError(program, LIMITS.tool.runMs, () =>
-      withDeadline({ clock, signal }, LIMITS.tool.runMs, (within) => exec.run(program, within.signal)),
-    ),
-  stream: (program, signal) => {
-    const { args } = program
-    if (args.includes('--follow')) return exec.stream(program, signal)
-    const limit = args.some((word) => word.startsWith('--grep=')) ? LIMITS.tool.searchMs : LIMITS.tool.idleMs
-    return chunksWithTimeout({ exec, program, limit }, { clock, signal })
-  },
-  killAll: exec.killAll,
-})
-
-async function* chunksWithTimeout(
-  { exec, program, limit }: { readonly exec: Exec; readonly program: Program; readonly limit: number },
-  { clock, signal }: Context,
-): AsyncGenerator<Uint8Array> {
-  const linked = linkAbort(signal)
-  const stream = exec.stream(program, linked.signal)
-  let hasFailed = false
-  try {
-    for (;;) {
-      const next = await withTimeoutError(program, limit, () =>
-        withDeadline({ clock, signal: linked.signal }, limit, () => stream.next()),
-      )
-      if (next.done === true) return
-      yield next.value
-    }
-  } catch (error) {
-    hasFailed = true
-    throw error
-  } finally {
-    linked.abort()
-    // Do not wait for a program that ignores signals.
-    if (!hasFailed) await stream.return(undefined)
-  }
-}
-
-const withTimeoutError = async <T>({ command }: Program, limit: number, wait: () => Promise<T>): Promise<T> => {
-  try {
-    return await wait()
-  } catch (error) {
-    if (!(error instanceof SourceError) || !error.timeout) throw error
-    const happened = `there was no output for ${renderDuration(limit)}`
-    const advice = `check that \`${command}\` works, or request a shorter time range`
-    throw new SourceError({ doing: `run ${command}`, happened, advice }, { timeout: true, cause: error })
+export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => {
+  const limited =
+    ({ command }: Program, limit: number, signal: AbortSignal) =>
+    <T>(wait: (within: Context) => Promise<T>): Promise<T> =>
+      withDeadline({ clock, signal }, limit, wait).catch((error: unknown) => {
+        if (!(error instanceof SourceError) || !error.timeout) throw error
+        const happened = `there was no output for ${renderDuration(limit)}`
+        const advice = `check that \`${command}\` works, or request a shorter time range`
+        throw new SourceError({ doing: `run ${command}`, happened, advice }, { timeout: true, cause: error })
+      })
+  return {
+    run: (program, signal) => limited(program, LIMITS.tool.runMs, signal)((within) => exec.run(program, within.signal)),
+    async *stream(program, signal) {
+      const { args } = program
+      if (args.includes('--follow')) {
+        yield* exec.stream(program, signal)
+        return
+      }
+      const linked = linkAbort(signal)
+      const isSearch = args.some((word) => word.startsWith('--grep='))
+      const inTime = limited(program, isSearch ? LIMITS.tool.searchMs : LIMITS.tool.idleMs, linked.signal)
+      const stream = exec.stream(program, linked.signal)
+      // A program that ignores signals is not waited for.
+      let mustWait = true
+      try {
+        for (;;) {
+          mustWait = false
+          const next = await inTime(() => stream.next())
+          mustWait = true
+          if (next.done === true) return
+          yield next.value
+        }
+      } finally {
+        linked.abort()
+        if (mustWait) await stream.return(undefined)
+      }
+    },
+    killAll: exec.killAll,
   }
 }
 
@@ -360,7 +330,7 @@ export interface LastOutput {
 const MAX_TOOLS = 16
 const MAX_LENGTH = 32 * 1024
 /** Their output is read as the journals, and as the states of services and packages. */
-const LEFT_OUT = ['journalctl', 'systemctl', 'dpkg-query']
+const LEFT_OUT = ['journalctl', 'systemctl', 'dpkg-query', 'apt-cache']
 
 /** An Exec that keeps the last output of each tool. */
 export const keepLastOutputs = (exec: Exec, clock: Clock) => {

@@ -1,7 +1,7 @@
 import { lstat, opendir, readdir, stat, statfs } from 'node:fs/promises'
 import { errorCode, fileError, ifMissing, isNotFound } from '../core/errors.ts'
 import { atFile, readBeginning } from '../core/files.ts'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { redact } from '../core/redaction/redact.ts'
 
 export type FileTree = ReturnType<typeof createFileTree>
@@ -41,9 +41,8 @@ export type DiskUsage = ReturnType<typeof createDiskUsage>
 const MAX_FILES = 20_000
 
 /**
- * Facts on directories and files that are readable without opening them. Null if the path does not exist. `removed`: a
- * directory that this process still holds through a bind mount, while other processes see a new directory of that name,
- * or none.
+ * Facts on directories and files that are readable without opening them. Null if the path does not exist, and for a
+ * directory that was removed while this process holds it through a bind mount.
  */
 export const createDiskUsage = (maxFiles = MAX_FILES) => {
   const scans = new Map<string, ReturnType<typeof createDirectoryScan>>()
@@ -66,17 +65,9 @@ export const createDiskUsage = (maxFiles = MAX_FILES) => {
       await Promise.allSettled([...scans.values()].map((scan) => scan.release()))
     },
     /** Milliseconds since the epoch. */
-    modifiedAt: async (path: string): Promise<number | 'removed' | null> => {
-      const at = await attempt(path, async () => (await atFile(path, () => stat(path))).mtimeMs)
-      if (at !== null) return at
-      return (await attempt(path, () => isRemoved(dirname(path)))) === true ? 'removed' : null
-    },
+    modifiedAt: (path: string) => attempt(path, async () => (await atFile(path, () => stat(path))).mtimeMs),
   }
 }
-
-/** A directory without links has been removed and stays empty forever. */
-const isRemoved = async (directory: string): Promise<boolean> =>
-  (await atFile(directory, () => stat(directory))).nlink === 0
 
 const attempt = <T>(path: string, look: () => Promise<T>): Promise<T | null> => {
   const advice = `give the agent's user read access to it (docs/how-to/host.md)`
@@ -98,8 +89,8 @@ const unlessMissing = async <T>(
   }
 }
 
-/** `incomplete`: not all files were counted once. `removed`: this process holds a directory that was removed. */
-type DirectorySize = bigint | 'incomplete' | 'removed'
+/** `incomplete`: not all files were counted once. */
+type DirectorySize = bigint | 'incomplete' | null
 
 interface Pass {
   readonly paths: AsyncGenerator<string, undefined>
@@ -147,7 +138,7 @@ const createDirectoryScan = (root: string, most: number) => {
       // A directory without links has been removed and stays empty forever.
       if (nlink === 0n) {
         await restart()
-        return 'removed'
+        return null
       }
       if (scanned !== inode) await restart()
       scanned = inode

@@ -22,8 +22,6 @@ export interface HttpResponse {
   readonly contentType?: string | null
   /** The Date header, in milliseconds since the epoch; null if the response has none. */
   readonly date?: number | null
-  /** The first bytes of the body, which a text does not show if they are not UTF-8. */
-  readonly firstBytes?: Uint8Array
 }
 
 export class NoResponseError extends SourceError {
@@ -98,8 +96,6 @@ export const createHttpClient =
     }
   }
 
-const FIRST_BYTES = 8
-
 const isTooLarge = (error: Error): boolean => error instanceof BodyError && error.problem === 'too large'
 
 class RedirectError extends Error {}
@@ -117,7 +113,5 @@ const readResponse = async (message: IncomingMessage, url: string, maxBytes: num
     contentType: headers['content-type'] ?? null,
     date: withinBounds('unixMilliseconds', date),
     text: bytes.toString('utf8'),
-    // A copy: a view would keep the complete body in memory.
-    firstBytes: new Uint8Array(bytes.subarray(0, FIRST_BYTES)),
   }
 }

@@ -189,16 +189,14 @@ const createSubscription = <Entry extends MatchedEntry>(
   }
 }
 
-type Fields = ReadonlyMap<string, ReadonlySet<string>>
-
 /** What a match selects. */
 interface Selection {
   readonly text: string
   /** Selections of one kind can be selected together. */
   readonly kind: string
   readonly options: readonly string[]
-  /** An entry has, for one of them, one of the values of each field. */
-  readonly alternatives: readonly Fields[]
+  /** An entry has, for one of them, one of the values of each field: NAME=value, joined. */
+  readonly alternatives: readonly string[]
   readonly pattern: string | undefined
 }
 
@@ -215,58 +213,45 @@ const selectionOf = (match: readonly string[]): Selection | undefined => {
     else fields.push(word)
   }
   if (units.length > 0 === fields.length > 0) return undefined
-  const alternatives = [...units.flatMap(entriesOf), ...(fields.length > 0 ? alternativesOf(fields) : [])]
+  const alternatives = fields.length > 0 ? fields.join(AND).split(OR) : units.flatMap(entriesOf)
   const kind = [...options, pattern === undefined ? '' : `pattern ${patternOf(pattern).flags}`].join(' ')
-  return { text: match.join('\0'), kind, options, alternatives, pattern }
+  return { text: match.join(AND), kind, options, alternatives, pattern }
 }
+
+const AND = '\0'
+const OR = `${AND}+${AND}`
 
 /** The entries of `-u UNIT` by journalctl(1), except those of core dumps, whose unit is another one. */
-const entriesOf = (unit: string): readonly Fields[] => [
-  fieldsOf([`_SYSTEMD_UNIT=${unit}`]),
-  fieldsOf(['_PID=1', `UNIT=${unit}`]),
-  fieldsOf(['_UID=0', `OBJECT_SYSTEMD_UNIT=${unit}`]),
+const entriesOf = (unit: string): readonly string[] => [
+  `_SYSTEMD_UNIT=${unit}`,
+  `_PID=1${AND}UNIT=${unit}`,
+  `_UID=0${AND}OBJECT_SYSTEMD_UNIT=${unit}`,
 ]
-
-const alternativesOf = (fields: readonly string[]): readonly Fields[] =>
-  fields
-    .join('\0')
-    .split('\0+\0')
-    .map((text) => fieldsOf(text.split('\0')))
-
-const fieldsOf = (matches: readonly string[]): Fields => {
-  const fields = new Map<string, Set<string>>()
-  for (const match of matches) {
-    const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(match) ?? []
-    fields.set(name, (fields.get(name) ?? new Set()).add(value))
-  }
-  return fields
-}
 
 /** The arguments of journalctl for all of these, which are of one kind. */
 const argumentsOf = (selections: readonly Selection[]): readonly string[] => {
-  const alternatives = new Set(
-    selections.flatMap(({ alternatives: all }) =>
-      all.map((fields) =>
-        [...fields].flatMap(([name, values]) => [...values].map((value) => `${name}=${value}`)).join('\0'),
-      ),
-    ),
-  )
+  const alternatives = new Set(selections.flatMap((one) => one.alternatives))
   const patterns = new Set(selections.flatMap(({ pattern }) => pattern ?? []))
   return [
     ...(selections[0]?.options ?? []),
     ...(patterns.size === 0 ? [] : [`--grep=${[...patterns].map((pattern) => `(?:${pattern})`).join('|')}`]),
-    ...[...alternatives].join('\0+\0').split('\0'),
+    ...[...alternatives].join(OR).split(AND),
   ]
 }
 
 /** Whether the match of one follower selects an entry that the arguments for all selected. */
 const createFilter = ({ alternatives, pattern }: Selection): ((entry: MatchedEntry) => boolean) => {
   const expression = pattern === undefined ? undefined : patternOf(pattern)
-  // _UID is not in the output.
-  const conditions = alternatives.map((all) =>
-    [...all].flatMap(([name, values]) => (name === '_UID' ? [] : { name, values })),
-  )
+  const conditions = alternatives.map((all) => {
+    const values = new Map<string, string[]>()
+    for (const match of all.split(AND)) {
+      const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(match) ?? []
+      // _UID is not in the output.
+      if (name !== '_UID') values.set(name, [...(values.get(name) ?? []), value])
+    }
+    return [...values]
+  })
   return ({ fields }) =>
-    conditions.some((all) => all.every((one) => one.values.has(fields[one.name] ?? ''))) &&
+    conditions.some((all) => all.every(([name, values]) => values.includes(fields[name] ?? ''))) &&
     (expression?.test(fields['MESSAGE'] ?? '') ?? true)
 }

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
 import { access, readFile, realpath } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { asError, errorCode, isNotFound, summaryOf } from '../core/errors.ts'
 import { randomBytes } from 'node:crypto'
 import type { Exec } from './exec.ts'
@@ -10,8 +9,6 @@ import type { Exec } from './exec.ts'
  */
 export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 
-export type User = ReturnType<typeof createAccess>['user']
-
 /** The permissions of this process, as the kernel reports them. Nothing is opened or written. */
 export const createAccess = () => ({
   mayRead: (path: string) => ask(path, constants.R_OK),
@@ -19,15 +16,6 @@ export const createAccess = () => ({
   /** The path without symbolic links; null if this user cannot resolve it. */
   resolve: (path: string): Promise<string | null> => realpath(path).catch(() => null),
   isProcessListPublic: () => isProcessListPublic(),
-  user: ownUser(),
-})
-
-const ownUser = () => ({
-  uid: process.getuid?.() ?? 0,
-  /** Null if the user has no name. */
-  name: nameOf(),
-  /** The groups of this process; the user may have been added to more groups since it started. */
-  groups: [process.getgid?.() ?? 0, ...(process.getgroups?.() ?? [])],
 })
 
 const ask = async (path: string, mode: number): Promise<Permission> => {
@@ -37,14 +25,6 @@ const ask = async (path: string, mode: number): Promise<Permission> => {
   } catch (error) {
     if (isNotFound(error)) return 'none'
     return ['EACCES', 'EPERM', 'EROFS'].includes(errorCode(error)) ? 'no' : 'unknown'
-  }
-}
-
-const nameOf = (): string | null => {
-  try {
-    return userInfo().username
-  } catch {
-    return null
   }
 }
 

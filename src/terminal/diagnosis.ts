@@ -1,5 +1,4 @@
 import { type Finding, type HealthFinding, weightOf } from '../health/finding.ts'
-import type { Fact } from '../health/summary.ts'
 import { type Diagnosis, evidenceLines, firstLine, recoveryLine } from '../health/diagnosis.ts'
 import { SEVERITY_TONES, STATUS_TONES } from '../domain/health.ts'
 import type { Style } from './style.ts'
@@ -27,9 +26,13 @@ export const diagnosisDocument = ({ word, sentence, recovery: { path, summary, l
   recovery: { path, summary, left },
 })
 
-/** The page of `check`: the diagnosis, the set-up of the host, facts. */
+/** The page of `check`: the diagnosis, the set-up of the host, facts: the rows of `status` and others. */
 export const checkLines = (
-  { diagnosis, setUp, facts }: { diagnosis: Diagnosis; setUp: readonly Finding[]; facts: readonly Fact[] },
+  {
+    diagnosis,
+    setUp,
+    facts,
+  }: { diagnosis: Diagnosis; setUp: readonly Finding[]; facts: readonly { label: string; text: string }[] },
   style: Style,
 ): readonly string[] => [
   ...headLines(diagnosis, style),
@@ -37,7 +40,7 @@ export const checkLines = (
   ...findingLines(diagnosis.causes, style),
   ...(setUp.length === 0 ? [] : [style.paint('strong', 'Set-up of this host'), '', ...findingLines(setUp, style)]),
   'Facts',
-  ...style.pairs(facts.map(({ label, value }) => [label, value ?? 'unknown'])),
+  ...style.pairs(facts.map(({ label, text }) => [label, text])),
 ]
 
 type Shown = Finding & Partial<Pick<HealthFinding, 'timing' | 'consequences'>>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createIncidents } from '../../src/agent/incidents.ts'
 import { settle } from '../../src/core/virtual-clock.ts'
-import type { RuleFinding } from '../../src/domain/health.ts'
+import type { RuleFinding } from '../../src/parsers/agent-status.ts'
 import { parseIncident } from '../../src/parsers/incident.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import { findingOf } from '../support/agent-view.ts'
@@ -71,7 +71,6 @@ const open = async (directory: string, { at = FIRED - MINUTE } = {}) => {
         export: () => Promise.resolve({ metrics: '', readings: { services: { lastExitAt: FIRED } } }),
       }),
       outputs: [{ command: 'chain-status', at: FIRED, output: 'status: in-sync\npassword=hunter-two' }],
-      changes: ['chain_rpc_up: 1 → 0'],
     }),
     units: () => ['chain-bft.service'],
   })
@@ -133,7 +132,6 @@ it('the journals reach from 60 s before the alert to 30 s after it', async ({ di
     firedAt: '2026-03-01T12:59:30.000Z',
     completedAt: null,
     alerts: [{ alert: 'ChainLogTrouble.aborted', labels: { service: 'bft' }, endedAt: null }],
-    changes: ['chain_rpc_up: 1 → 0'],
     tools: [{ command: 'chain-status', output: 'status: in-sync\npassword=(redacted)' }],
     readings: { services: { lastExitAt: '2026-03-01T12:59:30.000Z' } },
   })

@@ -107,7 +107,6 @@ const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: 
   'native.namePrefix': { to: 'other' },
   'staking.validatorId': { to: 7 },
   'staking.withdrawals': { to: [3] },
-  'staking.expected.commission': { to: 0.1 },
   'staking.expected.authorityBalance': { to: 5 },
   'staking.expected.beneficiary': { to: `0x${'ab'.repeat(20)}` },
   'web.hosts': { to: ['node1'] },

@@ -4,7 +4,7 @@ import { alertmanagers } from '../../src/outbound/alertmanagers.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { hour, minute } from '../../src/core/units.ts'
 import type { TargetAlert } from '../../src/domain/health.ts'
-import { createAlertmanagerEndpoint } from '../../src/sources/alertmanager.ts'
+import { createAlertmanagerEndpoint } from '../../src/sources/endpoints.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import {
   type AlertmanagerVersion,

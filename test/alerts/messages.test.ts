@@ -89,7 +89,15 @@ const CASES: Readonly<Record<string, readonly (readonly Posted[])[]>> = {
     [CRASH, DISK].map(alertOf('node-f', RESTART)),
     [{ ...CRASH, lasted: 252 }, DISK].map(alertOf('node-f', RESTART)),
   ],
-  'errors of peers': [[{ alert: 'ChainPeersFew.noise', severity: 'warning', value: 60 }].map(alertOf('node-i', null))],
+  'a fault of others': [
+    [
+      {
+        alert: 'ChainLogTrouble.others',
+        severity: 'warning',
+        own: { service: 'rpc', pattern: 'rpc_overloaded' },
+      },
+    ].map(alertOf('node-i', null)),
+  ],
   'two vantage points': [
     [
       { alert: 'ChainAgentDown', severity: 'critical' },

@@ -12,7 +12,7 @@ const directory = await temporaryFolder()
 testUsageErrors(
   [],
   [
-    [['parse', 'systemd'], "error: invalid format 'systemd': expected one of rpc, systemctl, ledger-tail"],
+    [['parse', 'systemd'], "error: invalid format 'systemd': expected one of systemctl, ledger-tail, consensus-log"],
     [['demo', '--port', 'x'], "error: invalid --port 'x': expected a port from 0 to 65535\n"],
     [['version'], "error: unknown command 'version'\n(Did you mean --version?)\n"],
     [['-v'], "error: unknown option '-v'\n(Did you mean --version?)\n"],
@@ -73,7 +73,9 @@ describe('config', () => {
     await chmod(directory, 0o755)
     const { code, err } = await asOrdinaryUser(async () => cli(['status'], { installedConfig: file }))
     expect(code).toBe(2)
-    expect(err).toMatch(/permission denied\n {2}what to do: run the command with sudo, or add/)
+    expect(err).toMatch(
+      /permission denied: this user may not access it\n {2}what to do: run the command with sudo, or add/,
+    )
   })
 })
 
@@ -113,10 +115,10 @@ describe('parse', () => {
     ])
   })
   test('an invalid document, and a missing file', async () => {
-    const none = await cli(['parse', 'rpc'], { stdin: '<html>' })
+    const none = await cli(['parse', 'smartctl'], { stdin: '<html>' })
     expect({ code: none.code, out: none.out }).toEqual({ code: 1, out: '' })
-    expect(none.err).toContain('Could not parse a JSON-RPC response: expected JSON')
-    const gone = await cli(['parse', 'rpc', join(directory, 'gone')])
+    expect(none.err).toContain('Could not parse the report of smartctl: expected JSON')
+    const gone = await cli(['parse', 'smartctl', join(directory, 'gone')])
     expect(gone.code).toBe(1)
     expect(gone.err).toBe(
       `Could not read ${join(directory, 'gone')}: there is no such file or directory\n  what to do: check the path\n`,

@@ -107,21 +107,12 @@ describe('the latest value', () => {
     counters.on(entry(executed(700), { process: 'b' }), false)
     const unknown = { finalized: null, residentBytes: null, usedRatio: null, chunks: null }
     expect(counters.read()).toMatchObject({ block: { number: 700n }, ...unknown })
-    expect(counters.read().history).toEqual({ primary: null, secondary: null })
   })
 
-  test('of the database starts and ends with each timeline', () => {
+  test('of the database is that of the last write, to either timeline', () => {
     const { counters, read } = start()
-    read(
-      upserted(50, { timeline: 0, earliest: 10, used: 0.7, free: 9 }),
-      upserted(50, { timeline: 1, earliest: 20, used: 0.71, free: 8 }),
-    )
-    const history = { primary: { version: 50n, earliest: 10n }, secondary: { version: 50n, earliest: 20n } }
-    expect(counters.read()).toMatchObject({ usedRatio: 0.71, chunks: { fast: 20n, slow: 5n, free: 8n }, history })
-    read(upserted(66, { timeline: 0, earliest: 11 }))
-    expect(counters.read().history.secondary?.earliest).toBe(20n)
-    read(upserted(67, { timeline: 0, earliest: 12 }))
-    expect(counters.read().history).toEqual({ primary: { version: 67n, earliest: 12n }, secondary: null })
+    read(upserted(50, { timeline: 0, used: 0.7, free: 9 }), upserted(50, { timeline: 1, used: 0.71, free: 8 }))
+    expect(counters.read()).toMatchObject({ usedRatio: 0.71, chunks: { fast: 20n, slow: 5n, free: 8n } })
   })
 })
 
@@ -168,8 +159,8 @@ const run = async (steps: readonly Step[]) =>
   })
 
 const BLOCK: readonly JournalEntry[] = [
-  entry(upserted(9, { timeline: 0, earliest: 2, used: 0.7, free: 33 })),
-  entry(upserted(9, { timeline: 1, earliest: 4, used: 0.7, free: 33 })),
+  entry(upserted(9, { timeline: 0, used: 0.7, free: 33 })),
+  entry(upserted(9, { timeline: 1, used: 0.7, free: 33 })),
   entry(executed(9, { tx: 2 })),
   entry(finalized(7)),
   entry(ran(9, 6032)),
@@ -195,8 +186,6 @@ test('requests known lines only, and exports their values', async () => {
     'chain_execution_storage_chunks fast': 20,
     'chain_execution_storage_chunks slow': 5,
     'chain_execution_storage_chunks free': 33,
-    'chain_execution_history_earliest_block primary': 2,
-    'chain_execution_history_earliest_block secondary': 4,
     chain_execution_memory_bytes: 6_325_010_432,
   })
   expect(states).toEqual({})

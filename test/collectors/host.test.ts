@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, open, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createDiskUsage } from '../../src/sources/file-tree.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { createTree, programs, runHost } from './run-host.ts'
@@ -196,7 +195,7 @@ test('a check that fails does not affect the others', async () => {
     'host_port_exposed{9143}',
   ])
   expect(states).toMatchObject({ 'host, not available': 'kernel after a reboot' })
-  expect(states['host, load']).toContain('not known: could not parse')
+  expect(states['host, boot time']).toContain('not known: could not parse')
 })
 
 test('a host without these files has no values', async () => {
@@ -380,26 +379,6 @@ test('of another file system only the space is measured', async () => {
   )
   expect(Object.keys(values).filter((name) => name.startsWith('host_directory_bytes'))).toEqual([])
   expect(states['host, file system of /nonexistent']).toContain('not found')
-})
-
-test('a directory that was removed and created again is unknown, and the state has the advice', async () => {
-  const { node, run } = await startDirectories()
-  const paths = [join(node, 'ledger'), join(node, 'config/forkpoint')]
-  const [ledger, forkpoint] = await Promise.all(paths.map((path) => open(path)))
-  onTestFinished(async () => void (await Promise.all([ledger?.close(), forkpoint?.close()])))
-  for (const path of paths) {
-    await rm(path, { recursive: true })
-    await mkdir(path)
-  }
-  // As with a bind mount: config/forkpoint is the old directory.
-  const seen = await createTree({ 'config/x': '' })
-  await symlink(`/proc/self/fd/${forkpoint?.fd}`, join(seen.root, 'config/forkpoint'))
-  const { values, states } = await run(`/proc/self/fd/${ledger?.fd}`, seen.root).poll()
-  expect(values).not.toHaveProperty(['host_directory_bytes{ledger}'])
-  expect(values).not.toHaveProperty(['host_file_modified_timestamp_seconds{forkpoint}'])
-  const advice = 'it was removed, and possibly created again; restart the agent to read it'
-  expect(states['host, directory ledger']).toContain(advice)
-  expect(states['host, file forkpoint']).toContain(advice)
 })
 
 test.each([

@@ -40,29 +40,21 @@ const poll = async (respond: (response: ServerResponse) => void, times = 1) => {
   }
 }
 
-/** Field 1 of a MetricFamily with its length in front, as Prometheus' delimited protobuf begins. */
-const PROTOBUF = Buffer.from([0x1d, 0x0a, 0x0e, ...Buffer.from('zephyr_uptime'), 0x18, 0x01])
-const PROTOBUF_TYPE = 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited'
-const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x00, 0xf9])
 const PAGE = '<!DOCTYPE html>\n<html><body>Sign in</body></html>\n'
-const TEXT = 'text/plain; version=0.0.4'
 
 test.each([
-  [PROTOBUF_TYPE, PROTOBUF, 'protobuf, ', '". . .zephyr_uptime.."; the server or a proxy ignores the Accept'],
-  ['text/html', PAGE, 'HTML, ', '"<!DOCTYPE html> . <html><body>Sign in</body></html>"; another'],
-  ['application/json', '{"status":"ok"}', 'JSON, ', 'begins with "{"status":"ok"}"; another server responds there, or'],
-  ['text/plain', gzipSync(METRICS), 'gzip, ', '"; the server or a proxy compresses without a Content-Encoding header'],
-  ['', ZSTD, 'zstd, ', 'no Content-Type, begins with "(./...."; the server or a proxy compresses without a'],
-  [TEXT, METRICS.slice(0, 20), 'could not parse metrics in the text format of', 'with "zephyr_total_uptime_'],
-] as const)('%s: a warning with what came and what to do', async (...[type, body, what, evidence]) => {
+  ['text/html', PAGE, 'HTTP status 200, text/html, begins with "<!DOCTYPE html> . <html><body>Sign in</body></html>";'],
+  ['text/plain', gzipSync(METRICS), 'HTTP status 200, text/plain, begins with "'],
+  ['', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0xf9]), 'no Content-Type, begins with "(./....";'],
+  ['text/plain; version=0.0.4', METRICS.slice(0, 20), 'begins with "zephyr_total_uptime_'],
+] as const)('%s: a warning with what came', async (...[type, body, evidence]) => {
   const { lines, up } = await poll((response) => {
     if (type !== '') response.setHeader('content-type', type)
     response.end(body)
   })
   expect(up).toBe(0)
   expect(lines).toHaveLength(1)
-  expect(lines[0]).toContain(`warning: invalid: ${what}`)
-  expect(lines[0]).toContain(`HTTP status 200, ${type.slice(0, 40)}`)
+  expect(lines[0]).toContain('warning: invalid: could not parse metrics in the text format of')
   expect(lines[0]).toContain(evidence)
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { native } from '../../src/collectors/native/collector.ts'
-import { currentNames } from '../../src/collectors/native/series.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
@@ -93,20 +92,6 @@ const METRICS: readonly (readonly [name: string, value: number, series?: string,
   ['state_blocksync_events_request_timeout', 31, 'events_total{blocksync_timeout}'],
   ['state_blocksync_events_request_failed_no_peers', 32, 'events_total{blocksync_no_peers}'],
   ['state_blocksync_events_headers_validation_failed', 33, 'events_total{blocksync_invalid_headers}'],
-  ['triedb_nodes_created_or_updated', 5_000_000, 'database_writes_total{upsert}'],
-  ['triedb_compaction_reads', 41, 'database_reads_total{compaction}'],
-  ['triedb_compacted_bytes_fast_to_slow', 42, 'database_copied_bytes_total{fast_to_slow}'],
-  ['triedb_compacted_bytes_slow_to_slow', 43, 'database_copied_bytes_total{slow_to_slow}'],
-  ['triedb_copied_bytes_slow_to_fast', 44, 'database_copied_bytes_total{slow_to_fast}'],
-  ['triedb_expire_nodes_updated', 45, 'database_writes_total{expiry}'],
-  ['triedb_expire_reads', 46, 'database_reads_total{expiry}'],
-  ['triedb_node_cache_hits', 900, 'cache_requests_total{hit}'],
-  ['triedb_node_cache_misses', 100, 'cache_requests_total{miss}'],
-  ['triedb_node_cache_evictions', 7, 'cache_evictions_total'],
-  ['triedb_node_cache_used_bytes', 30_000_000, 'cache_used_bytes'],
-  ['triedb_node_cache_entries', 300_000, 'cache_entries'],
-  ['triedb_node_cache_max_bytes', 104_857_600, 'cache_capacity_bytes'],
-  ['triedb_node_cache_max_entries', 1_048_576, 'cache_max_entries'],
   ['triedb_disk_used_bytes', 1_400_000_000_000, 'database_used_bytes'],
   ['bft_txpool_pool_tracked_txs', 1234, 'pool_transactions'],
   ['bft_raptorcast_udp_primary_broadcast_latency_p99_ms', 85, 'broadcast_latency_seconds{primary}', 0.085],
@@ -184,7 +169,7 @@ describe('the endpoint', () => {
     ['refused', refused, 'refused: could not request http://h.example/…: no connection (ECONNREFUSED)'],
     ['404', 404, 'http: HTTP status 404 (no)'],
     ['500', 500, 'http: HTTP status 500 (no)'],
-    ['a page', '<html><body>Sign in</body></html>\n', /^invalid: HTML, /],
+    ['a page', '<html><body>Sign in</body></html>\n', /^invalid: could not parse /],
     ['a text that is too long', 'a 1\n'.repeat(60_000), /^invalid: .*60000 lines at most/],
     ['nothing', '', 'answering, with no metrics of consensus'],
     ['others', 'zephyr_rpc_active_requests 1\n', 'answering, with no metrics of consensus'],
@@ -336,24 +321,9 @@ test('a new phase is absent, logged once and counted at each poll', async () => 
   expect(total(UNPARSED)).toBe(4)
 })
 
-test('0 until consensus has read the statistics of execution: unknown', async () => {
-  const figures = { triedb_nodes_created_or_updated: 0, triedb_compaction_reads: 0, triedb_expire_reads: 0 }
-  const { shown } = await start({ native: text(figures), otel: refused })
-  expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
-})
-
 test('with the names of OpenTelemetry, in quotation marks', async () => {
   const dotted = '{"zephyr.total_uptime_us","service.version"="0.16.4",network="devnet"} 5e6\n'
   const { shown, total } = await start({ native: dotted, otel: refused })
   expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, uptime_seconds: 5 })
   expect(total(UNPARSED)).toBe(0)
-})
-
-test('a metric that was renamed is found by each of its names', () => {
-  expect([...currentNames([{ name: 'peers', formerNames: ['num_peers', 'peer_count'] }, { name: 'votes' }])]).toEqual([
-    ['peers', 'peers'],
-    ['num_peers', 'peers'],
-    ['peer_count', 'peers'],
-    ['votes', 'votes'],
-  ])
 })

@@ -7,12 +7,11 @@ const OTHER = `03${'bb'.repeat(32)}`
 const T0 = Date.UTC(2026, 2, 1, 12)
 const NONE: ReadonlySet<bigint> = new Set()
 
-const COMMON = { level: 'DEBUG', epoch: 7n } as const
 const closed = (round: bigint, by: 'qc' | 'tc' = 'qc'): ConsensusEvent => {
-  return { ...COMMON, event: 'round_closed', by, round }
+  return { level: 'DEBUG', event: 'round_closed', by, round, epoch: 7n }
 }
 const proposal = (round: bigint, author: string, blockRound = round): ConsensusEvent => {
-  return { ...COMMON, event: 'proposal', round, seqNum: round, author, blockRound }
+  return { level: 'DEBUG', event: 'proposal', round, author, blockRound }
 }
 
 /** When round 141 would start. */

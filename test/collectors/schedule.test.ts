@@ -30,18 +30,15 @@ const renderSets = (epoch: bigint): string =>
 interface Node {
   readonly files?: Readonly<Record<string, string>>
   readonly key?: string | null
-  /** What an earlier agent has saved. */
-  readonly saved?: unknown
 }
 
 const SETS = '/node/config/validators/validators.toml'
 const STARTS = '/node/config/forkpoint/forkpoint.toml'
 
-const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }: Node) => {
+const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN }: Node) => {
   const clock = manualClock(NOW)
   const feed = createRoundFeed()
   const { recorder, total } = recording()
-  const checkpoint = memoryCheckpoint(saved)
   const collector = schedule({
     roundFeed: feed,
     ownKey: createOwnKey(key),
@@ -56,7 +53,6 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }:
     keyFiles: { ...keyFiles, look: () => Promise.resolve('missing') },
     epochs: EPOCHS,
     published: () => [sample('chain_rpc_info', 1, { client_version: '', chain_id: '143', net_version: '' })],
-    checkpoint,
     roundLog: createRoundLog(),
     checkpoints: { open: () => memoryCheckpoint(), isSaved: () => true, flush: () => Promise.resolve() },
     timing: { interval: 5000, timeout: 20_000 },
@@ -76,7 +72,6 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }:
       for (let round = from; round <= to; round += 1n) add(round)
     },
     total,
-    saved: checkpoint.saved,
     poll: async () => {
       const before = outcomes.length
       await next()
@@ -86,9 +81,7 @@ const start = async ({ files = { [SETS]: renderSets(678n) }, key = OWN, saved }:
         reading: reading(),
         state: states()['schedule'],
         /** By its name without the prefix. */
-        value: (name: string, label = '') =>
-          all.find((one) => one.name === `chain_schedule_${name}` && (label === '' || one.labels['result'] === label))
-            ?.value,
+        value: (name: string) => all.find((one) => one.name === `chain_schedule_${name}`)?.value,
       }
     },
   }
@@ -152,32 +145,6 @@ describe('the schedule collector', () => {
     const again = await poll()
     expect(again.value('proved')).toBe(1)
     expect(again.reading).toMatchObject({ problem: null, disagreedAt: null })
-  })
-
-  test('own rounds: led with a block, and missed between a block and its parent', async () => {
-    const { add, addRounds, poll } = await start({})
-    addRounds(ROUND - 300n, ROUND)
-    const led = ownIn(ROUND - 300n, ROUND).length
-    expect((await poll()).value('own_rounds', 'led')).toBe(led)
-    const [next = 0n] = ownIn(ROUND + 1n, ROUND + 500n)
-    addRounds(ROUND + 1n, next - 1n)
-    // The node says that its leader timed out; the line alone counts nothing.
-    add(next, { isTimeout: true })
-    add(next + 1n, { parent: next - 1n })
-    const after = await poll()
-    expect(after.value('own_rounds', 'missed')).toBe(1)
-    expect(after.reading.inEpoch?.led).toBe(led + (leaders.leader(next + 1n) === OWN ? 1 : 0))
-    expect(after.value('proved')).toBe(1)
-  })
-
-  test('own rounds of the epoch are counted on after a restart of the agent', async () => {
-    const before = await start({})
-    before.addRounds(ROUND - 300n, ROUND)
-    await before.poll()
-    const after = await start({ saved: before.saved() })
-    after.addRounds(ROUND + 1n, ROUND + 300n)
-    const led = ownIn(ROUND - 300n, ROUND + 300n).length
-    expect((await after.poll()).value('own_rounds', 'led')).toBe(led)
   })
 
   test('a round that times out at the start of an epoch belongs to either: it proves nothing', async () => {
@@ -266,11 +233,4 @@ test('rounds are computed in slices, between which other work runs', async () =>
   expect(Math.max(...slices)).toBe(250)
   expect(await rounds.extend(15n, 20_000n, isOwn)).toBe(20_000n)
   expect(slices.reduce((sum, one) => sum + one, 0)).toBe(20_000)
-})
-
-test('after an outage of the network, only the rounds shortly before a block count as missed', () => {
-  const ownRounds = createOwnRounds()
-  // 100 million rounds: at 20 µs each, to look at all of them would take half an hour.
-  ownRounds.settle({ round: 100_000_000n, parentRound: 1n, epoch: 1n, isLed: false, isOwn: () => true })
-  expect(ownRounds.counts()).toEqual({ led: 0, missed: 250 })
 })

@@ -1,12 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  addRewards,
-  createBlockPace,
-  membership,
-  progressOf,
-  rewardsBetween,
-} from '../../src/collectors/staking/epoch.ts'
+import { addRewards, membership, progressOf, rewardsBetween } from '../../src/collectors/staking/epoch.ts'
 
 const LENGTH = { epochBlocks: 50n, delayRounds: 5n, blockTime: 400 }
 const at = (number: bigint) => ({ number, at: Number(number) * 400 })
@@ -44,28 +38,6 @@ describe('the progress of an epoch', () => {
       boundaryBlock: 51_199_999n,
     })
     expect(progressOf({ epoch: 1025n, isInDelay: true }, at(51_203_516n), mainnet)).toBe(null)
-  })
-})
-
-describe('the mean block time', () => {
-  test('is that of the last 1,000 blocks', () => {
-    const pace = createBlockPace()
-    pace.add({ number: 0n, at: 0 })
-    pace.add({ number: 99n, at: 99_000 })
-    expect(pace.blockTime()).toBe(null)
-    pace.add({ number: 100n, at: 100_000 })
-    expect(pace.blockTime()).toBe(1000)
-    pace.add({ number: 1100n, at: 400_000 })
-    // From block 100 on, the newest that is 1,000 blocks below.
-    expect(pace.blockTime()).toBe(300)
-  })
-
-  test('begins again when the chain does', () => {
-    const pace = createBlockPace()
-    pace.add({ number: 1000n, at: 0 })
-    pace.add({ number: 1200n, at: 200_000 })
-    pace.add({ number: 10n, at: 300_000 })
-    expect(pace.blockTime()).toBe(null)
   })
 })
 

@@ -137,7 +137,7 @@ export const stakingOptions = (url: string, clock: Clock): StakingUses => ({
   stakingNetworks: readStakingNetworks(),
   validatorId: null,
   withdrawals: [],
-  expected: { commission: null, beneficiary: null, authorityBalance: null },
+  expected: { beneficiary: null, authorityBalance: null },
   timing: { interval: 60_000, timeout: 30_000 },
 })
 

@@ -312,23 +312,14 @@ const startOf = (params: readonly unknown[]): bigint => {
 const blocksSince = (from: number): readonly unknown[] =>
   node.seen.slice(from).flatMap(({ call, params }) => (call === 'eth_getBlockByNumber' ? [params[0]] : []))
 
-const expected = { commission: 0.05, beneficiary: `0x${'2b'.repeat(20)}`, authorityBalance: null }
+const expected = { beneficiary: `0x${'2b'.repeat(20)}`, authorityBalance: null }
 const beneficiaryIn = async (poll: () => Promise<StakingReading>) => shown(await poll())['beneficiary_matches']
 
 test('without settings nothing is exported or requested', async () => {
   const { poll } = stakingPoll(node.url, { ownBlock: { height: 59_999n } })
   const metrics = shown(await poll())
-  expect(metrics).not.toHaveProperty('expected_commission_ratio')
   expect(metrics).not.toHaveProperty('beneficiary_matches')
   expect(blocksSince(0)).not.toContain('0xea5f')
-})
-
-test('the commission is exported as configured', async () => {
-  const settings = { expected: { ...expected, beneficiary: null } }
-  expect(shown(await stakingPoll(node.url, settings).poll())).toMatchObject({
-    'commission_ratio execution': 0.1,
-    expected_commission_ratio: 0.05,
-  })
 })
 
 test('the beneficiary is read once for each own block, when the node has it', async () => {
@@ -434,7 +425,7 @@ test('the balance is that of the authority: after a change another is read', asy
 
 test('a balance of zero is a value, and the minimum is that of the configuration', async () => {
   state.balance = 0n
-  const settings = { expected: { commission: null, beneficiary: null, authorityBalance: 2.5 } }
+  const settings = { expected: { beneficiary: null, authorityBalance: 2.5 } }
   expect(shown(await stakingPoll(node.url, settings).poll())).toMatchObject({
     authority_balance_tokens: 0,
     authority_balance_minimum_tokens: 2.5,

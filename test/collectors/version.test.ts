@@ -7,7 +7,7 @@ import type { Fork } from '../../src/config/forks.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import type { TIMELINES } from '../../src/collectors/storage/definition.ts'
 import { createExec } from '../../src/sources/exec.ts'
-import { createInstalledFiles, createPackageLists } from '../../src/sources/packages.ts'
+import { createInstalledFiles } from '../../src/sources/packages.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
@@ -67,11 +67,11 @@ const create = (run: VersionRun) => {
     exec: createExec({ clock: systemClock, path: `${bin}:/usr/bin:/bin` }),
     recorder: record.recorder,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
-    packageLists: createPackageLists(join(bin, 'root')),
     installedFiles: createInstalledFiles({ root: join(bin, 'root'), path: bin }),
     published: () => board.samples,
     programs: run.programs ?? ['node'],
     package: run.package ?? null,
+    rootDirectory: '/',
     forks: new Map([['77', [borealis]]]),
     forksReviewedAt: Date.UTC(2026, 8, 3),
     forksFile: run.forksFile ?? null,
@@ -322,12 +322,10 @@ describe('between two polls', () => {
     const created = create({ programs: [] })
     const poll = async () => readingOf(await created.pollOnce(clock)).installed
     expect(await poll()).toBe('0.16.1')
-    // The query of the kernel fails: no pattern of it is the package.
-    const first = await callsOf('dpkg-query')
     await program('dpkg-query', installed('0.16.2'))
     await clock.advance(599_999)
     expect(await poll()).toBe('0.16.1')
-    expect(await callsOf('dpkg-query')).toBe(first + 1)
+    expect(await callsOf('dpkg-query')).toBe(1)
     await aptFile(STATUS, 'two and more')
     expect(await poll()).toBe('0.16.2')
     await program('dpkg-query', installed('0.16.3'))
@@ -358,65 +356,83 @@ describe('between two polls', () => {
   })
 })
 
-const LIST = 'var/lib/apt/lists/packages.example_dists_stable_main_binary-amd64_Packages'
-const offers = (...versions: readonly string[]): string =>
-  versions.map((one) => `Package: zephyr\nVersion: ${one}\nArchitecture: amd64\n`).join('\n')
-
-/** dpkg-query: the row of the package, and those of the kernel. */
-const dpkgQuery = (row: string, kernel = 'ii  linux-image-amd64'): string =>
-  `case "$3" in zephyr) ${prints(row)}\n;; *) ${prints(kernel)}\n;; esac`
+const LISTS = 'var/lib/apt/lists/lock'
+/** apt-cache: the candidate, and the rows of its table. */
+const policy = (candidate: string, ...rows: readonly string[]): string =>
+  `[ "$1 $2" = 'policy zephyr' ] || exit 2\n` +
+  prints(
+    `zephyr:\n  Installed: 0.16.1\n  Candidate: ${candidate}\n  Version table:\n${rows.map((row) => `${row}\n`).join('')}`,
+  )
+const INSTALLED_ROW = ' *** 0.16.1 100\n        100 /var/lib/dpkg/status'
+const offered = (number: string): string =>
+  `     ${number} 500\n        500 http://packages.example stable/main amd64 Packages`
+const LISTED_ROW = ' *** 0.16.1 500\n        500 http://packages.example stable/main amd64 Packages'
 
 const INSTALLED = 'ii  zephyr 0.16.1 amd64 1700000000'
 
-const upgradeWith = async (row: string, kernel?: string) => {
+const upgradeWith = async (row: string) => {
   await program('zephyr-node', build('v0.16.1'))
-  await program('dpkg-query', dpkgQuery(row, kernel))
+  await program('dpkg-query', dpkg(row))
   const { shown, states } = await pollVersion()
   const relevant = Object.entries(shown).filter(([name]) => /^package_(?!info)/.test(name))
   return { shown: Object.fromEntries(relevant), state: states['upgrade'] }
 }
 
 test('a newer version in the lists, and a package on hold', async () => {
-  await aptFile(LIST, offers('0.16.0', '0.16.2', '0.16.2~rc.1'))
+  await aptFile(LISTS, '')
+  await program('apt-cache', policy('0.16.2', offered('0.16.2'), INSTALLED_ROW))
   const { shown, state } = await upgradeWith(INSTALLED.replace('ii', 'hi'))
   expect(state).toBe('0.16.2 is available; the package is on hold')
-  const packages = { 'package_held{node}': 1, 'package_held{kernel}': 0, 'package_candidate_info{0.16.2}': 1 }
+  const packages = { 'package_held{node}': 1, 'package_candidate_info{0.16.2}': 1 }
   expect(shown).toEqual({ ...packages, package_upgrade_available: 1 })
 })
 
-test('no newer version; a kernel on hold', async () => {
-  await aptFile(LIST, offers('0.16.0', '0.16.1'))
-  const kernels = 'ii  linux-image-6.8.0-60-generic\nun  linux-image\nhi  linux-image-generic'
-  const { shown, state } = await upgradeWith(INSTALLED, kernels)
+test('no newer version', async () => {
+  await aptFile(LISTS, '')
+  await program('apt-cache', policy('0.16.1', LISTED_ROW, offered('0.16.0')))
+  const { shown, state } = await upgradeWith(INSTALLED)
   expect(state).toBe('none available')
-  const packages = { 'package_held{node}': 0, 'package_held{kernel}': 1, 'package_candidate_info{0.16.1}': 1 }
+  const packages = { 'package_held{node}': 0, 'package_candidate_info{0.16.1}': 1 }
   expect(shown).toEqual({ ...packages, package_upgrade_available: 0 })
 })
 
-const ARM = LIST.replace('amd64', 'arm64')
-const PREFERENCES = 'etc/apt/preferences'
-const COMPRESSED = 'unknown: 1 package lists are compressed and not read'
-const pin = (what: string): string => `Package: zephyr\nPin: ${what}\nPin-Priority: 990\n`
 test.each([
-  ['a pin', '0.16.1 0.16.2', PREFERENCES, pin('version 0.16.1'), 'none available; 0.16.2 is excluded by a pin'],
-  ['another architecture', '0.16.1', ARM, offers('0.17.0').replace('amd64', 'arm64'), 'none available'],
-  ['any architecture', '0.16.1', ARM, offers('0.17.0').replace('amd64', 'all'), '0.17.0 is available'],
-  ['a compressed list next to it', '0.16.2', `${LIST}.lz4`, '', '0.16.2 is available'],
-  ['another package', '', LIST, 'Package: chrony\nVersion: 4.0\n', 'unknown: no package list has the package'],
-  ['a compressed list', '', `${LIST}.lz4`, '', COMPRESSED],
-  ['a second list, compressed', '0.16.1', 'var/lib/apt/lists/b_Packages.lz4', '', COMPRESSED],
-  ['a release pin', '0.16.2', PREFERENCES, pin('release a=x'), 'unknown: a pin that is not evaluated may decide'],
-])('%s: the newest version is known only if it cannot be another', async (...[, listed, path, text, expected]) => {
-  if (listed !== '') await aptFile(LIST, offers(...listed.split(' ')))
-  await aptFile(path, text)
+  ['a pin', policy('0.16.1', offered('0.16.2'), INSTALLED_ROW), 'none available; 0.16.2 is excluded by a pin', 0],
+  ['a list without the package', policy('0.16.1', INSTALLED_ROW), 'unknown: no package list has the package'],
+  ['an unknown package', 'exit 0', 'unknown: no package list has the package'],
+  ['another output', prints('Zephyr:'), 'unknown: no package list has the package'],
+  ['an error', 'echo "E: no lists" >&2; exit 100', 'unknown: could not run apt-cache policy: exit code 100'],
+])('what apt would install: %s', async (...[, script, expected, isAvailable]) => {
+  await aptFile(LISTS, '')
+  await program('apt-cache', script)
   const { shown, state } = await upgradeWith(INSTALLED)
   expect(state).toBe(expected)
-  const isAvailable = expected.startsWith('unknown') ? undefined : Number(expected.endsWith('is available'))
   expect(shown['package_upgrade_available']).toBe(isAvailable)
 })
 
-test('a host without packages of a kernel, such as a container', async () => {
-  await aptFile(LIST, offers('0.16.1'))
-  const { shown } = await upgradeWith(INSTALLED, 'un  linux-image')
-  expect(shown).not.toHaveProperty('package_held{kernel}')
+test('apt-cache runs again if the packages, the lists or the preferences have changed, and after six hours', async () => {
+  const clock = manualClock()
+  const created = create({ programs: [] })
+  const callsAfter = async (milliseconds: number): Promise<number> => {
+    await clock.advance(milliseconds)
+    await created.pollOnce(clock)
+    return callsOf('apt-cache')
+  }
+  const HOUR = 3_600_000
+  await program('dpkg-query', dpkg(INSTALLED))
+  await program('apt-cache', counted('apt-cache', policy('0.16.1', LISTED_ROW)))
+  await aptFile('var/lib/dpkg/status', 'one')
+  await aptFile(LISTS, '')
+  expect(await callsAfter(0)).toBe(1)
+  expect(await callsAfter(6 * HOUR - 1)).toBe(1)
+  expect(await callsAfter(1)).toBe(2)
+  for (const [at, file] of [`${LISTS}.new`, 'var/lib/dpkg/status', 'etc/apt/preferences.d/zephyr.pref'].entries()) {
+    await aptFile(file, 'changed')
+    expect(await callsAfter(0), file).toBe(at + 3)
+  }
+  await program('apt-cache', counted('apt-cache', 'exit 100'))
+  await aptFile(`${LISTS}.newer`, '')
+  expect(await callsAfter(0)).toBe(6)
+  expect(await callsAfter(HOUR - 1)).toBe(6)
+  expect(await callsAfter(1)).toBe(7)
 })

@@ -117,13 +117,6 @@ describe('the file', async () => {
       events: [{ id: 1, to: 'failed' }],
     })
   })
-
-  test('is not written with --list', async () => {
-    const { code, out } = await bundle('--list')
-    expect(code).toBe(0)
-    expect(out).toMatch(/^Contents:\n {2}manifest\.json +[\d.]+ (?:bytes|KiB)\n/)
-    expect(out).toContain('events.json')
-  })
 })
 
 /** Secrets are planted wherever a bundle looks, and the unpacked archive is searched for them. */

@@ -5,7 +5,10 @@ import { parseIncident } from '../../src/parsers/incident.ts'
 import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/directory.ts'
 import { type Host, openHost, sharedHost } from '../support/host.ts'
+import { must } from '../support/programs.ts'
 import { leaksOf, PLANTED } from '../support/secrets.ts'
+
+const archives = await temporaryFolder()
 
 /** The file system of the simulated host is that of the machine, which other programs fill. */
 const settings = { 'health.disable': '[ChainDiskFull.filling, ChainDiskFull]' }
@@ -88,7 +91,9 @@ describe('consensus panics', async () => {
     expect(await host.page('/')).toContain(`<code>${named}</code>`)
     expect(JSON.parse(await host.page('/api/v1/overview'))).toMatchObject({ incident: id })
     expect(await host.page('/api/v1/health')).toContain(`"incident": "${id}"`)
-    expect((await host.run(['bundle', '--list'])).out).toContain(`incidents/${id}.json`)
+    const archive = join(archives, 'bundle.tar.gz')
+    await host.run(['bundle', '--no-logs', '-o', archive])
+    expect(await must('tar', ['-tzf', archive])).toContain(`incidents/${id}.json`)
   })
 
   it('is not served over HTTP', async () => {

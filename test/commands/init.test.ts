@@ -86,9 +86,23 @@ describe('init', async () => {
       'listen: :9900 # all',
       '',
     ].join('\n')
-    const EXTENDED = MINE.replace('/}\n', '/}\n- { name: b.example, url: https://b.example/KEY }\n').concat(
-      `\nnode:\n  publicKey: ${KEY}\n\nalertmanagers:\n  urls: [http://pager:9093]\n`,
-    )
+    const EXTENDED = [
+      '# mine',
+      'prefix: chain',
+      'references:',
+      '  # paid',
+      '  - { name: a.example, url: https://a.example/ }',
+      '  - { name: b.example, url: https://b.example/KEY }',
+      'listen: :9900 # all',
+      '',
+      'node:',
+      `  publicKey: ${KEY}`,
+      '',
+      'alertmanagers:',
+      '  urls:',
+      '    - http://pager:9093',
+      '',
+    ].join('\n')
     /** The references of the host are not wanted. */
     const NONE = ['--set', 'references=[]']
     const WANTED = ['-r', 'https://a.example', '-r', 'https://b.example/KEY', '--alertmanager', 'http://pager:9093']
@@ -106,13 +120,18 @@ describe('init', async () => {
       expect(first).toMatchObject({ code: 0, err: '' })
       expect(first.out).toMatch(new RegExp(`^changed: ${file}\n`))
       expect(lines(first.out)).toEqual([
-        '+ - { name: b.example, url: https://b.example/... }',
+        '- # paid',
+        '- - {name: a.example, url: https://a.example}',
+        '+   # paid',
+        '+   - { name: a.example, url: https://a.example }',
+        '+   - { name: b.example, url: https://b.example/... }',
         '+',
         '+ node:',
         `+   publicKey: ${KEY}`,
         '+',
         '+ alertmanagers:',
-        '+   urls: [http://pager:9093]',
+        '+   urls:',
+        '+     - http://pager:9093',
       ])
       expect(await readFile(file, 'utf8')).toBe(EXTENDED)
       const second = await host.run(args)
@@ -127,7 +146,7 @@ describe('init', async () => {
       const args = ['init', '--check', '-o', file, ...NONE, ...WANTED]
       const changing = await host.run(args)
       expect(changing).toMatchObject({ code: 3, err: '' })
-      expect(changing.out).toMatch(new RegExp(`^would change: ${file}\n\\+ - \\{ name: b`))
+      expect(changing.out).toMatch(new RegExp(`^would change: ${file}\n- # paid\n`))
       expect(changing.out).not.toContain('Next:')
       expect(await readFile(file, 'utf8')).toBe(MINE)
       await writeFile(file, EXTENDED)
@@ -145,7 +164,7 @@ describe('init', async () => {
       const args = ['init', '-o', file, ...NONE, ...WANTED]
       const no = await host.run(args, { stdin: 'no\n', isTyped: true })
       expect(no).toMatchObject({ code: 1, out: '' })
-      expect(no.err).toContain(`+   urls: [http://pager:9093]\nWrite ${file}? Type yes: `)
+      expect(no.err).toContain(`+     - http://pager:9093\nWrite ${file}? Type yes: `)
       expect(no.err).toContain('Nothing was written.\n')
       expect(await readFile(file, 'utf8')).toBe(MINE)
       expect(await host.run(args, { stdin: 'yes\n', isTyped: true })).toMatchObject({ code: 0 })
@@ -162,7 +181,7 @@ describe('init', async () => {
 
     test('keeps its prefix and public key, unless an option or a variable has another', async () => {
       const [mine, other] = [`02${'ab'.repeat(32)}`, `03${'cd'.repeat(32)}`]
-      const file = await put('key.yaml', `prefix: auto\nnode: { publicKey: 0${mine.slice(1).toUpperCase()} } # mine\n`)
+      const file = await put('key.yaml', `prefix:  auto\nnode: { publicKey: 0${mine.slice(1).toUpperCase()} } # mine\n`)
       const config = ['--config', file, '--set', 'rpc.url=http://rpc.simulated']
       const kept = await host.run(['init', '-y', '-o', file, ...config])
       expect(kept.out).toMatch(/^unchanged: /)

@@ -41,7 +41,6 @@ await writeFile(
     completedAt: TIME,
     alerts: [],
     diagnosis: { word: 'CRITICAL', sentence: 'x', recovery: { path: 'x', summary: 'x', left: null }, causes: [] },
-    changes: [],
     tools: [],
     readings: { services: { secret: 1 } },
     journals: [rangeOf('newest', [...before, `${TIME} ${SECRET}`, `${TIME} ${HOSTILE}`]), rangeOf('oldest', after)],

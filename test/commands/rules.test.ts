@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, test, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { findRenamed } from '../../src/health/rules/renamed.ts'
 import { cli, startCli } from '../support/cli.ts'
 import { it } from '../support/directory.ts'
 import { must } from '../support/programs.ts'
@@ -171,8 +170,7 @@ testUsageErrors(
     ],
     [['--resource-label', 'release'], "error: invalid --resource-label 'release': expected KEY=VALUE"],
     [['--days', '7'], 'error: --days is for --estimate\n'],
-    [['--json'], 'error: --json is for --estimate and --renamed\n'],
-    [['--renamed', '/nonexistent/file'], 'error: Could not read /nonexistent/file: there is no such file or directory'],
+    [['--json'], 'error: --json is for --estimate\n'],
   ],
 )
 testUsageErrors(
@@ -183,7 +181,6 @@ testUsageErrors(
       "error: option '--estimate <url>' cannot be used with option '-o, --output <directory>'",
     ],
     [['--format', 'prometheus'], "error: option '--estimate <url>' cannot be used with option '--format <format>'"],
-    [['--renamed', '-'], 'cannot be used with option'],
     [['--days', '0'], "error: invalid --days '0': expected a number from 1 to 365"],
   ],
 )
@@ -223,48 +220,6 @@ describeReal('promtool', () => {
     const report = await must(await promtool(), ['check', 'rules', '--lint=all', '--lint-fatal', ...files])
     expect(report.match(/SUCCESS/g)).toHaveLength(shippedRules.length)
   })
-})
-
-const ROUTES = `route:
-  routes:
-    - matchers: [alertname=~"ChainAssertion|ChainBehind"]
-      receiver: pager
-    - matchers:
-        - alertname="ChainBlind"
-        - reading="key files"
-      receiver: chat
-    - matchers: [alertname="ChainEpochOverdue"]
-`
-
-it('lists old names and matchers with what to write', async ({ directory }) => {
-  const file = join(directory, 'alertmanager.yaml')
-  await writeFile(file, ROUTES)
-  expect(await cli(['rules', '--renamed', file])).toEqual({
-    code: 1,
-    err: '',
-    out: `${file}:3: ChainAssertion is ChainLogTrouble.aborted now
-    alertname="ChainLogTrouble", why="aborted"
-${file}:7: reading="key files" is why="key-files" now
-${file}:9: ChainEpochOverdue is a panel of the dashboards now
-3 old names of version 0.2.0 in ${file}.
-`,
-  })
-})
-
-test('reads standard input, and prints JSON', async () => {
-  const { code, out } = await cli(['rules', '--renamed', '-', '--json'], { stdin: ROUTES })
-  expect(code).toBe(1)
-  expect(JSON.parse(out)).toEqual({ file: '-', uses: findRenamed(ROUTES) })
-})
-
-test('the shipped files name nothing old', async () => {
-  const shipped = (await readdir('dashboards')).filter((name) => name.endsWith('.json') && name !== 'tsconfig.json')
-  for (const file of [...shippedRules.map((name) => `alerts/${name}`), ...shipped.map((name) => `dashboards/${name}`)])
-    expect(await cli(['rules', '--renamed', file])).toEqual({
-      code: 0,
-      err: '',
-      out: `${file} names nothing that was renamed since version 0.2.0.\n`,
-    })
 })
 
 interface Asked {

@@ -82,8 +82,6 @@ test.each([
   ['ChainBlockStalled.deadlok', 'Did you mean ChainBlockStalled.deadlock?'],
   ['ChainDriveGone.x', 'Did you mean ChainDriveGone?'],
   ['ChainPartialRestrt', 'Did you mean ChainPartialRestart?'],
-  ['ChainConsensusDeadlock', 'It is ChainBlockStalled.deadlock now.'],
-  ['ChainStorageCompacting', 'It is a panel of the dashboards now.'],
 ])('%s has no runbook: %s', async (name, hint) => {
   const { code, out, err } = await cli(['runbook', name], host('monad-bft.service enabled\n'))
   expect({ code, out, err }).toEqual({ code: 2, out: '', err: `error: no runbook for '${name}'.\n(${hint})\n` })

@@ -35,15 +35,13 @@ const REPORTS: readonly Report[] = [
   { argv: ['logs', 'bft', '-n', '5'], isVerbatim: true },
   { argv: ['events', '-n', '5'] },
   { argv: ['replay', '--since', '1m'] },
-  { argv: ['bundle', '--list'] },
   { argv: ['maintenance', 'show'], isSteady: true },
-  { argv: ['rules', '--renamed', 'CHANGELOG.md'], isSteady: true },
   { argv: ['keys', 'verify', '--files-only'], isSteady: true, isColored: true },
   { argv: ['simulate', '--list'], isSteady: true, isVerbatim: true },
 ]
 
-/** Commands with --json that print no report, or run until they are stopped. */
-const NO_REPORTS = ['config', 'query', 'serve-query']
+/** Commands with --json that print no report, run until they are stopped, or read a Prometheus. */
+const NO_REPORTS = ['config', 'query', 'serve-query', 'rules']
 
 const listed = new Set([...REPORTS.map(({ argv }) => argv[0] ?? ''), ...NO_REPORTS])
 const others = (await completeProgram()).commands

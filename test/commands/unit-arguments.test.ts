@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { dropIns, nodeArguments } from '../../src/commands/check/preflight/host.ts'
+import { nodeArguments } from '../../src/commands/check/preflight/host.ts'
 import { readUnitArguments } from '../../src/commands/shared/unit-arguments.ts'
 import { argumentsSection, statusDocument } from '../../src/commands/status/page.ts'
 import { temporaryFolder } from '../support/directory.ts'
@@ -98,6 +98,7 @@ describe('the arguments', () => {
 })
 
 describe('findings', () => {
+  const OVERRIDES = 'info: drop-in overrides a command'
   test('none for the package behind hidepid', async () => {
     expect(await findings(host())).toEqual([])
   })
@@ -112,31 +113,33 @@ describe('findings', () => {
     const path = await dropIn(`/bin/node --wal-chunks 8 --triedb-path /dev/triedb --keystore-password ${CANARY}`)
     const found = await nodeArguments.run(contextOf(host(path)))
     expect(found).toMatchObject([
+      { name: 'drop-in overrides a command' },
       { severity: 'warning', summary: 'the unit of chain-bft has the keystore password itself, not a variable' },
     ])
     expect(JSON.stringify(found)).not.toContain(CANARY)
   })
   test.each(['${keystore_password}', '%d/pw'])('a password %s is not in the unit', async (password) => {
     const path = await dropIn(`/bin/node --keystore-password ${password}`)
-    expect(await findings({ ...host(path), isProcessListPublic: true })).toEqual(['info: password in the process list'])
+    expect(await findings({ ...host(path), isProcessListPublic: true })).toEqual([
+      OVERRIDES,
+      'info: password in the process list',
+    ])
   })
   test('an empty password is no secret', async () => {
     const path = await dropIn("/bin/node --keystore-password ''")
-    expect(await findings({ ...host(path), isProcessListPublic: true })).toEqual([])
+    expect(await findings({ ...host(path), isProcessListPublic: true })).toEqual([OVERRIDES])
   })
   test('a drop-in that changes arguments is one finding, of information, with the changes', async () => {
     const path = await dropIn(
       '/bin/node --wal-chunks 16 --triedb-path /dev/triedb --pprof "" --keystore-password "${PASS}"',
     )
-    const given = contextOf(host(path))
-    // Before the files that systemd has not reloaded.
-    const [found] = await dropIns.run(given)
-    expect(found).toMatchObject({
-      severity: 'info',
-      summary: 'a drop-in overrides the command of chain-bft',
-      evidence: [`${path} sets ExecStart (chain-bft).`, 'chain-bft: wal-chunks changed, pprof added.'],
-    })
-    expect(await nodeArguments.run(given)).toEqual([])
+    expect(await nodeArguments.run(contextOf(host(path)))).toMatchObject([
+      {
+        severity: 'info',
+        summary: 'a drop-in overrides the command of chain-bft',
+        evidence: [`${path} sets ExecStart (chain-bft).`, 'chain-bft: wal-chunks changed, pprof added.'],
+      },
+    ])
   })
   test('a unit file in the place of that of the package: its changes are information', async () => {
     const path = join(directory, 'replaced.service')
@@ -151,7 +154,7 @@ describe('findings', () => {
   test('another socket for transactions names the sidecar', async () => {
     const options = '--wal-chunks 8 --triedb-path /dev/triedb --keystore-password "${PASS}"'
     const path = await dropIn(`/bin/node ${options} --mempool-ipc-path /run/other-ipc/mempool.sock`)
-    const [found] = await dropIns.run(contextOf(host(path)))
+    const [found] = await nodeArguments.run(contextOf(host(path)))
     expect(found).toMatchObject({
       severity: 'info',
       evidence: [
@@ -171,7 +174,7 @@ describe('findings', () => {
     await writeFile(join(directory, unit), '[Service]\nExecStart=/bin/node --db /dev/triedb\n')
     const path = await dropIn(`/bin/node --db /dev/triedb ${option}`)
     const shown = `Id=${unit}\nLoadState=loaded\nFragmentPath=${join(directory, unit)}\nDropInPaths=${path}`
-    const found = await dropIns.run(contextOf({ tools: { 'systemctl show': shown } }))
+    const found = await nodeArguments.run(contextOf({ tools: { 'systemctl show': shown } }))
     const changes = change === 'none' ? [] : [`chain-execution: ${change}.`]
     expect(found).toMatchObject([{ severity, evidence: [`${path} sets ExecStart (chain-execution).`, ...changes] }])
   })
@@ -180,15 +183,15 @@ describe('findings', () => {
   })
 })
 
-test('status arguments: values, meanings and changes, without the password', async () => {
+test('status arguments: values and changes, without the password', async () => {
   const path = await dropIn(`/bin/node --wal-chunks 16 --keystore-password ${CANARY} --api-token ${CANARY}`)
   const services = await readUnitArguments(contextOf(host(path, '2000-01-01T00:00:00.000Z')))
   const page = { ...statusPage([], {}), sections: [argumentsSection(services)] }
   const lines = shownIn(page)
   for (const line of [
     'program +/bin/node',
-    '--wal-chunks +16: files of the write-ahead log that are kept; 0 disables it',
-    '--keystore-password +\\(set\\): password of both keystores; without it the empty one',
+    '--wal-chunks +16',
+    '--keystore-password +\\(set\\)',
     '\\(other words\\) +2',
     'changes to the package +! wal-chunks changed, triedb-path removed, keystore-password changed, \\(other words\\) added',
     'systemd must reload +! yes',
@@ -196,7 +199,7 @@ test('status arguments: values, meanings and changes, without the password', asy
     expect(lines).toMatch(new RegExp(`^  ${line}$`, 'm'))
   const document = statusDocument(page)
   expect(document.sections['arguments']).toMatchObject({
-    bft: { program: '/bin/node', arguments: { '(other words)': { value: '2', meaning: null } }, needsReload: true },
+    bft: { program: '/bin/node', arguments: { '(other words)': { value: '2' } }, needsReload: true },
   })
   expect(lines + JSON.stringify(document)).not.toContain(CANARY)
 })

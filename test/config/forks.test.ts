@@ -78,7 +78,11 @@ describe("the operator's own file", () => {
     ['no such day', of143({ activation: '2026-13-01' }), 'got "2026-13-01"'],
     ['a time of somewhere else', of143({ activation: '2026-09-02T14:30:00+02:00' }), 'got "2026-09-02T14:30:00+02'],
     ['no activation', '143:\n  - name: x\n    kind: fork', '2: 143.0.activation: expected a time, got nothing'],
-    ['a key that there is not', of143({ minVersion: '1.2.3' }), '143.0.minVersion: no such key; there are: name, kind'],
+    [
+      'a key that there is not',
+      of143({ minVersion: '1.2.3' }),
+      '1: no such key: 143.0.minVersion; did you mean minimumVersion?',
+    ],
     ['a version of two numbers', of143({ minimumVersion: 0.17 }), 'quote one of two numbers, got 0.17'],
     ['an unknown kind', of143({ kind: 'split' }), '1: 143.0.kind: expected fork or release, got "split"'],
     ['an unknown timeline', of143({ timeline: 'slot' }), '1: 143.0.timeline: expected page or null, got "slot"'],

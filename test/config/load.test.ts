@@ -201,13 +201,12 @@ describe('what is shown', () => {
     expect(text).toContain('r.example')
   })
   test('the effective configuration can be used again', () => {
-    const expected = `commission: 0.1\n    authorityBalance: 2.5\n    beneficiary: '0x${'Ab'.repeat(20)}'`
+    const expected = `authorityBalance: 2.5\n    beneficiary: '0x${'Ab'.repeat(20)}'`
     const text = `listen: 127.0.0.1:1\nservices:\n  required: [bft]\nstaking:\n  expected:\n    ${expected}\n`
     const { settings: some } = load(text)
     const again = load(renderSettings(some))
     expect(again.config).toEqual(load(text).config)
     expect(again.config.staking.expected).toEqual({
-      commission: 0.1,
       beneficiary: `0x${'ab'.repeat(20)}`,
       authorityBalance: 2.5,
     })

@@ -48,7 +48,6 @@ const OF_LOGS = [
   'chain_consensus_window_messages{kind=committed_block}',
   'chain_execution_block_number',
   'chain_execution_storage_used_ratio',
-  'chain_execution_history_earliest_block{timeline=primary}',
   'chain_log_oldest_entry_timestamp_seconds{service=bft}',
 ]
 const OF_NATIVE = [

@@ -10,7 +10,6 @@ import { redact } from '../../src/core/redaction/redact.ts'
 import { parseBytes, parseDuration } from '../../src/core/units.ts'
 import { parseEvent, parseEventsPage } from '../../src/parsers/event.ts'
 import { formats } from '../../src/parsers/formats.ts'
-import { parseGroups } from '../../src/parsers/groups.ts'
 import { createLineJoiner, parseJournalEntry, withoutPrintedPrefix } from '../../src/parsers/journal.ts'
 import * as kernel from '../../src/parsers/kernel-files.ts'
 import { readKeyMaterial, readPassword } from '../../src/parsers/keystore.ts'
@@ -25,10 +24,10 @@ import {
   parseRpcQuantity,
   parseRpcText,
 } from '../../src/parsers/rpc.ts'
-import { parseSystemdTime, parseUnitFiles, settingsOf } from '../../src/parsers/systemctl.ts'
+import { parseSystemdTime, parseUnitFiles, unitLines } from '../../src/parsers/systemctl.ts'
 import { parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../src/parsers/time-sync.ts'
 import { parseEpochStarts } from '../../src/parsers/validators.ts'
-import { newestKernel, parseInstalledPackage, parsePackageVersion, versionIn } from '../../src/parsers/version.ts'
+import { newestKernel, parseInstalledPackage, versionIn } from '../../src/parsers/version.ts'
 import { HttpError } from '../../query/service/api/http-error.ts'
 import { QUERY_LIMITS } from '../../query/service/api/limits.ts'
 import { createQueryParser, type Dialect, parseBody } from '../../query/service/api/parse-query.ts'
@@ -70,12 +69,13 @@ const UNIT = `Result=success\nNRestarts=2\nExecMainStartTimestamp=Sun 2026-03-01
 ExecMainCode=2\nExecMainStatus=9\nMemoryCurrent=6442450944\nCPUUsageNSec=1500000000\nTasksCurrent=42
 Id=chain-bft.service\nLoadState=loaded\nActiveState=active\nMainPID=4711\nLastTriggerUSec=@1788231600\n`
 
+const RPC_SEEDS: readonly string[] = [
+  ...rpc('0x1b4', 'Name/0.14.2', null, { number: '0x1b4', timestamp: '0x69a3', hash: '0x00' }, [1, {}]),
+  '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found","data":{"a":1}}}',
+]
+
 /** Seeds of the formats that `chain-agent parse` reads, where they are not the files of the folder with the name of the format. */
 const FORMAT_SEEDS: Readonly<Record<string, () => readonly string[]>> = {
-  rpc: () => [
-    ...rpc('0x1b4', 'Name/0.14.2', null, { number: '0x1b4', timestamp: '0x69a3', hash: '0x00' }, [1, {}]),
-    '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found","data":{"a":1}}}',
-  ],
   systemctl: () => [
     UNIT,
     `${UNIT}\n${UNIT.replace('bft', 'rpc')}`,
@@ -105,7 +105,7 @@ const innerLine = (text: string): string => {
 }
 
 /** Integers as hex digits, or as numbers such as 1e6 and 0x80. */
-const OTHER_DIGITS = ['rpc', 'ledger-tail', 'consensus-log', 'validators']
+const OTHER_DIGITS = ['ledger-tail', 'consensus-log', 'validators']
 
 const formatTargets = async (): Promise<readonly Target[]> =>
   Promise.all(
@@ -174,7 +174,7 @@ const otherTargets = (): readonly Target[] => {
       'kernel-files',
       [...KERNEL_TEXTS, ...filesOf('host').filter((text) => /^cpu|^Limit/.test(text))],
       each(
-        kernel.parseKernelStat,
+        kernel.parseBootTime,
         kernel.parseMemory,
         kernel.parsePressure,
         kernel.parseOpenFilesLimit,
@@ -195,12 +195,18 @@ const otherTargets = (): readonly Target[] => {
     ),
     parser(
       'dpkg',
-      [...filesOf('dpkg'), 'vmlinuz-6.8.0-100-generic\nvmlinuz-6.8.0-rc1\n', 'v0.14.2-rc.2', 'Name/0.14.2'],
-      each(parsePackageVersion, parseInstalledPackage, versionIn, (text) => newestKernel(text.split('\n'))),
+      [
+        'ii  maker 1:0.16.2+1 amd64 1747699200\n',
+        'un  maker  \n',
+        'vmlinuz-6.8.0-100-generic\nvmlinuz-6.8.0-rc1\n',
+        'v0.14.2-rc.2',
+        'Name/0.14.2',
+      ],
+      each(parseInstalledPackage, versionIn, (text) => newestKernel(text.split('\n'))),
     ),
     parser(
       'rpc-values',
-      FORMAT_SEEDS['rpc']?.() ?? [],
+      RPC_SEEDS,
       each(parseRpcQuantity, parseRpcAmount, parseRpcBlock, parseRpcBeneficiary, parseRpcText, parseRpcBytes),
     ),
     parser('forkpoint', filesOf('validators'), parseEpochStarts),
@@ -209,9 +215,8 @@ const otherTargets = (): readonly Target[] => {
     parser(
       'unit-files',
       [UNIT, 'Id=a.service\nLoadState=loaded\nDropInPaths=/a /b\n', '[Service]\nExecStart=/x \\\n -y\n'],
-      (text) => [parseUnitFiles(text), settingsOf(text), parseSystemdTime(text)],
+      (text) => [parseUnitFiles(text), unitLines(text), parseSystemdTime(text)],
     ),
-    parser('groups', ['root:x:0:\nsystemd-journal:x:101:agent,other\n'], parseGroups),
     parser(
       'keystore-files',
       [...filesOf('keystore'), "export KEYSTORE_PASSWORD='a b'\n", 'KEYSTORE_PASSWORD="a\\"b"\n'],

@@ -3,8 +3,7 @@ import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
 import type { Readings } from '../../src/collectors/index.ts'
 import { createSampleIndex, type ReadingName, type Sample } from '../../src/core/metric.ts'
 import { createHealthMonitor, evaluateOnce } from '../../src/health/monitor.ts'
-import { summarize } from '../../src/health/summary.ts'
-import type { RuleFinding } from '../../src/domain/health.ts'
+import type { RuleFinding } from '../../src/parsers/agent-status.ts'
 import { diagnose } from '../../src/health/diagnosis.ts'
 import { findingsOf, underCauses } from '../../src/health/finding.ts'
 import { FINDING } from './advise.ts'
@@ -185,17 +184,6 @@ test('subjects of one alert are one finding', () => {
     ['critical', 'In a single reading; fires after 45 s.'],
     ['warning', 'In a single reading; fires after 5 min.'],
   ])
-})
-
-test('height and age are from one block', () => {
-  const series: readonly Series[] = [
-    blockAge(60),
-    ['chain_ledger_seq_num', 1200, { event: 'proposed' }],
-    ['chain_ledger_block_timestamp_seconds', S - 2, { event: 'proposed' }],
-  ]
-  const outbound = { alertmanagers: [] }
-  const facts = summarize({ ...changed(series), outbound })
-  expect(facts.find(({ label }) => label === 'chain')?.value).toBe('block 1,200, 2 s old, level with the network')
 })
 
 test('a fault of the agent comes after that of the node; headline and recovery are about the same fault', () => {

@@ -109,7 +109,7 @@ test.each([
 test.each<readonly [expr: string, value: number | undefined]>([
   // Of the samples at 60, 75 … 120 s, the first is at the start of the minute, which does not include it.
   ['count_over_time(a[1m])', 4],
-  ['sum_over_time(a[1m])', 5 + 6 + 7 + 8],
+  ['avg_over_time(a[1m])', (5 + 6 + 7 + 8) / 4],
   ['count_over_time(a[1m:15s])', 4],
   // From 61 s on.
   ['count_over_time(a[59s:15s])', 4],

@@ -114,7 +114,7 @@ describe('the distance to the network decides', () => {
           ...references,
         ]),
         collectors: [],
-        health: { findings: [] },
+        health: { findings: [], unknownBecause: null },
         readings: {},
       }).why
     expect(whyWith([])).toContain('How far the node is behind is not known.')
@@ -287,7 +287,7 @@ test('without any data the recovery is unknown', () => {
     devices: ['/dev/triedb'],
     known: createSampleIndex([]),
     collectors: [],
-    health: { findings: [] },
+    health: { findings: [], unknownBecause: 'no answer' },
     readings: {},
   })
   expect(advice).toMatchObject({

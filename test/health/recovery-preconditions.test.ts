@@ -82,7 +82,6 @@ const timelines = (primary: string, secondary?: string) =>
   [['primary', primary] as const, ...(secondary === undefined ? [] : [['secondary', secondary] as const])].map(
     ([timeline, kind]) => sample('chain_storage_timeline_info', 1, { timeline, kind }),
   )
-const pageFork = (at: number) => [sample('chain_fork_activation_timestamp_seconds', at, { fork: 'mip-8' })]
 const stopped = (line: string, more: readonly Sample[] = []) =>
   advise({ down: ['execution'], age: 30, behind: 90, execution: [line], more })
 const commandsOf = ({ steps }: { readonly steps: readonly string[] }): string =>
@@ -103,21 +102,18 @@ test('a version that execution does not know: another release, not --upgrade', (
 })
 
 test('no page-encoded timeline: about 8 minutes, never hours, and no hard reset as the faster way', () => {
-  for (const more of [[], pageFork(NOW - 60), pageFork(NOW + 60)]) {
-    const { steps, notNow } = stopped('timeline_missing: x', more)
-    expect(steps.join(' ')).toContain('It takes about 8 minutes [v0.15.2].')
-    expect(steps.join(' ')).not.toMatch(/hours|hard reset/)
-    expect(notNow.join(' ')).toContain('Do not empty the database to save time')
-  }
+  const advice = stopped('timeline_missing: x')
+  expect(advice.steps.join(' ')).toContain('It takes about 8 minutes [v0.15.2].')
+  expect(advice.steps.join(' ')).not.toMatch(/hours|hard reset/)
+  expect(commandsOf(advice)).toContain('sudo chain-mpt --storage /dev/triedb --promote-secondary')
+  expect(advice.notNow.join(' ')).toMatch(/Do not empty the database to save time.*Do not install a release older/)
 })
 
-test('a timeline is promoted after the fork only, and after it no older release is installed', () => {
-  const before = stopped('timeline_missing: x', pageFork(NOW + 1))
+test('a timeline is not promoted before the fork that requires it', () => {
+  const before = advise({ more: forkAt(NOW + 3600, 'timeline') })
   expect(commandsOf(before)).not.toContain('--promote-secondary')
   expect(before.notNow.join(' ')).toContain('Do not promote the page-encoded timeline before the fork')
-  const after = stopped('timeline_missing: x', pageFork(NOW))
-  expect(commandsOf(after)).toContain('sudo chain-mpt --storage /dev/triedb --promote-secondary')
-  expect(after.notNow.join(' ')).toContain('Do not install a release older than v0.16.1')
+  expect(commandsOf(advise({ more: forkAt(NOW, 'timeline') }))).toContain('--promote-secondary')
 })
 
 test.each([
@@ -127,14 +123,9 @@ test.each([
   { name: 'page already', kinds: timelines('chain', 'ethereum'), summary: /^compare the release/, isPromoted: false },
   { name: 'unknown', kinds: [], summary: /^promote the page-encoded timeline/, isPromoted: true },
 ])('primary_encoding, $name', ({ kinds, summary, isPromoted }) => {
-  const advice = stopped('primary_encoding: Assertion x failed', [...kinds, ...pageFork(NOW - 60)])
+  const advice = stopped('primary_encoding: Assertion x failed', kinds)
   expect(advice.summary).toMatch(summary)
   expect(commandsOf(advice).includes('--promote-secondary')).toBe(isPromoted)
-})
-
-test('primary_encoding before the fork: promoting it is no way out', () => {
-  const advice = stopped('primary_encoding: x', [...timelines('ethereum', 'chain'), ...pageFork(NOW + 60)])
-  expect(commandsOf(advice)).not.toContain('--promote-secondary')
 })
 
 test('the wrong primary encoding is not a partial restart, although an assertion failed', () => {
@@ -143,14 +134,10 @@ test('the wrong primary encoding is not a partial restart, although an assertion
   expect(advice.path).toBe('migrate')
 })
 
-test.each([
-  ['after the fork', pageFork(NOW), /must be page-encoded: created with `--state-machine chain`/],
-  ['before it', pageFork(NOW + 1), /needs both timelines/],
-  ['with an unknown fork', [], /^Since the fork MIP-8 the new database must be page-encoded/],
-])('a hard reset %s', (_, more, text) => {
-  const { path, steps } = advise({ down: ALL_DOWN, age: 60, behind: 40_000, more })
+test('the database of a hard reset is page-encoded', () => {
+  const { path, steps } = advise({ down: ALL_DOWN, age: 60, behind: 40_000 })
   expect(path).toBe('hard reset')
-  expect(steps).toContainEqual(expect.stringMatching(text))
+  expect(steps).toContainEqual(expect.stringMatching(/^Since the fork MIP-8 .*created with `--state-machine chain`/))
   // Between the restore and the start.
   const [restore, check, start] = ['Reset the workspace', 'before the start', 'Start the services'].map((part) =>
     steps.findIndex((step) => step.includes(part)),
@@ -169,11 +156,9 @@ test.each([
     sample('chain_storage_chunks', 0, { list: 'free' }),
     sample('chain_storage_chunks', 100, { list: 'fast' }),
   ]
-  const { path, steps } = advise({ more: [...kinds, ...chunks, ...pageFork(NOW - 60)] })
+  const { path, steps } = advise({ more: [...kinds, ...chunks] })
   expect(path).toBe('make room')
   expect(commandsOf({ steps }).match(/--(?:promote|deactivate)-secondary/g) ?? []).toEqual(options)
-  const before = advise({ more: [...kinds, ...chunks, ...pageFork(NOW + 60)] })
-  expect(commandsOf(before)).not.toContain('secondary')
 })
 
 test('a block that fails is no reason for a reset: it is not committed', () => {

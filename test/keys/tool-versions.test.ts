@@ -103,7 +103,7 @@ it.each(VERSIONS_AND_TYPES.filter(({ version }) => isOld(version)))(
   'v$version, $type: the tool does not print the secret: nothing is changed, and the error has the reason',
   async ({ version, type }) => {
     const bench = await createBench({ version })
-    const says = /v0\.1[01].*it contains the private key, not the secret.*what to do: .*v0\.12/s
+    const says = /v0\.1[01].*the private key, not the secret.*what to do: .*v0\.12/s
     await expectRefused({ command: 'backup', type }, says, bench)
     await bench.putKeystore(type, 'other')
     await expectRefused({ command: 'restore', type }, /what to do: /, bench)
@@ -113,7 +113,7 @@ it.each(VERSIONS_AND_TYPES.filter(({ version }) => isOld(version)))(
 const NOT_SECRET = /(?:the secret is not 64 hex digits)/
 const BEHAVIOURS = [
   { behaviour: 'mad', backup: /printed more than/, restore: /printed more than/ },
-  { behaviour: 'exits-0-with-nothing', backup: /it is empty|printed nothing/, restore: /has written no keystore/ },
+  { behaviour: 'exits-0-with-nothing', backup: /empty|printed nothing/, restore: /has written no keystore/ },
   { behaviour: 'short-secret', backup: NOT_SECRET, restore: NOT_SECRET },
   { behaviour: 'two-secrets', backup: /several different secrets/, restore: /several different secrets/ },
   { behaviour: 'other-secret', backup: null, restore: /contains another secret/ },

@@ -172,8 +172,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     await demo.stop()
   },
   parse: async () => {
-    const response = '{"jsonrpc":"2.0","id":1,"result":"0x10"}'
-    expect(await json(['parse', 'rpc'], response)).toEqual({ kind: 'quantity', value: '16' })
+    const shown = await json(['parse', 'node-version'], 'some-node 0.16.2')
+    expect(shown).toMatchObject({ program: 'some-node', version: '0.16.2' })
   },
   help: ['help keys backup', 'Usage: chain-agent keys backup [options]'],
   completion: async () => {
@@ -282,30 +282,6 @@ const PATHS: Readonly<Record<string, (path: string) => Promise<void>>> = {
     expect(value('chain_watched_health', { node: 'node-a', state: 'healthy' })).toBe(0)
     expect(await get('/api/v1/status')).toMatchObject({ collectors: { heartbeat: { up: true } } })
   },
-  '/api/v1/stream': async (path) => {
-    const response = await fetch(`http://${program.addresses.agent}${path}`)
-    const chunks: AsyncIterable<Uint8Array> | null = response.body
-    for await (const chunk of chunks ?? []) {
-      expect(Buffer.from(chunk).toString()).toMatch(/^id: \S+\ndata: \{"at":\d+,"title":"\S+ · CRITICAL · chain-agent"/)
-      return
-    }
-    throw new Error('the stream has ended')
-  },
-  '/api/v1/runbooks': async (path) => {
-    const written = readRoot('docs/runbooks/index.md').match(/(?<=\]\()\w+(?=\.md[)#])/g) ?? []
-    expect(await get(path)).toEqual({ runbooks: [...new Set(written)].toSorted() })
-  },
-  '/api/v1/runbooks/{name}': async (path) => {
-    const markdown = readRoot('docs/runbooks/ChainServiceDown.md')
-    const name = 'ChainServiceDown'
-    expect(await get(path.replace('{name}', name))).toEqual({ name, markdown })
-  },
-  '/api/v1/metrics-help': async (path) => {
-    const chapter = z.object({ name: z.string(), metrics: z.array(z.looseObject({ name: z.string() })) })
-    const [first] = z.object({ chapters: z.array(chapter) }).parse(await get(path)).chapters
-    expect(first?.name).toBe('rpc')
-    expect(first?.metrics[0]).toMatchObject({ name: 'chain_rpc_up', type: 'gauge', labels: {} })
-  },
   '/api/v1/openapi.json': async (path) => {
     expect(await get(path)).toMatchObject(openapi)
   },
@@ -320,7 +296,7 @@ describe('the API of the installed program', () => {
     await expect(check(path)).resolves.toBeUndefined()
   })
 
-  it.each(['/', '/events', '/metrics-help', '/runbooks/ChainServiceDown'])('%s has its style', async (path) => {
+  it.each(['/', '/events', '/runbooks/ChainServiceDown'])('%s has its style', async (path) => {
     const page = await (await fetch(`http://${program.addresses.agent}${path}`)).text()
     const assets = [...page.matchAll(/ (?:href|src)="([^"]+\.(?:css|js)[^"]*)"/g)].map(([, asset = '']) => asset)
     expect(assets).not.toEqual([])

@@ -79,10 +79,7 @@ const createAgent = async (hostile = '') => {
     server = await serve(agentView({ page, events: () => Promise.resolve(events) }), { host: '127.0.0.1', port }, web)
   }
   await start()
-  onTestFinished(async () => {
-    await page.stream.close()
-    await server?.close()
-  })
+  onTestFinished(async () => server?.close())
   return {
     node,
     url: `http://127.0.0.1:${port}/`,
@@ -171,13 +168,10 @@ describe('the status page in a browser', () => {
     expect(complaints).toEqual([])
   })
 
-  it.each(['events', 'runbooks/', 'runbooks/ChainBehind', 'metrics-help'])(
-    '/%s is accessible, fits and is silent',
-    async (path) => {
-      const { url } = await createAgent()
-      await expectAccessible(url + path)
-    },
-  )
+  it.each(['events', 'runbooks/', 'runbooks/ChainBehind'])('/%s is accessible, fits and is silent', async (path) => {
+    const { url } = await createAgent()
+    await expectAccessible(url + path)
+  })
 
   it('the page of the query service is accessible, fits and is silent', async () => {
     const node = await startRpcNode({ height: 50 })

@@ -6,7 +6,7 @@ import { parseHeartbeat } from '../../src/parsers/heartbeat.ts'
 import {
   parseColumns,
   parseCount,
-  parseKernelStat,
+  parseBootTime,
   parsePressure,
   parseTemperature,
 } from '../../src/parsers/kernel-files.ts'
@@ -59,7 +59,7 @@ const tracking = (time: string, correction: string) =>
   parseTracking(`A0000001,ntp,2,${time}.0,${correction},0.0,0.0,0.0,0.0,0.0,0.0,0.0,64.0,Normal`, NOW).aheadSeconds
 const device = (capacity: string, percent: string) =>
   parseStorageReport(`${capacity} 1.00 Gb ${percent}% "/dev/a"\n`).devices[0]
-const stat = (boot: string) => parseKernelStat(`cpu 1 2 3 4 5\nbtime ${boot}\n`).bootedAt
+const stat = (boot: string) => parseBootTime(`cpu 1 2 3 4 5\nbtime ${boot}\n`)
 
 interface Row {
   readonly read: (text: string) => unknown
@@ -309,7 +309,6 @@ describe('a sentinel does not lose the other values', () => {
     expect(drive('temperature', '-273').model).toBe('ACME')
   })
   test('of the kernel', () => {
-    expect(parseKernelStat('cpu 1 2 3 4 5\nbtime 0\n')).toMatchObject({ busy: 6n, total: 15n })
     const text = `Udp: InDatagrams RcvbufErrors\nUdp: 900 ${U64_MAX}\n`
     expect(Object.fromEntries(parseColumns('it', 'Udp', text))).toEqual({ InDatagrams: 900n, RcvbufErrors: null })
   })

@@ -45,12 +45,16 @@ test('the pattern for journalctl lets every one of them through, and no noise', 
   for (const message of MESSAGES.keys()) expect(line(message)).toMatch(pattern)
   expect(CONSENSUS_LOG_PATTERN).toMatch(/[A-Z]/) // without a capital letter it would ignore case
   expect(line('vote message')).not.toMatch(pattern)
+  for (const unused of ['vote successful', 'remote timeout message', 'received statesync request, num pending 3'])
+    expect(line(unused)).not.toMatch(pattern)
   expect(line('blocksync: pick_peer among 3 validator')).not.toMatch(pattern)
 })
 
 describe('ignores', () => {
   test.each([
     ['noise', line('vote message', { vote: '\\"message\\":\\"committed block' })],
+    ['a message that nothing uses', line('vote successful', { vote: 'Vote { .. }' })],
+    ['serving other nodes', line('received statesync request, num pending 3, in progress 1')],
     ['noise cut off', line('vote message').slice(0, 90)],
     ['the words in another target', line('sending request', { target: 'a_peer_discovery' })],
     ['the words of a ledger that is none', line('committed block', { target: 'a_ledgers' })],
@@ -74,7 +78,6 @@ test('spaces in the JSON change nothing', () => {
     level: 'INFO',
     event: 'committed_block',
     block: 5n,
-    transactions: null,
   })
 })
 

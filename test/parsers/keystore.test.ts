@@ -31,7 +31,8 @@ describe('a backup', () => {
     [`Keystore secret: "${HEX}`, 'the secret is not 64 hex digits'],
     [`Keystore secret: ${HEX.replace('9', 'g')}`, 'the secret is not 64 hex digits'],
     ['Keystore secret:', 'the secret is not 64 hex digits'],
-    [`Secp private key: ${HEX}`, 'no line with the secret'],
+    [`Secp private key: ${HEX}`, 'from v0.11: the private key, not the secret'],
+    [`Keystore secret: ${HEX}\nKeystore secret: ${'8e'.repeat(32)}`, 'it contains several different secrets'],
     [HEX, 'no line with the secret'],
     ['', 'empty'],
     [' \n\0\n', 'empty'],
@@ -90,6 +91,8 @@ const WORDS = [
   'the output of a failed recover: no secret',
   'no password in it',
   'from v0.10 or earlier: the private key, not the secret',
+  'from v0.11: the private key, not the secret',
+  'it contains several different secrets',
   ...['ciphertext', 'checksum', 'hash', 'cipher.cipher_function', 'cipher.params.iv'].map(missing),
   ...['kdf.kdf_name', 'kdf.params.salt'].map(missing),
 ]
@@ -148,12 +151,16 @@ describe('the secret in what the keystore tool prints', () => {
   })
 
   test.each([
-    ['nothing', '', 'it is empty'],
-    ['what a failed recover leaves', 'Recovering secret from keystore file...\n', 'it has no line with the secret'],
+    ['nothing', '', 'empty'],
+    [
+      'what a failed recover leaves',
+      'Recovering secret from keystore file...\n',
+      'the output of a failed recover: no secret',
+    ],
     ['a label without a secret', 'Keystore secret:\n', 'the secret is not 64 hex digits'],
     ['a digit too few', `Keystore secret: ${SECRET.slice(1)}\n`, 'the secret is not 64 hex digits'],
     ['a secret in quotes', `Keystore secret: "${SECRET}"\n`, 'the secret is not 64 hex digits'],
-    ['a label within a line', `see Keystore secret: ${SECRET}\n`, 'it has no line with the secret'],
+    ['a label within a line', `see Keystore secret: ${SECRET}\n`, 'no line with the secret'],
     [
       'two that differ',
       `Keystore secret: ${SECRET}\nKeep your IKM secure: ${OTHER}\n`,
@@ -168,8 +175,8 @@ describe('the secret in what the keystore tool prints', () => {
   })
 
   test('is not the key of an old version, from which the secret cannot be derived', () => {
-    expect(readKeyMaterial(read('recover-v0.11.txt')).problem).toMatch(/^it is from v0.11:/)
-    expect(readKeyMaterial(read('create-v0.10.txt')).problem).toMatch(/^it is from v0.10/)
+    expect(readKeyMaterial(read('recover-v0.11.txt')).problem).toMatch(/^from v0.11:/)
+    expect(readKeyMaterial(read('create-v0.10.txt')).problem).toMatch(/^from v0.10/)
   })
 
   test('may occur twice, in capitals, and with other line ends', () => {

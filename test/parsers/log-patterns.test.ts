@@ -54,21 +54,6 @@ describe('the table', () => {
     expect(ended.filter(({ severity }) => severity !== 'critical').map(({ name }) => name)).toEqual([])
   })
 
-  test('a line that other nodes alone can cause is never critical', () => {
-    const caused = LOG_PATTERNS.filter(({ sources }) => sources.some(({ cause }) => cause === 'received'))
-    expect(caused.length).toBeGreaterThan(8)
-    expect(caused.filter(({ severity }) => severity === 'critical').map(({ name }) => name)).toEqual([])
-  })
-
-  test('each pattern has a place in the source of the node, or who else prints it', () => {
-    const wrong = LOG_PATTERNS.filter(
-      ({ sources, notInSource }) => (sources.length === 0) !== (notInSource !== undefined),
-    )
-    expect(wrong.map(({ name }) => name)).toEqual([])
-    const files = LOG_PATTERNS.flatMap(({ sources }) => sources.map(({ file }) => file))
-    expect(files.filter((file) => !/^monad(?:-bft)?\/[\w/.-]+\.(?:rs|cpp|c|hpp|sh)$/.test(file))).toEqual([])
-  })
-
   test('an unknown service has only the patterns of any program', () => {
     const ofAny = patternsOf('other').map(({ name }) => name)
     const crashes = ['assertion', 'abort', 'panic', 'fatal', 'memory_corrupted']

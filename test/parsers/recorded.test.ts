@@ -4,10 +4,9 @@ import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
 import { checkKeyFile } from '../../src/parsers/keystore.ts'
-import { parseMonlogReport } from '../../src/parsers/monlog.ts'
 import { parseStorageReport } from '../../src/parsers/mpt.ts'
 import { parseStatusReport } from '../../src/parsers/status.ts'
-import { parseNodeVersion, parsePackageVersion } from '../../src/parsers/version.ts'
+import { parseNodeVersion } from '../../src/parsers/version.ts'
 
 interface Row {
   readonly parse: (text: string) => unknown
@@ -44,30 +43,6 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
     error:
       'Could not parse the status report: expected sections with lines of "key: value"\n  input: chain-status: command not found',
-  },
-  monlog: {
-    parse: parseMonlogReport,
-    refused: {
-      'no right to read': 'Permission denied\n',
-      'sections without a sentence': '📦 VERSION INFORMATION\n\n📊 CONSENSUS STATUS\n',
-      'a hint': 'Hint: You are currently not seeing messages from other users.\n',
-      'a round that is none': 'Most recent round: unknown\n',
-      nothing: '',
-    },
-    error:
-      'Could not parse the report on the consensus log: expected sentences like "Most recent …"\n  input: Permission denied',
-  },
-  dpkg: {
-    parse: parsePackageVersion,
-    refused: {
-      'no such package': 'no packages found\n',
-      'removed, with its configuration left': 'rc  maker  0.12.9  amd64  Example\n',
-      'never installed': 'un  maker  <none>  <none>  (no description available)\n',
-      'a package without a version': 'maker \n',
-      nothing: '',
-    },
-    error:
-      'Could not parse the version of the package: expected an installed package with its version\n  input: no packages found',
   },
   'node-version': {
     parse: parseNodeVersion,
@@ -112,13 +87,4 @@ describe.each(Object.entries(ROWS))('%s', (folder, { parse, refused = {}, error 
   test.each(Object.values(refused).slice(0, 1))('the error names what was expected and shows what came: %j', (text) => {
     expect(() => parse(text)).toThrow(error)
   })
-})
-
-test.each([
-  ['✅ Blocks processing and being committed', true],
-  ['Blocks processing and being committed ✅', true],
-  ['\u001B[31m❌ Blocks NOT being committed\u001B[0m', false],
-  ['Blocks are not being committed', false],
-])('monlog: %s', (line, committing) => {
-  expect(parseMonlogReport(line).committing).toBe(committing)
 })

@@ -7,7 +7,6 @@ import {
   parseRpcBeneficiary,
   parseRpcBlock,
   parseRpcQuantity,
-  parseRpcResponse,
   parseRpcText,
   RpcErrorResponse,
 } from '../../src/parsers/rpc.ts'
@@ -63,7 +62,6 @@ test.each([
   for (const parse of [parseRpcQuantity, parseRpcBlock, parseHeight]) {
     expect(() => parse(text)).toThrow(expect.objectContaining({ name: 'RpcErrorResponse', reported }))
   }
-  expect(parseRpcResponse(text)).toEqual({ kind: 'error', error: { code: null, message: reported } })
 })
 
 test.each(['', 'null', '[]', '{}', '<html>502</html>', '{"jsonrpc":"2.0","id":1}', '{"result":"0x1"'])(
@@ -97,7 +95,6 @@ test('a text', () => {
 test('texts of the other side are short, on one line, without control characters', () => {
   expect(parseRpcText(answer(`v1\u001B[31m\n${'x'.repeat(7_000_000)}`))).toBe(`v1 ${'x'.repeat(253)}`)
   const text = refusal(`password=hunter2 \u001B]0;title\u0007${'x y '.repeat(5000)}`, 1)
-  expect(JSON.stringify(parseRpcResponse(text))).toMatch(/"message":"password=.{1015}"/)
   expect(() => parseRpcQuantity(text)).toThrow(RpcErrorResponse)
   try {
     parseRpcQuantity(text)
@@ -106,24 +103,6 @@ test('texts of the other side are short, on one line, without control characters
     expect([message, summary].join()).not.toMatch(/hunter2|[^\P{Cc}\n]/u)
     expect(summary.length).toBeLessThan(400)
   }
-})
-
-test.each(['9007199254740993', '1e308', '1.5', '"x"', '{}', 'null'])('the error code %s is unknown', (code) => {
-  const text = `{"jsonrpc":"2.0","id":1,"error":{"code":${code},"message":"no"}}`
-  expect(parseRpcResponse(text)).toEqual({ kind: 'error', error: { code: null, message: 'no' } })
-})
-
-test.each([
-  [answer('0x1f'), { kind: 'quantity', value: 31n }],
-  [
-    answer({ number: '0x2', timestamp: '0x6aa03a00' }),
-    { kind: 'block', block: { number: 2n, timestamp: 1_788_885_504n } },
-  ],
-  [answer('Name/unknown'), { kind: 'text', value: 'Name/unknown' }],
-  [answer(false), { kind: 'other', type: 'boolean' }],
-  [refusal('Parse error', -32_601), { kind: 'error', error: { code: -32_601, message: 'Parse error' } }],
-])('parse rpc: %s', (text, expected) => {
-  expect(parseRpcResponse(text)).toEqual(expected)
 })
 
 test('the height of a query service; null while it has none is not a height', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseUnits, settingsOf } from '../../src/parsers/systemctl.ts'
+import { parseUnits, unitLines } from '../../src/parsers/systemctl.ts'
 
 const nothing = {
   unit: null,
@@ -126,6 +126,6 @@ test.each([
   ['a carriage return ends it', 'A1=x\rB1=2\r\nC1=3', ['A1', 'B1', 'C1']],
   ['a comment within a continued line does not end it', 'A1=x \\\n# why\n  P1=1\nB1=2', ['A1', 'B1']],
   ['a section that begins with X- has none', '[X-Old]\nA1=x\n[Service]\nB1=2', ['B1']],
-])('settings of a unit file: %s', (_, text, names) => {
-  expect(settingsOf(text)).toEqual(names)
+])('lines of a unit file: %s', (_, text, names) => {
+  expect(unitLines(text).flatMap(({ line }) => /^([A-Z]\d)=/.exec(line)?.[1] ?? [])).toEqual(names)
 })

@@ -29,14 +29,14 @@ describe('the format of scenarios', () => {
         expected: a time since the start, such as 20s or 1m30s, at most a week"
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
-      "own.scenario, line 1: unknown subject: "consensu"
-        expected: node, consensus, network, finality, rpc, state, reference, users, delegations, authority, commission, epoch, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, backups, host, ledger, forkpoint, validators, wal, status, formats, log, cleanup, journal, native, peers, stake, votes, leaders, statesync
-        did you mean "consensus"?"
+      "own.scenario, line 1: unknown directive: "consensu stops"
+        expected: a subject and a verb of scenarios/README.md
+        did you mean "consensus stops"?"
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`
-      "own.scenario, line 1: unknown verb of bft: "crash"
-        expected: panics, crashes, exits, stops, vanishes, starts, logs, repeats, calms, lags, badroot, agrees
-        did you mean "crashes"?"
+      "own.scenario, line 1: unknown directive: "bft crash"
+        expected: bft panics, crashes, exits, stops, vanishes, starts, logs, repeats, calms, lags, badroot, agrees
+        did you mean "bft crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`
       "own.scenario, line 1: wrong argument after "bft crashes": "SIGABORT"
@@ -46,8 +46,8 @@ describe('the format of scenarios', () => {
       "own.scenario, line 1: unexpected argument: "solid"
         expected: nothing after "rpc frozen""
     `)
-    expect(complaint('9s rpc frozen\n5s rpc thaws')).toMatchInlineSnapshot(`
-      "own.scenario, line 2: goes back in time: "5s rpc thaws"
+    expect(complaint('9s rpc frozen\n5s rpc answers')).toMatchInlineSnapshot(`
+      "own.scenario, line 2: goes back in time: "5s rpc answers"
         expected: no earlier than "9s rpc frozen""
     `)
   })

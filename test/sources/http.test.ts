@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createHttpClient, NoResponseError, type SendRequest } from '../../src/sources/http.ts'
 import {
-  askRarelyIfNeverThere,
   createBatchingRpcEndpoint,
+  createEndpoints,
   createMetricsEndpoint,
   createQueryEndpoint,
   createRpcEndpoint,
@@ -261,7 +261,7 @@ test.each<{ readonly port: string; readonly steps: readonly Step[] }>([
       ? Promise.resolve({ status: given, text: '' })
       : Promise.reject(new NoResponseError('refused', 'http://h', Object.assign(new Error('no'), { code: given })))
   }
-  const endpoint = askRarelyIfNeverThere({ metrics }, { elapsed: () => now })
+  const endpoint = createEndpoints(metrics, { elapsed: () => now }).nativeAt('http://h', 1)
   for (const [at, next, returned, expected] of steps) {
     ;[now, given] = [at, next]
     const outcome = await endpoint.metrics(never).then(

@@ -182,12 +182,10 @@ describe('space', () => {
     try {
       const space = createDiskUsage()
       expect(typeof (await space.bytesBelow(path, signal))).toBe('bigint')
-      expect(await space.modifiedAt(`${path}/some.toml`)).toBeNull()
       await rmdir(join(root, 'ledger'))
       await mkdir(join(root, 'ledger'))
       await writeFile(join(root, 'ledger/some.toml'), 'x')
-      expect(await space.bytesBelow(path, signal)).toBe('removed')
-      expect(await space.modifiedAt(`${path}/some.toml`)).toBe('removed')
+      expect(await space.bytesBelow(path, signal)).toBeNull()
       expect(await space.fileSystem(path)).not.toBeNull()
     } finally {
       await held.close()

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import type { RuleFinding } from '../../src/domain/health.ts'
+import type { RuleFinding } from '../../src/parsers/agent-status.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'
@@ -45,21 +45,13 @@ export const overviewInput = (
 
 interface PageOptions {
   readonly clock?: Clock
-  readonly read?: (rulesAge: number) => Promise<OverviewInput>
+  readonly read?: () => Promise<OverviewInput>
 }
 
 export const statusPageOf = ({
   clock = systemClock,
   read = () => Promise.resolve(overviewInput()),
-}: PageOptions = {}) =>
-  createStatusPage({
-    clock,
-    version: '1.2.3',
-    read,
-    complain: (error) => {
-      throw error
-    },
-  })
+}: PageOptions = {}) => createStatusPage({ clock, version: '1.2.3', read })
 
 /** What a server of the agent exports, without an agent. */
 export const agentView = (own: Partial<AgentView> = {}): AgentView => ({

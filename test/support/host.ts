@@ -9,7 +9,6 @@ import type { Endpoint } from '../../simulator/endpoints.ts'
 import type { Pace } from '../../simulator/pace.ts'
 import type { Exec, Program } from '../../src/sources/exec.ts'
 import type { HttpRequest } from '../../src/sources/http.ts'
-import type { SeriesHistory } from '../../src/health/changes/series-history.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
 import { createInFlight, manualClock, onManualClock } from './manual-clock.ts'
@@ -51,8 +50,6 @@ interface Options {
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Logger
   readonly pace?: Pace
-  /** Receives the samples of each evaluation of the rules. */
-  readonly series?: SeriesHistory
   /** Whether secrets are planted in addresses, tools, logs and metrics. */
   readonly hasSecrets?: boolean
   /**
@@ -169,7 +166,6 @@ export const startHost = async (options: Options) => {
         host: {
           space: { ...createDiskUsage(), fileSystem: async (path) => Promise.resolve(simulated.fileSystem(path)) },
         },
-        ...(options.series && { series: options.series }),
         ownsProcess: hasSecrets,
       })
     : undefined

@@ -11,22 +11,17 @@ import { figures } from '../panels/tile.ts'
 import { overview } from '../overview.ts'
 import { peers, rpc, traffic } from './peers.ts'
 
-/**
- * Events of a healthy node; the others are faults, or have a graph of their own. `vote_sent` and `statesync_triggered` are
- * the names of version 0.2.0.
- */
+/** Events of a healthy node; the others are faults, or have a graph of their own. */
 const NORMAL = [
   'committed_block',
   'round_entered_by_qc',
   'round_entered_by_tc',
   'vote_created',
-  'vote_sent',
   'vote_received',
   'proposal_created',
   'remote_timeout',
 ]
-const FAULTS =
-  'local_timeout execution_lagging bad_state_root base_fee_error statesync_target_set statesync_triggered'.split(' ')
+const FAULTS = 'local_timeout execution_lagging bad_state_root base_fee_error statesync_target_set'.split(' ')
 const BLOCKSYNC = [
   'blocksync_requested',
   'blocksync_timeout',
@@ -40,7 +35,6 @@ const KINDS = [
   'committed_block',
   'round_advanced',
   'vote_created',
-  'vote_sent',
   'proposal',
   'round_timed_out',
   'local_timeout',
@@ -93,8 +87,7 @@ const consensus: Row = {
       min: 0,
       limits: limitsBy('ChainNotVoting.late', 'chain_native_vote_delay_seconds'),
       lines: [50, 90, 99].map((percentile) => ({
-        // An agent of version 0.2.0 has the label `quantile`.
-        expr: `chain_native_vote_delay_seconds{percentile="${percentile}"} or chain_native_vote_delay_seconds{quantile="${percentile / 100}"}`,
+        expr: `chain_native_vote_delay_seconds{percentile="${percentile}"}`,
         legend: `p${percentile}`,
       })),
     }),
@@ -323,7 +316,7 @@ const chain: Row = {
       unit: 'locale',
       width: 8,
       lines: [
-        { expr: 'chain_block_difference or chain_blocks_behind', legend: 'agreed by the references' },
+        { expr: 'chain_block_difference', legend: 'agreed by the references' },
         { expr: aboveRpc('chain_reference_block_number'), legend: '{{reference}}' },
         {
           expr: `chain_rpc_block_number{tag="finalized"} - on (job, instance) chain_rpc_block_number{tag="latest"}`,

@@ -43,13 +43,11 @@ export const peers: Row = {
       title: 'Errors of the network layer, in five minutes',
       about:
         'By kind, and the number of peers that cause them. One peer: the cause is there. Several at once: see the clock and the version of this node.',
-      alerts: ['ChainPeersFew.noise'],
       unit: 'locale',
       decimals: 0,
       width: 8,
       min: 0,
       names: ['decrypt', 'session_timeout', 'timestamp'],
-      limits: limitsBy('ChainPeersFew.noise', 'chain_consensus_network_errors_total'),
       lines: [
         { expr: 'sum by (job, instance) (increase(chain_consensus_network_errors_total[5m]))', legend: 'all kinds' },
         { expr: 'increase(chain_consensus_network_errors_total[5m])', legend: '{{kind}}' },

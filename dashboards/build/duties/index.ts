@@ -121,8 +121,6 @@ const budget: Row = {
 
 const PROVED: ValueLabels = { 0: ['not proved', 'unknown'], 1: ['proved', 'good'] }
 const UNKNOWN = { empty: 'unknown' }
-/** An agent of version 0.2.0 has both columns in this metric, by `window`. */
-const AHEAD = 'chain_schedule_own_rounds_ahead'
 
 const ownRounds = table({
   title: 'Own rounds',
@@ -157,10 +155,8 @@ const ownRounds = table({
       past: 'good',
       ...UNKNOWN,
     },
-    { ...tokens('Within an hour', `chain_schedule_own_rounds_next_hour or ${AHEAD}{window="hour"}`), ...UNKNOWN },
-    { ...tokens('As far as known', `${AHEAD}{window!="hour"}`), ...UNKNOWN },
-    { ...tokens('Led in the epoch', 'chain_schedule_own_rounds{result="led"}'), ...UNKNOWN },
-    { ...tokens('Missed in the epoch', 'chain_schedule_own_rounds{result="missed"}'), ...UNKNOWN },
+    { ...tokens('Within an hour', 'chain_schedule_own_rounds_next_hour'), ...UNKNOWN },
+    { ...tokens('As far as known', 'chain_schedule_own_rounds_ahead'), ...UNKNOWN },
   ],
 })
 
@@ -372,10 +368,7 @@ const votes: Row = {
       limits: limitsBy('ChainNotVoting.late', 'chain_native_vote_delay_seconds'),
       lines: [
         {
-          // An agent of version 0.2.0 has the label `quantile`.
-          expr: highest(
-            'max by (job, instance) (chain_native_vote_delay_seconds{percentile="99"} or chain_native_vote_delay_seconds{quantile="0.99"})',
-          ),
+          expr: highest('max by (job, instance) (chain_native_vote_delay_seconds{percentile="99"})'),
           legend: '{{instance}}',
         },
       ],

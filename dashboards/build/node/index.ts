@@ -39,7 +39,7 @@ const decisive: readonly Placed[] = [
       { expr: 'time() - chain_rpc_block_timestamp_seconds{tag="latest"}', legend: 'RPC latest' },
       { expr: 'time() - chain_rpc_last_advance_timestamp_seconds', legend: 'since the height of the RPC grew' },
       {
-        expr: 'time() - (chain_execution_block_started_timestamp_seconds or chain_execution_block_timestamp_seconds)',
+        expr: 'time() - chain_execution_block_started_timestamp_seconds',
         legend: 'since execution started a block',
       },
     ],

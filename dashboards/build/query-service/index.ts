@@ -47,7 +47,7 @@ const ingest: Row = {
       decimals: 0,
       width: 8,
       lines: [
-        { expr: 'chain_query_service_store_blocks', legend: 'blocks' },
+        { expr: 'chain_query_service_height - chain_query_service_first_block + 1', legend: 'blocks' },
         { expr: 'chain_query_service_store_logs', legend: 'logs' },
       ],
     }),
@@ -86,12 +86,11 @@ const ingest: Row = {
       width: 8,
       min: 0,
       softMax: 10,
-      names: [...KINDS, 'blocks corrected', 'filters ignored'],
+      names: [...KINDS, 'blocks corrected'],
       limits: limitsBy('ChainQueryServiceBehind.ingest-failing', 'chain_query_service_ingest_errors_total'),
       lines: [
         { expr: 'round(increase(chain_query_service_ingest_errors_total[15m]))', legend: '{{kind}}' },
         { expr: 'round(increase(chain_query_service_blocks_corrected_total[15m]))', legend: 'blocks corrected' },
-        { expr: 'chain_query_service_header_filters_ignored', legend: 'filters ignored' },
       ],
     }),
     graph({

@@ -30,13 +30,7 @@ const validators = table({
   title: 'Validators: set and stake',
   about:
     'Whether each validator is in the set, now and in the next epoch, and its stake in tokens. The current stake decides on the next set, the consensus view is frozen at the boundary block, the snapshot is the view before that. The margin is the current stake above the threshold, which is the minimum, or in a full set the stake of its weakest member; a flagged validator has neither margin nor rank. Of several flags the worst is shown. No row: the key of the node is no validator, or is not known.',
-  alerts: [
-    'ChainLeftActiveSet.staking',
-    'ChainStakeLow.next-epoch',
-    'ChainValidatorFlagged',
-    'ChainStakeLow.margin',
-    'ChainLeftActiveSet.views-differ',
-  ],
+  alerts: ['ChainLeftActiveSet.staking', 'ChainStakeLow.next-epoch', 'ChainValidatorFlagged', 'ChainStakeLow.margin'],
   empty: 'no validators',
   width: 24,
   height: heightOf(VALIDATORS),
@@ -64,16 +58,15 @@ const validators = table({
   ],
 })
 
-/** An agent of version 0.2.0 has both in one metric, by `delegator`. */
 const allAndOwn = (title: string, name: string) => [
-  tokens(`${title}, all`, `chain_staking_${name}{delegator!="own"}`),
-  tokens(`${title}, own`, `chain_staking_self_${name} or chain_staking_${name}{delegator="own"}`),
+  tokens(`${title}, all`, `chain_staking_${name}`),
+  tokens(`${title}, own`, `chain_staking_self_${name}`),
 ]
 
 const amounts = table({
   title: 'Commission and amounts',
   about:
-    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected commission and beneficiary: `staking.expected` in the configuration; the beneficiary is that of the newest own block. Balance: of the authority, which pays for staking transactions.',
+    'Current commission, and that of the consensus view; other amounts in tokens. The self-stake is the stake of the authority, which needs the minimum. Pending: of all delegators the change at the next boundary, of the authority delegations that do not count yet. Unclaimed: in the pool of all delegators, and of the authority with its commission. Rewards are without priority fees; `chain-agent duties` prints them by epoch. A commission that you did not change: see the authority key. Expected beneficiary: `staking.expected` in the configuration; it is that of the newest own block. Balance: of the authority, which pays for staking transactions.',
   alerts: ['ChainStakingMismatch.commission-changed', 'ChainStakingMismatch', 'ChainStakeLow.self-stake'],
   empty: 'no validators',
   width: 24,
@@ -82,7 +75,6 @@ const amounts = table({
   columns: [
     ratio('Commission', 'chain_staking_commission_ratio{view="execution"}', 1),
     { ...ratio('In consensus', 'chain_staking_commission_ratio{view="consensus"}', 1), empty: 'no member' },
-    { ...ratio('Expected', 'chain_staking_expected_commission_ratio', 1), empty: 'not set' },
     {
       title: 'Beneficiary',
       expr: byNode('chain_staking_beneficiary_matches'),

@@ -226,7 +226,7 @@ export const versions: Row = {
         { expr: 'chain_status_block_number', legend: 'consensus' },
         { expr: 'chain_status_rpc_block_number', legend: 'RPC' },
         { expr: 'chain_status_external_block_number', legend: 'elsewhere' },
-        { expr: 'chain_status_block_difference or chain_status_blocks_behind', legend: 'difference' },
+        { expr: 'chain_status_block_difference', legend: 'difference' },
       ],
     }),
     figures({

@@ -83,7 +83,6 @@ const database: Row = {
         { expr: 'chain_storage_history_blocks{timeline="secondary"}', legend: 'secondary' },
         { expr: 'chain_storage_history_max_blocks', legend: 'limit' },
         { expr: 'chain_storage_history_earliest_block{timeline="primary"}', legend: 'earliest' },
-        { expr: 'chain_execution_history_earliest_block{timeline="primary"}', legend: 'earliest, by execution' },
         { expr: 'chain_storage_auto_expire_block{timeline="primary"}', legend: 'expires below' },
       ],
     }),
@@ -129,62 +128,6 @@ const database: Row = {
       height: 7,
       keys: { state: 'State' },
       columns: [{ title: 'Block', expr: 'max by (state) (chain_storage_latest_block)', unit: 'locale' }],
-    }),
-    graph({
-      title: 'Nodes of the trie, read and written',
-      about:
-        'Per second, by execution. Compaction and the expiry of history compete with the execution of blocks for the drives. These statistics need two options of the node: see the reference of the metrics.',
-      alerts: ['ChainExecutionSlow'],
-      empty: 'not reported',
-      unit: 'locale',
-      decimals: 0,
-      width: 8,
-      min: 0,
-      names: ['upsert, written', 'expiry, written', 'compaction, read', 'expiry, read'],
-      lines: [
-        { expr: 'rate(chain_native_database_writes_total[$__rate_interval])', legend: '{{task}}, written' },
-        { expr: 'rate(chain_native_database_reads_total[$__rate_interval])', legend: '{{task}}, read' },
-      ],
-    }),
-    graph({
-      title: 'Bytes copied by compaction',
-      about:
-        'Per second, by lists of chunks. Copying within the slow list frees chunks. If it rises with the time of a block, compaction slows execution down.',
-      alerts: ['ChainExecutionSlow'],
-      empty: 'not reported',
-      unit: 'Bps',
-      decimals: 1,
-      width: 8,
-      min: 0,
-      names: ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'],
-      lines: [{ expr: 'rate(chain_native_database_copied_bytes_total[$__rate_interval])', legend: '{{direction}}' }],
-    }),
-    graph({
-      title: 'Cache of consensus for the trie',
-      about:
-        'Share of requests that the cache answers and of those that remove an entry, and how full it is. A low share of hits while it is full means more reads from the drives.',
-      alerts: ['ChainNotVoting.late'],
-      empty: 'no cache',
-      unit: 'percentunit',
-      decimals: 1,
-      width: 8,
-      min: 0,
-      max: 1,
-      names: ['hits', 'removals', 'used bytes', 'entries'],
-      lines: [
-        {
-          expr: `sum by (job, instance) (rate(chain_native_cache_requests_total{result="hit"}[$__rate_interval]))
-            / sum by (job, instance) (rate(chain_native_cache_requests_total[$__rate_interval]))`,
-          legend: 'hits',
-        },
-        {
-          expr: `sum by (job, instance) (rate(chain_native_cache_evictions_total[$__rate_interval]))
-            / sum by (job, instance) (rate(chain_native_cache_requests_total[$__rate_interval]))`,
-          legend: 'removals',
-        },
-        { expr: 'chain_native_cache_used_bytes / chain_native_cache_capacity_bytes', legend: 'used bytes' },
-        { expr: 'chain_native_cache_entries / chain_native_cache_max_entries', legend: 'entries' },
-      ],
     }),
   ],
 }
@@ -312,27 +255,21 @@ const services: Row = {
   ],
 }
 
-/** `share` is that of an agent of version 0.2.0, which has both in one metric. */
-const pressure = (name: string, share: string): string => `
-  rate(chain_host_pressure_${name}_seconds_total[$__rate_interval])
-  or sum without (share) (rate(chain_host_pressure_seconds_total{share="${share}"}[$__rate_interval]))`
+const pressure = (name: string): string => `rate(chain_host_pressure_${name}_seconds_total[$__rate_interval])`
 
 const host: Row = {
   title: 'Host',
   panels: [
     graph({
-      title: 'CPU and memory',
-      about: 'Share of CPU time that was not idle, and of memory that is available to programs.',
+      title: 'Memory',
+      about: 'Share of memory that is available to programs.',
       alerts: ['ChainExecutionSlow', 'ChainServiceCrashed'],
       unit: 'percentunit',
       decimals: 1,
       width: 8,
       min: 0,
       max: 1,
-      lines: [
-        { expr: 'chain_host_cpu_busy_ratio', legend: 'CPU busy' },
-        { expr: 'chain_host_memory_available_ratio', legend: 'memory available' },
-      ],
+      lines: [{ expr: 'chain_host_memory_available_ratio', legend: 'available' }],
     }),
     graph({
       title: 'Waiting for CPU, drives and memory',
@@ -345,8 +282,8 @@ const host: Row = {
       min: 0,
       names: ['cpu', 'io', 'memory', 'io, all tasks', 'memory, all tasks'],
       lines: [
-        { expr: pressure('waiting', 'some'), legend: '{{resource}}' },
-        { expr: pressure('stalled', 'full'), legend: '{{resource}}, all tasks' },
+        { expr: pressure('waiting'), legend: '{{resource}}' },
+        { expr: pressure('stalled'), legend: '{{resource}}, all tasks' },
       ],
     }),
     graph({

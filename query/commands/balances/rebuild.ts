@@ -1,18 +1,10 @@
 import type { Clock } from '../../../src/core/clock.ts'
-import { ParseError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../client/errors.ts'
-import type { BlockHash, Page, Progress, QueryClient } from '../../client/types.ts'
+import type { BlockHash, Progress, QueryClient } from '../../client/types.ts'
 import { type Profile, type Standard, StandardError } from '../../tokens/types.ts'
-import { createLedger, type Ledger } from '../../tokens/ledger.ts'
+import { createLedger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
-import {
-  createCheckpointSchedule,
-  heightDecreased,
-  identityOf,
-  openCheckpoint,
-  unfinishedRun,
-  unusable,
-} from '../../client/checkpoint.ts'
+import { identityOf, openCheckpoint, runResumable, unfinishedRun } from '../../client/checkpoint.ts'
 
 export interface TokenContract {
   readonly standard: Standard
@@ -46,7 +38,7 @@ export type RebuiltBalances = NonNullable<Awaited<ReturnType<typeof rebuildBalan
  * stays after the end, because verifying and writing the balances may fail or be interrupted.
  */
 export const rebuildBalances = async (options: RebuildOptions) => {
-  const { client, url, clock, signal, standard, contract, profile, fromBlock, fullHistory, onProgress } = options
+  const { client, url, signal, standard, contract, profile, fromBlock, fullHistory } = options
   const topics = topicsOf(standard, profile)
   const identity = { standard, contract, profile, fromBlock, fullHistory, toBlock: options.toBlock }
   const checkpoint = options.checkpoint
@@ -58,15 +50,9 @@ export const rebuildBalances = async (options: RebuildOptions) => {
   const target = found?.mark.target ?? Math.min(options.toBlock ?? height, height)
   const create = () => createLedger({ standard, contract, profile, fullHistory })
   let ledger = create()
-  if (found) restoreLedger(ledger, found.payload, options.checkpoint?.file ?? '')
+  if (found) ledger.restore(found.payload)
   let next = found?.mark.next ?? fromBlock ?? 0
   let last: BlockHash | null = found?.mark.last ?? null
-  const schedule = createCheckpointSchedule({
-    clock,
-    height,
-    isEager: false,
-    write: async (mark) => checkpoint?.write(mark, ledger.snapshot()),
-  })
   const removeCheckpoint = async (): Promise<void> => checkpoint?.remove()
   let unguarded: boolean | null = null
   /** `complete`: all blocks through `target` have been read; `error` ended the run early. */
@@ -92,56 +78,38 @@ export const rebuildBalances = async (options: RebuildOptions) => {
       throw thrown
     }
   }
-  const sink = {
-    page: async (page: Page) => {
-      await schedule.beforePage(page)
-      ledger.applyPage(page)
-      next = page.next
-      last = page.last ?? null
-      await schedule.afterPage({ target, next, last, output: null })
-    },
-    reset: async () => {
-      schedule.discard()
-      await removeCheckpoint()
-      ledger = create()
-      next = fromBlock ?? 0
-      last = null
-    },
-  }
   const query = {
     addresses: [contract],
     topics: [topics],
     fields: LEDGER_FIELDS,
     fromBlock: fromBlock ?? 0,
-    toBlock: target,
   }
   try {
-    const run = await client.run(query, sink, {
-      signal,
-      onProgress,
-      ...(found && { from: found.mark.next, after: found.mark.last }),
+    const run = await runResumable({
+      ...options,
+      query,
+      target,
+      height,
+      checkpoint,
+      point: found?.mark,
+      payload: () => ledger.snapshot(),
+      page: (page) => {
+        ledger.applyPage(page)
+        next = page.next
+        last = page.last ?? null
+        return null
+      },
+      reset: () => {
+        ledger = create()
+        next = query.fromBlock
+        last = null
+      },
     })
     unguarded = run.stats.unguarded > 0
-    if (!signal.aborted && run.through < target) throw heightDecreased(target)
   } catch (error) {
     const isGone = error instanceof QueryError && ['unreachable', 'limited', 'no-data'].includes(error.kind)
-    if (!signal.aborted) {
-      // The error of the query is more important than an error of the checkpoint.
-      await schedule.flush().catch(() => undefined)
-      if (!isGone || next <= (fromBlock ?? 0)) throw error
-      return finish(false, error)
-    }
+    if (!isGone || next <= query.fromBlock) throw error
+    return finish(false, error)
   }
-  await schedule.flush()
   return signal.aborted ? undefined : finish(true, null)
-}
-
-/** The checkpoint is undamaged and of the same options. */
-const restoreLedger = (ledger: Ledger, payload: Uint8Array, file: string): void => {
-  try {
-    ledger.restore(payload)
-  } catch (error) {
-    if (!(error instanceof ParseError)) throw error
-    throw unusable(file, 'another version of this program wrote it')
-  }
 }

@@ -1,7 +1,6 @@
-import type { Command } from 'commander'
-import { describeFileError, errorCode, excerpt, SourceError } from '../../../src/core/errors.ts'
+import { describeFileError, errorCode, SourceError } from '../../../src/core/errors.ts'
 import type { LogQuery, Page, Progress, QueryClient } from '../../client/types.ts'
-import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
+import type { LogField } from '../../log-fields.ts'
 import {
   type CommandContext,
   type ExitCode,
@@ -10,7 +9,6 @@ import {
   isInterrupted,
   READER_GONE,
   unlessInterrupted,
-  UsageError,
   writeAll,
 } from '../../../src/terminal/io.ts'
 import { createProgress } from '../../../src/terminal/progress.ts'
@@ -18,8 +16,6 @@ import { createProgressLine, createRetryReporter, exitWithError, notesOfRun } fr
 import { LEDGER_FIELDS } from '../../tokens/signatures.ts'
 import { createRowRenderer, filterFieldsOf, type RenderedPage, type RowFormat } from './rows.ts'
 import { openService, type ServiceOptions, type Topics } from './service.ts'
-import { z } from 'zod'
-import { readTextSync } from '../../../src/core/files.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { createFingerprint } from '../../../src/core/hash.ts'
 import { QueryError } from '../../client/errors.ts'
@@ -34,10 +30,9 @@ import {
 import {
   type CheckpointFile,
   checkpointOf,
-  createCheckpointSchedule,
-  heightDecreased,
   identityOf,
   openCheckpoint,
+  runResumable,
   unfinishedRun,
   unusable,
   withCheckpointLocked,
@@ -49,7 +44,6 @@ interface QueryOptions extends ServiceOptions {
   readonly fields?: readonly LogField[]
   readonly fromBlock?: number
   readonly toBlock?: number
-  readonly query?: string
   readonly format: RowFormat
   readonly output?: string
   readonly resume?: true
@@ -67,7 +61,7 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
   }
   if (options.json) command.error('error: --json requires --height; rows are JSON unless --format csv is set')
   if (resume && output === undefined) command.error('error: --resume requires --output')
-  const query = queryOf(options, command)
+  const query = queryOf(options)
   const { toBlock } = query
   if (toBlock !== null && toBlock < query.fromBlock) {
     command.error('error: the last block is before the first')
@@ -109,8 +103,9 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
 
 const printHeight = async (context: CommandContext<QueryOptions>): Promise<void> => {
   const { io, exit, options, command } = context
-  const { address, topic, fields, fromBlock, toBlock, query, output, resume } = options
-  if (address.length + topic.length > 0 || [fields, fromBlock, toBlock, query, output, resume].some(isSet))
+  const { address, topic, fields, fromBlock, toBlock, output, resume } = options
+  const others = [fields, fromBlock, toBlock, output, resume].filter((value) => value !== undefined)
+  if (address.length + topic.length + others.length > 0)
     command.error('error: --height fetches no logs: it cannot be combined with a filter, a block range or --output')
   try {
     const client = await openService(options, { ...io, onRetry: createRetryReporter(io, options.url) })
@@ -121,8 +116,6 @@ const printHeight = async (context: CommandContext<QueryOptions>): Promise<void>
     await exitWithError(context, error)
   }
 }
-
-const isSet = (value: unknown): boolean => value !== undefined
 
 /** Throws a SourceError if standard output fails. */
 const print = async (io: Io, text: string): Promise<void> => {
@@ -146,85 +139,13 @@ const exitStopped = (io: Io, exit: (code: ExitCode) => void, output: string | un
   exit(130)
 }
 
-const queryOf = (options: QueryOptions, command: Command): LogQuery => {
-  const { query, address, topic, fields, fromBlock, toBlock } = options
-  if (query === undefined) {
-    return {
-      addresses: [...new Set(address)],
-      topics: topic,
-      fields: fields ?? LEDGER_FIELDS,
-      fromBlock: fromBlock ?? 0,
-      toBlock: toBlock ?? null,
-    }
-  }
-  if (address.length + topic.length > 0 || [fields, fromBlock, toBlock].some(isSet))
-    command.error('error: --query cannot be combined with the options of the filter and the block range')
-  return readQueryFile(query)
-}
-
-const hex = (digits: number) =>
-  z
-    .string()
-    .regex(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`), `expected 0x and ${digits} hex digits`)
-    .transform((text) => text.toLowerCase())
-const block = z.int('expected a block number').nonnegative()
-
-const schema = z.strictObject({
-  from_block: block,
-  to_block: block.nullish(),
-  logs: z
-    .array(
-      z.strictObject({
-        address: z.array(hex(40)).default([]),
-        topics: z
-          .array(z.array(hex(64)))
-          .max(4, 'expected at most four positions')
-          .default([]),
-      }),
-    )
-    .length(1, 'expected one filter: run one query for each'),
-  field_selection: z.strictObject({
-    log: z.array(z.enum(LOG_FIELDS, `expected fields of a log: ${LOG_FIELDS.join(', ')}`)).min(1),
-  }),
+const queryOf = ({ address, topic, fields, fromBlock, toBlock }: QueryOptions): LogQuery => ({
+  addresses: [...new Set(address)],
+  topics: topic,
+  fields: fields ?? LEDGER_FIELDS,
+  fromBlock: fromBlock ?? 0,
+  toBlock: toBlock ?? null,
 })
-
-/** Reads a query from a file with the body of POST /query. Throws a UsageError that lists every error. */
-const readQueryFile = (file: string): LogQuery => {
-  const { data, error } = schema.safeParse(readJson(file))
-  if (!data) {
-    const problems = error.issues.map(({ path, message }) =>
-      [file, ...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
-    )
-    throw invalid(problems.join('\n'))
-  }
-  const [filter] = data.logs
-  return {
-    addresses: filter?.address ?? [],
-    topics: filter?.topics ?? [],
-    fields: data.field_selection.log,
-    fromBlock: data.from_block,
-    toBlock: data.to_block ?? null,
-  }
-}
-
-/** A filter of 10,000 addresses and topics has 1 MB. */
-const MAX_BYTES = 16 * 1024 * 1024
-
-const readJson = (file: string): unknown => {
-  try {
-    return JSON.parse(readTextSync(file, MAX_BYTES))
-  } catch (error) {
-    if (error instanceof SyntaxError) throw invalid(`${file}: it is not JSON: ${excerpt(error.message)}`)
-    throw new UsageError(
-      `${file} cannot be read: ${describeFileError(error).happened}\n  what to do: check the path after --query`,
-    )
-  }
-}
-
-const invalid = (problems: string): UsageError =>
-  new UsageError(
-    `${problems}\n  what to do: use the format of the body of POST /query: from_block, to_block, logs with one filter, field_selection.log`,
-  )
 
 interface OutputFile {
   readonly file: string
@@ -285,7 +206,7 @@ const printedBlocksReplaced = new QueryError('protocol', {
 
 const fetchToFile = async (options: FetchLogsOptions, output: OutputFile) => {
   const { file } = output
-  const { client, url, clock, signal, head, render, onProgress } = options
+  const { client, url, signal, head, render } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
   const height = await client.height(signal)
   const written = createFingerprint()
@@ -303,40 +224,32 @@ const fetchToFile = async (options: FetchLogsOptions, output: OutputFile) => {
     written.add(added)
     return growing
   }
-  const schedule = createCheckpointSchedule({ clock, height, isEager: true, write: checkpoint.write })
   try {
-    const run = await client.run(
-      { ...options.query, toBlock: target },
-      {
-        page: async (page) => {
-          const rendered = render(page)
-          const bytes = await (await append(rendered.text)).sync()
-          logs += rendered.rows
-          unrequested += rendered.unrequested
-          await schedule.afterPage({
-            target,
-            next: page.next,
-            last: page.last ?? null,
-            output: { bytes, fingerprint: written.value(), logs, unrequested },
-          })
-        },
-        reset: async () => {
-          schedule.discard()
-          await checkpoint.remove()
-          await growing?.discard()
-          growing = undefined
-          written.clear()
-          logs = 0
-          unrequested = 0
-        },
+    const run = await runResumable({
+      ...options,
+      target,
+      height,
+      checkpoint,
+      point,
+      page: async (page) => {
+        const rendered = render(page)
+        const bytes = await (await append(rendered.text)).sync()
+        logs += rendered.rows
+        unrequested += rendered.unrequested
+        return { bytes, fingerprint: written.value(), logs, unrequested }
       },
-      { signal, onProgress, ...(point && { from: point.next, after: point.last }) },
-    )
+      reset: async () => {
+        await growing?.discard()
+        growing = undefined
+        written.clear()
+        logs = 0
+        unrequested = 0
+      },
+    })
     if (!run.complete || signal.aborted) {
       await growing?.close()
       return { run, logs, unrequested }
     }
-    if (run.through < target) throw heightDecreased(target)
     await (await append('')).finish()
     await checkpoint.remove()
     return { run, logs, unrequested }

@@ -2,9 +2,8 @@ import { InvalidArgumentError, Option } from 'commander'
 import { closestMatch } from '../../../src/core/suggest.ts'
 import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
 import { defineCommand } from '../../../src/terminal/define-command.ts'
+import { NO_VALUES, repeatable } from '../../../src/terminal/option-values.ts'
 import { EXIT_CODES_NOTE, readAddress, readBlock, readTopic, serviceOptions, type Topics } from './service.ts'
-
-const NONE: readonly string[] = []
 
 const NO_TOPICS: Topics = []
 
@@ -15,8 +14,8 @@ export const queryCommand = defineCommand({
       .option(
         '--address <address>',
         'logs of this contract; repeatable; default: all contracts',
-        (text: string, before: readonly string[]) => [...before, readAddress(text)],
-        NONE,
+        repeatable(readAddress),
+        NO_VALUES,
       )
       .option(
         '--topic <topics>',
@@ -27,10 +26,6 @@ export const queryCommand = defineCommand({
       .option('--fields <fields>', `fields of a row: ${LOG_FIELDS.join(', ')}`, readFields)
       .option('--from-block <number>', 'first block; default 0', readBlock)
       .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
-      .option(
-        '--query <file>',
-        'file with the body of POST /query, instead of the other options; its to_block is the last block',
-      )
       .addOption(new Option('--format <format>', 'format of a row').choices(['ndjson', 'csv']).default('ndjson'))
       .option('-o, --output <file>', 'output file; it is created when the run is complete')
       .option('--resume', 'resume an earlier run with the same --output')
@@ -49,7 +44,7 @@ Examples:
   chain-agent query --url https://query.example --address 0x1111111111111111111111111111111111111111
   chain-agent query --url https://query.example --topic 'Transfer(address,address,uint256)' --from-block 1000
   chain-agent query --url https://query.example --topic 2:0x2222222222222222222222222222222222222222
-  chain-agent query --url https://query.example --query body.json --format csv --output logs.csv --resume
+  chain-agent query --url https://query.example --to-block 2000 --format csv --output logs.csv --resume
   chain-agent query --url https://query.example --height`,
   load: async () => (await import('./action.ts')).queryLogs,
 })

@@ -8,7 +8,9 @@ import {
 } from '../../../src/terminal/config-options.ts'
 import { defineCommand } from '../../../src/terminal/define-command.ts'
 import { type ActionContext, UsageError } from '../../../src/terminal/io.ts'
+import { NO_VALUES, repeatable } from '../../../src/terminal/option-values.ts'
 import type { ConfigurationReader, Inputs } from '../../../src/config/load.ts'
+import type { Config } from '../../../src/config/schema.ts'
 import { readAddress, readTopic, type Topics } from '../query/service.ts'
 import type { BlockRange } from './reread.ts'
 
@@ -84,70 +86,67 @@ const createServe =
     exit(0)
   }
 
-export interface ServeQueryFlags extends Omit<ConfigOptions, 'listen' | 'prefix'> {
-  readonly listen?: string
-  readonly metricsListen?: string
-  readonly store?: string
-  readonly storePasswordFile?: string
-  readonly fromBlock?: string
-  readonly contract: readonly string[]
-  readonly topic: Topics
-  readonly retentionBlocks?: string
-  readonly retentionBytes?: string
-  readonly unbounded?: true
-  readonly nodeShare?: string
-  readonly dialect?: string
-  readonly apiKeysFile?: string
-  readonly rateLimit?: string
-  readonly readyLag?: string
+export interface ServeQueryFlags extends Omit<ConfigOptions, 'prefix'> {
   readonly reread?: BlockRange
   readonly json?: true
 }
 
-const NONE: readonly string[] = []
 const NO_TOPICS: Topics = []
 
-export const serveQueryOptions = (command: Command): Command =>
-  fileAndSettingOptions(
-    webConfigOption(
-      command
-        .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
-        .option(
-          '--metrics-listen <host:port>',
-          'address of the page, /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
-        ),
-    )
-      .option('--store <place>', 'store: a directory, or clickhouse://USER@HOST:8123/DATABASE')
-      .option('--store-password-file <file>', 'file that contains the password of this user only')
-      .option('--from-block <number>', 'first block to index into an empty store (default: 0)')
-      .option(
-        '--contract <address>',
-        'keep only logs of this contract; repeatable (default: all contracts)',
-        (text: string, before: readonly string[]) => [...before, readAddress(text)],
-        NONE,
-      )
-      .option(
-        '--topic <topics>',
-        '[POSITION:]VALUE[,VALUE]: keep only logs with one of these topics: a topic, an address, or an event signature; repeatable',
-        readTopic,
-        NO_TOPICS,
-      )
-      .option('--retention-blocks <number>', 'keep this number of the newest blocks')
-      .option('--retention-bytes <size>', 'keep the newest blocks that fit into this size, such as 500GB')
-      .option('--unbounded', 'keep everything, without a size limit')
-      .option(
-        '--node-share <0.05-1>',
-        'largest share of time in which a backfill keeps the node busy; 1 is always (default: 0.5)',
-      )
-      .addOption(
-        new Option(
-          '--dialect <dialect>',
-          'API dialect; hosted is for clients of the hosted service (default: spec)',
-        ).choices(['spec', 'hosted']),
-      )
-      .option('--api-keys-file <file>', 'file with API keys, one per line; without it no key is required')
-      .option('--rate-limit <number>', 'requests per minute for each key or client address')
-      .option('--ready-lag <blocks>', 'largest distance behind the node at which /-/ready is ready (default: 30)')
+/** The options for keys of `serveQuery`, and what they accept beyond a text. */
+const SETTINGS: readonly (readonly [
+  key: keyof Config['serveQuery'],
+  flags: string,
+  description: string,
+  accept?: (option: Option) => Option,
+])[] = [
+  ['listen', '--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)'],
+  [
+    'metricsListen',
+    '--metrics-listen <host:port>',
+    'address of the page, /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
+  ],
+  ['store', '--store <place>', 'store: a directory, or clickhouse://USER@HOST:8123/DATABASE'],
+  ['storePasswordFile', '--store-password-file <file>', 'file that contains the password of this user only'],
+  ['fromBlock', '--from-block <number>', 'first block to index into an empty store (default: 0)'],
+  [
+    'contracts',
+    '--contract <address>',
+    'keep only logs of this contract; repeatable (default: all contracts)',
+    (option) => option.argParser(repeatable(readAddress)).default(NO_VALUES),
+  ],
+  [
+    'topics',
+    '--topic <topics>',
+    '[POSITION:]VALUE[,VALUE]: keep only logs with one of these topics: a topic, an address, or an event signature; repeatable',
+    (option) => option.argParser(readTopic).default(NO_TOPICS),
+  ],
+  ['retentionBlocks', '--retention-blocks <number>', 'keep this number of the newest blocks'],
+  ['retentionBytes', '--retention-bytes <size>', 'keep the newest blocks that fit into this size, such as 500GB'],
+  ['unbounded', '--unbounded', 'keep everything, without a size limit'],
+  [
+    'nodeShare',
+    '--node-share <0.05-1>',
+    'largest share of time in which a backfill keeps the node busy; 1 is always (default: 0.5)',
+  ],
+  [
+    'dialect',
+    '--dialect <dialect>',
+    'API dialect; hosted is for clients of the hosted service (default: spec)',
+    (option) => option.choices(['spec', 'hosted']),
+  ],
+  ['apiKeysFile', '--api-keys-file <file>', 'file with API keys, one per line; without it no key is required'],
+  ['rateLimit', '--rate-limit <number>', 'requests per minute for each key or client address'],
+  ['readyLag', '--ready-lag <blocks>', 'largest distance behind the node at which /-/ready is ready (default: 30)'],
+]
+
+export const serveQueryOptions = (command: Command): Command => {
+  for (const [, flags, description, accept] of SETTINGS) {
+    const option = new Option(flags, description)
+    command.addOption(accept?.(option) ?? option)
+  }
+  return fileAndSettingOptions(
+    webConfigOption(command)
       .option(
         '--reread <from-to>',
         'read these blocks of the store from the node again, replace them, and exit',
@@ -155,39 +154,29 @@ export const serveQueryOptions = (command: Command): Command =>
       )
       .option('--json', 'print the result of --reread as JSON'),
   )
+}
 
 /** The command line options as configuration inputs. */
 export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
   // To the configuration, --listen is another setting.
   const { listen, ...others } = options
-  const { contract, topic, unbounded, store } = options
-  const values = [
-    ['listen', '--listen', listen],
-    ['metricsListen', '--metrics-listen', options.metricsListen],
-    ['store', '--store', store === undefined || store.includes('://') ? store : resolve(store)],
-    ['storePasswordFile', '--store-password-file', absolutePath(options.storePasswordFile)],
-    ['fromBlock', '--from-block', options.fromBlock],
-    ['contracts', '--contract', contract.length === 0 ? undefined : JSON.stringify(contract)],
-    ['topics', '--topic', topic.length === 0 ? undefined : JSON.stringify(topic)],
-    ['retentionBlocks', '--retention-blocks', options.retentionBlocks],
-    ['retentionBytes', '--retention-bytes', options.retentionBytes],
-    ['unbounded', '--unbounded', unbounded && 'true'],
-    ['nodeShare', '--node-share', options.nodeShare],
-    ['dialect', '--dialect', options.dialect],
-    ['apiKeysFile', '--api-keys-file', absolutePath(options.apiKeysFile)],
-    ['rateLimit', '--rate-limit', options.rateLimit],
-    ['readyLag', '--ready-lag', options.readyLag],
-  ] as const
-  return [
-    ...flagsOf(others),
-    ...values.flatMap(([key, typed, value]) =>
-      value === undefined ? [] : [{ path: `serveQuery.${key}`, value, typed }],
-    ),
-  ]
+  const values = new Map<string, unknown>(Object.entries({ ...others, listen }))
+  const settings = SETTINGS.flatMap(([key, flags]) => {
+    const [typed = ''] = flags.split(' ')
+    const value = textOf(values.get(new Option(flags).attributeName()))
+    if (value === undefined) return []
+    // Relative paths are resolved here, since the configuration has no working directory.
+    const isPath = /file$/i.test(key) || (key === 'store' && !value.includes('://'))
+    return [{ path: `serveQuery.${key}`, value: isPath ? resolve(value) : value, typed }]
+  })
+  return [...flagsOf(others), ...settings]
 }
 
-/** Relative paths are resolved here, since the configuration has no working directory. */
-const absolutePath = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path))
+/** Undefined for an option that was not given. */
+const textOf = (value: unknown): string | undefined => {
+  if (typeof value === 'string' || value === undefined) return value
+  return Array.isArray(value) && value.length === 0 ? undefined : JSON.stringify(value)
+}
 
 /** Parses `FROM-TO`, or one block number. Throws an InvalidArgumentError. */
 const readBlockRange = (text: string): BlockRange => {

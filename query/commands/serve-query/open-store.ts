@@ -1,6 +1,6 @@
 import type { Config } from '../../../src/config/schema.ts'
 import type { Clock } from '../../../src/core/clock.ts'
-import { asError, ConfigError, SourceError, summaryOf } from '../../../src/core/errors.ts'
+import { ConfigError, summaryOf } from '../../../src/core/errors.ts'
 import { figure, size } from '../../../src/core/format.ts'
 import { attempt } from '../../../src/core/collector.ts'
 import { Secret } from '../../../src/core/redaction/secret.ts'
@@ -94,62 +94,30 @@ interface OpenStoreDependencies {
 const MAX_WAIT_MS = 10 * second
 
 /**
- * Opens the store for the chain of the node. If the node is unreachable, an existing store is opened for its own chain;
- * without one the node is polled until it responds. Undefined if the signal aborts before. `isOfChain` resolves once the
- * node has reported the chain id of the store, and rejects if it is of another chain.
+ * Opens the store for the chain of the node. While the node is unreachable, an existing store is opened for its own chain: the
+ * ingest rejects a node of another one. Without a store the node is polled until it responds. Undefined if the signal aborts before.
  */
-export const openStore = async (dependencies: OpenStoreDependencies, signal: AbortSignal) => {
-  const { scope, open, clock, readNodeChainId } = dependencies
-  const first = await attempt(clock, () => readNodeChainId(signal))
-  if (signal.aborted) return undefined
-  if (!first.ok) {
-    dependencies.log.warn(`${summaryOf(first.error)}; serving the existing store and retrying`)
-    const store = await openWithoutNode(dependencies)
-    const isOfChain = async (stop: AbortSignal) => store && expectChain(store, await pollChainId(dependencies, stop))
-    if (store) return { store, isOfChain }
-  }
-  const chainId = first.ok ? first.value : await pollChainId(dependencies, signal)
-  if (chainId === undefined) return undefined
-  const store = await open({ chainId, scope })
-  // A store that was opened for a chain id belongs to that chain.
-  return { store, isOfChain: () => Promise.resolve() }
-}
-
-const openWithoutNode = async ({ open, scope, log }: OpenStoreDependencies): Promise<LogStore | undefined> => {
-  try {
-    return await open({ chainId: null, scope })
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.kind !== 'empty') throw error
-    log.info('The store does not exist yet; waiting for the chain id of the node')
-    return undefined
-  }
-}
-
-/** Polls the node until it responds; undefined if the signal aborts before. */
-const pollChainId = async (dependencies: OpenStoreDependencies, signal: AbortSignal): Promise<number | undefined> => {
-  const { readNodeChainId, clock, log } = dependencies
-  let logged = ''
-  for (let wait: number = second; !signal.aborted; wait = Math.min(2 * wait, MAX_WAIT_MS)) {
+export const openStore = async (
+  { scope, open, clock, readNodeChainId, log }: OpenStoreDependencies,
+  signal: AbortSignal,
+): Promise<LogStore | undefined> => {
+  let logged: string | undefined
+  for (let wait: number = second; ; wait = Math.min(2 * wait, MAX_WAIT_MS)) {
+    const reply = await attempt(clock, () => readNodeChainId(signal))
+    if (signal.aborted) return undefined
+    if (reply.ok) return open({ chainId: reply.value, scope })
+    const summary = summaryOf(reply.error)
+    if (logged === undefined) {
+      log.warn(`${summary}; serving the existing store and retrying`)
+      const store = await open({ chainId: null, scope }).catch(ifEmpty)
+      if (store) return store
+      log.info('The store does not exist yet; waiting for the chain id of the node')
+    } else if (summary !== logged) log.warn(summary)
+    logged = summary
     await clock.sleep(wait, signal)
-    if (signal.aborted) break
-    try {
-      const chainId = await readNodeChainId(signal)
-      log.info('The node is reachable')
-      return chainId
-    } catch (thrown) {
-      const summary = summaryOf(asError(thrown))
-      if (summary !== logged && logged !== '') log.warn(summary)
-      logged = summary
-    }
   }
-  return undefined
 }
 
-const expectChain = ({ chainId }: LogStore, nodeChainId: number | undefined): void => {
-  if (nodeChainId === undefined || nodeChainId === chainId) return
-  throw new SourceError({
-    doing: 'follow the node',
-    happened: `the node is of chain ${nodeChainId}, but the store is of chain ${chainId}`,
-    advice: 'use a node of the chain of the store with --rpc-url, or another store with --store',
-  })
+const ifEmpty = (error: unknown): undefined => {
+  if (!(error instanceof StoreError) || error.kind !== 'empty') throw error
 }

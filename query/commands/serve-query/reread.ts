@@ -1,13 +1,14 @@
 import { type ExitCode, type Io, isInterrupted } from '../../../src/terminal/io.ts'
 import { createProgress } from '../../../src/terminal/progress.ts'
 import type { Config } from '../../../src/config/schema.ts'
+import { backoff } from '../../../src/core/clock.ts'
 import { asError, SourceError, summaryOf } from '../../../src/core/errors.ts'
 import { count, duration, figure } from '../../../src/core/format.ts'
 import { minute, second } from '../../../src/core/units.ts'
 import { createBlockReader } from '../../service/ingest/block-reader.ts'
 import { createScopeFilter } from '../../service/ingest/completeness.ts'
 import { IngestError } from '../../service/ingest/errors.ts'
-import { createHeaders, readChainId } from '../../service/ingest/headers.ts'
+import { createHeaders, expectChain, readChainId } from '../../service/ingest/headers.ts'
 import { createRpc } from '../../service/ingest/rpc.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { Block, LogStore } from '../../store/store.ts'
@@ -18,15 +19,18 @@ export interface BlockRange {
   readonly to: number
 }
 
+type RereadReport = ReturnType<typeof nothingRead>
+
 /** What was read and replaced so far. */
-interface RereadReport extends BlockRange {
-  readonly blocks: number
+const nothingRead = (range: BlockRange) => ({
+  ...range,
+  blocks: 0,
   /** Number of their logs in the store, before and after. */
-  readonly logsBefore: number
-  readonly logsAfter: number
+  logsBefore: 0,
+  logsAfter: 0,
   /** Number of blocks whose number of logs changed. */
-  readonly changedBlocks: number
-}
+  changedBlocks: 0,
+})
 
 /** The timeout of a request, the same as in the ingest. */
 const TIMEOUT_MS = 30 * second
@@ -63,7 +67,7 @@ export const reread = async (io: Io, exit: (code: ExitCode) => void, command: Re
     progress.end()
     io.stderr.write(`${line}\n`)
   }
-  let report: RereadReport = { from, to, blocks: 0, logsBefore: 0, logsAfter: 0, changedBlocks: 0 }
+  let report = nothingRead(range)
   const readAndReplace = async (): Promise<void> => {
     const rpc = createRpc({ rpcUrl: config.rpc.url, clock, timeout: TIMEOUT_MS })
     const headers = createHeaders(rpc)
@@ -74,18 +78,18 @@ export const reread = async (io: Io, exit: (code: ExitCode) => void, command: Re
     while (report.blocks < to - from + 1 && !signal.aborted) {
       try {
         const blocks = await readBlocks({ from: from + report.blocks, to, after: null, final: null, signal })
-        const next = withBlocks(report, blocks, await keptIn(store, blocks))
+        const heads = await store.heads(blocks.map(({ number }) => number))
         await store.replace(blocks)
-        report = next
-        progress.show(progressText(next, clock.elapsed() - started))
+        report = withBlocks(report, blocks, new Map(heads.map(({ number, kept }) => [number, kept])))
+        progress.show(progressText(report, clock.elapsed() - started))
         Object.assign(since, { at: clock.elapsed(), failures: 0 })
       } catch (thrown) {
         const error = asError(thrown)
         const isOver = signal.aborted || clock.elapsed() - since.at >= GIVE_UP_AFTER_MS
         if (isOver || !(error instanceof IngestError)) throw error
         headers.clear()
-        const wait = Math.max(error.wait ?? 0, Math.min(MAX_WAIT_MS, second * 2 ** Math.min(since.failures, 10)))
         since.failures += 1
+        const wait = Math.max(error.wait ?? 0, backoff(since.failures, second, MAX_WAIT_MS))
         say(`${summaryOf(error)}; retrying in ${duration(wait)}`)
         await clock.sleep(wait, signal)
       }
@@ -93,7 +97,7 @@ export const reread = async (io: Io, exit: (code: ExitCode) => void, command: Re
   }
   try {
     await expectHeld(store, range)
-    expectChain(store, await readChainId({ rpcUrl: config.rpc.url, clock, timeout: TIMEOUT_MS }, signal))
+    expectChain(store.chainId, await readChainId({ rpcUrl: config.rpc.url, clock, timeout: TIMEOUT_MS }, signal))
     await readAndReplace()
     progress.end()
   } catch (error) {
@@ -110,25 +114,17 @@ export const reread = async (io: Io, exit: (code: ExitCode) => void, command: Re
   exit(isComplete ? 0 : isInterrupted(io) ? 130 : 1)
 }
 
-const keptIn = async (store: LogStore, blocks: readonly Block[]): Promise<ReadonlyMap<number, number>> => {
-  const heads = await store.heads(blocks.map(({ number }) => number))
-  return new Map(heads.map(({ number, kept }) => [number, kept]))
+const withBlocks = (report: RereadReport, blocks: readonly Block[], kept: ReadonlyMap<number, number>) => {
+  const next = { ...report }
+  for (const { number, logs } of blocks) {
+    const before = kept.get(number) ?? 0
+    next.blocks += 1
+    next.logsBefore += before
+    next.logsAfter += logs.length
+    if (before !== logs.length) next.changedBlocks += 1
+  }
+  return next
 }
-
-const withBlocks = (
-  report: RereadReport,
-  blocks: readonly Block[],
-  kept: ReadonlyMap<number, number>,
-): RereadReport => ({
-  ...report,
-  blocks: report.blocks + blocks.length,
-  logsBefore: blocks.reduce((sum, { number }) => sum + (kept.get(number) ?? 0), report.logsBefore),
-  logsAfter: blocks.reduce((sum, { logs }) => sum + logs.length, report.logsAfter),
-  changedBlocks: blocks.reduce(
-    (sum, { number, logs }) => sum + (kept.get(number) === logs.length ? 0 : 1),
-    report.changedBlocks,
-  ),
-})
 
 const doingOf = ({ from, to }: BlockRange): string => `read blocks ${from} to ${to} again`
 
@@ -146,16 +142,6 @@ const expectHeld = async (store: LogStore, range: BlockRange): Promise<void> => 
     doing: doingOf(range),
     happened: held === null ? 'the store has no blocks yet' : `the store has blocks ${held.first} to ${held.last}`,
     advice: 'name blocks that are in the store: only these are read again',
-  })
-}
-
-const expectChain = ({ chainId }: LogStore, nodeChainId: number): void => {
-  if (chainId === nodeChainId) return
-  throw new SourceError({
-    doing: 'read blocks from the node',
-    happened: 'the node and the store are of different chains',
-    evidence: `store: ${chainId}, node: ${nodeChainId}`,
-    advice: 'use --rpc-url with a node of the chain of the store',
   })
 }
 

@@ -1,6 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ConfigurationReader } from '../../../src/config/load.ts'
 import type { Config } from '../../../src/config/schema.ts'
-import { type Clock, endsWithin, linkAbort, waitForAbort, watchEventLoop } from '../../../src/core/clock.ts'
+import { type Clock, endsWithin, waitForAbort, watchEventLoop } from '../../../src/core/clock.ts'
 import { asError, SourceError } from '../../../src/core/errors.ts'
 import type { Recorder, Sample } from '../../../src/core/metric.ts'
 import { version } from '../../../src/core/package.ts'
@@ -14,13 +15,14 @@ import { serveOperations, serveRequests } from '../../../src/exporter/monitoring
 import { type Address, type Reject, startWeb, UNAUTHENTICATED } from '../../../src/exporter/web.ts'
 import { readSecretLines } from '../../../src/sources/credential-file.ts'
 import type { Access } from '../../service/api/admission.ts'
-import { createQueryApi, type QueryApi } from '../../service/api/api.ts'
-import { API_MAX_CONNECTIONS, apiServerOptions } from '../../service/api/limits.ts'
-import type { RequestObserver } from '../../service/api/send.ts'
+import { createQueryApi, errorReply, type QueryApi } from '../../service/api/api.ts'
+import { HttpError, retryLater } from '../../service/api/http-error.ts'
+import { API_MAX_CONNECTIONS, apiServerOptions, QUERY_LIMITS } from '../../service/api/limits.ts'
+import { createSenders, type Reply } from '../../service/api/send.ts'
 import { readChainId } from '../../service/ingest/headers.ts'
 import { createIngest, type Ingest } from '../../service/ingest/ingest.ts'
 import { QUERY_PATHS, serviceMetrics } from '../../service/metrics.ts'
-import type { LogStore, StoreRange, StoreSize } from '../../store/store.ts'
+import type { LogStore, StoreSize } from '../../store/store.ts'
 import {
   checkStore,
   createOpenStore,
@@ -38,7 +40,6 @@ import {
   createRefusalLog,
   createRequestMetrics,
   type Log,
-  recentNodeHeight,
   samplesOf,
   waitingFor,
 } from './status.ts'
@@ -123,6 +124,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
         renderServicePage({
           version,
           now: clock.now(),
+          service: service.state(),
           values: await exposition.values(service.samples()),
           waitingFor: service.waitingFor(),
           backfillEndsAt: service.backfillEndsAt(),
@@ -268,15 +270,9 @@ interface ServiceDependencies {
   readonly log: Log
 }
 
-/** Until the store is open there is nothing else; after the ingest has failed, queries are rejected. */
-type ServiceState = { readonly phase: 'starting' } | (Running & { readonly phase: 'running' | 'stopped' })
-
 interface Running {
-  readonly store: LogStore
   readonly ingest: Ingest
   readonly api: QueryApi
-  /** Range of the store at the start. */
-  readonly held: StoreRange | null
 }
 
 const CHECK_EVERY_MS = second
@@ -287,37 +283,38 @@ const createService = (dependencies: ServiceDependencies) => {
   const { config, plan, recorder, clock, log } = dependencies
   const observer = createRequestMetrics(recorder)
   const estimate = createBackfillEstimate(clock)
-  const unavailable = { starting: respond(STARTING, observer, clock), stopped: respond(STOPPED, observer, clock) }
+  const createSender = createSenders(QUERY_LIMITS, observer, clock)
   let { settings } = dependencies
-  let state: ServiceState = { phase: 'starting' }
+  let store: LogStore | undefined
+  /** Undefined until the store is open. */
+  let running: Running | undefined
+  /** The ingest has failed: queries are rejected. */
+  let hasStopped = false
   let measured: { readonly size: StoreSize | null; readonly at: number } = { size: null, at: -Infinity }
 
-  const ingestState = () => (state.phase === 'starting' ? null : state.ingest.state())
+  const ingestState = () => running?.ingest.state() ?? null
+  const serviceState = () => ({
+    state: ingestState(),
+    size: measured.size,
+    limitBytes: plan.retention.bytes,
+    streams: running?.api.streams() ?? 0,
+  })
 
-  const held = () => {
-    if (state.phase === 'starting') return null
-    const { first: firstNow, indexed } = state.ingest.state()
-    const [first, last] = [firstNow ?? state.held?.first, indexed ?? state.held?.last]
-    return first === undefined || last === undefined ? null : { first, last }
-  }
-
-  const start = async (store: LogStore): Promise<Running> => {
+  const start = async (opened: LogStore): Promise<Running> => {
     const ingest = createIngest({
+      ...config.serveQuery,
+      ...plan,
       rpcUrl: config.rpc.url,
-      store,
+      store: opened,
+      held: await opened.range(),
       clock,
-      scope: plan.scope,
-      fromBlock: config.serveQuery.fromBlock,
-      retention: plan.retention,
-      behindAfter: config.serveQuery.behindAfter,
-      nodeShare: config.serveQuery.nodeShare,
       notice: (text) => log.info(text),
       warn: (text) => log.warn(text),
     })
     const api = createQueryApi({
-      store,
+      store: opened,
       scope: plan.scope,
-      height: () => held()?.last ?? null,
+      height: () => ingest.state().indexed,
       dialect: config.serveQuery.dialect,
       access: settings.access,
       clock,
@@ -325,17 +322,17 @@ const createService = (dependencies: ServiceDependencies) => {
       onError: createErrorLog(log, clock),
       onRefusal: createRefusalLog(log, clock),
     })
-    return { store, ingest, api, held: await store.range() }
+    return { ingest, api }
   }
 
-  const measure = async (store: LogStore): Promise<void> => {
-    const isStale = measured.size?.blocks === 0 && held() !== null
+  const measure = async (opened: LogStore): Promise<void> => {
+    const isStale = measured.size?.blocks === 0 && (ingestState()?.indexed ?? null) !== null
     if (clock.elapsed() - measured.at < MEASURE_EVERY_MS && !isStale) return
-    const size = await store.size().catch(() => null)
+    const size = await opened.size().catch(() => null)
     measured = { size, at: clock.elapsed() }
   }
 
-  const monitor = async ({ store, ingest }: Running, signal: AbortSignal): Promise<void> => {
+  const monitor = async (opened: LogStore, ingest: Ingest, signal: AbortSignal): Promise<void> => {
     const logProgress = createProgressLog(log, clock)
     // Separate loops, since measuring a store may be slow.
     const everySecond = async (check: () => Promise<void> | void): Promise<void> => {
@@ -348,103 +345,68 @@ const createService = (dependencies: ServiceDependencies) => {
       logProgress(ingest.state())
       estimate.record(ingest.state())
     }
-    await Promise.all([everySecond(followProgress), everySecond(() => measure(store))])
+    await Promise.all([everySecond(followProgress), everySecond(() => measure(opened))])
   }
 
-  const follow = async (running: Running, signal: AbortSignal): Promise<void> => {
+  const follow = async (ingest: Ingest, signal: AbortSignal): Promise<void> => {
     try {
-      await running.ingest.run(signal)
+      await ingest.run(signal)
     } catch (thrown) {
       if (signal.aborted) return
       // The stored blocks may be of another fork, so queries are rejected.
       log.error(`The ingest has stopped and queries are rejected: ${asError(thrown).message}`)
-      state = { ...running, phase: 'stopped' }
+      hasStopped = true
       await waitForAbort(signal)
     }
   }
 
+  /** Responds without reading the request. */
+  const respond = (reply: Reply, request: IncomingMessage, response: ServerResponse): void => {
+    const [pathname = ''] = (request.url ?? '').split('?')
+    const path = QUERY_PATHS.find((one) => one === pathname) ?? 'other'
+    // An unread request body would be parsed as the next request.
+    const headers = { ...reply.headers, connection: 'close' }
+    void createSender(path, request, response).send({ ...reply, headers })
+  }
+
   return {
     handle: ((request, response) => {
-      const handle = state.phase === 'running' ? state.api.handle : unavailable[state.phase]
-      handle(request, response)
+      if (running && !hasStopped) running.api.handle(request, response)
+      else respond(running ? STOPPED : STARTING, request, response)
     }) satisfies Handler,
     reject: (({ status, message, headers = {} }, request, response) => {
-      respond({ status, code: REJECTION_CODES[status], message, headers }, observer, clock)(request, response)
+      const reply = errorReply(new HttpError(REJECTION_CODES[status], message, { headers }))
+      respond({ ...reply, status }, request, response)
     }) satisfies Reject,
-    samples: (): readonly Sample[] =>
-      samplesOf(
-        {
-          state: ingestState(),
-          held: held(),
-          size: measured.size,
-          limitBytes: plan.retention.bytes,
-          streams: state.phase === 'starting' ? 0 : state.api.streams(),
-        },
-        clock.now(),
-      ),
+    state: serviceState,
+    samples: (): readonly Sample[] => samplesOf(serviceState(), clock.now()),
     backfillEndsAt: estimate.endsAt,
-    waitingFor: (): readonly string[] =>
-      waitingFor({
-        phase: ingestState()?.phase ?? null,
-        nodeHeight: recentNodeHeight(ingestState(), clock.now()),
-        height: held()?.last ?? null,
-        readyLag: settings.readyLag,
-        trouble: ingestState()?.trouble ?? null,
-      }),
+    waitingFor: () => waitingFor(ingestState(), settings.readyLag, clock.now()),
     /** Rate limits restart if the access settings have changed. */
     apply: (next: ServiceSettings): void => {
-      if (next.access !== settings.access && state.phase !== 'starting') state.api.setAccess(next.access)
+      if (next.access !== settings.access) running?.api.setAccess(next.access)
       settings = next
     },
     /** Runs until the signal aborts. Throws if it cannot start. */
     run: async (signal: AbortSignal): Promise<void> => {
       const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: config.rpc.url, clock }, stop)
-      const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
-      if (!opened) return
-      const running = await start(opened.store).catch(async (error: unknown) => {
-        await opened.store.close()
-        throw error
-      })
-      state = { ...running, phase: 'running' }
-      const monitoring = linkAbort(signal)
-      const monitorEnd = monitor(running, monitoring.signal)
-      try {
-        await opened.isOfChain(signal)
-        if (!signal.aborted) await follow(running, signal)
-      } finally {
-        monitoring.abort()
-        await monitorEnd
-      }
+      store = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
+      if (!store) return
+      running = await start(store)
+      await Promise.all([monitor(store, running.ingest, signal), follow(running.ingest, signal)])
     },
     /** Ends the requests that would not end by themselves. */
-    end: (): void => {
-      if (state.phase !== 'starting') state.api.end()
-    },
+    end: (): void => running?.api.end(),
     /** Call it after the listeners are closed and `run` has ended. */
-    close: async (): Promise<void> => {
-      if (state.phase !== 'starting') await state.store.close()
-    },
+    close: async (): Promise<void> => store?.close(),
   }
 }
 
-/** A response without the work of the API, in its format. */
-interface ErrorResponse extends Readonly<Record<'code' | 'message', string>> {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-}
-
-const retryAfter = (seconds: number, code: string, message: string): ErrorResponse => ({
-  status: 503,
-  code,
-  message,
-  headers: { 'Retry-After': `${seconds}` },
-})
-
-const STARTING = retryAfter(1, 'starting', 'the service is starting')
-const STOPPED = retryAfter(30, 'stopped', 'the service no longer follows the chain; see its log')
+const STARTING = errorReply(retryLater('starting', 'the service is starting', 1))
+const STOPPED = errorReply(retryLater('stopped', 'the service no longer follows the chain; see its log', 30))
 
 /** Codes of requests that do not reach the API. */
-const REJECTION_CODES: Readonly<Record<Parameters<Reject>[0]['status'], string>> = {
+const REJECTION_CODES = {
   400: 'bad_request',
   401: 'unauthorized',
   403: 'forbidden',
@@ -452,34 +414,4 @@ const REJECTION_CODES: Readonly<Record<Parameters<Reject>[0]['status'], string>>
   421: 'misdirected',
   500: 'internal',
   503: 'busy',
-}
-
-/** Responds without reading the request. */
-const respond = (
-  { status, code, message, headers }: ErrorResponse,
-  observer: RequestObserver,
-  clock: Clock,
-): Handler => {
-  const body = Buffer.from(`${JSON.stringify({ error: { code, message, path: null } })}\n`)
-  return (request, response) => {
-    const startedAt = clock.elapsed()
-    const [pathname = ''] = (request.url ?? '').split('?')
-    response.once('close', () => {
-      observer.requestFinished({
-        path: QUERY_PATHS.find((path) => path === pathname) ?? 'other',
-        code: status,
-        seconds: (clock.elapsed() - startedAt) / second,
-        bytes: body.length,
-        logs: 0,
-      })
-    })
-    response.writeHead(status, {
-      ...headers,
-      'Content-Type': 'application/json',
-      'Content-Length': body.length,
-      // An unread request body would be parsed as the next request.
-      Connection: 'close',
-    })
-    response.end(body)
-  }
-}
+} as const

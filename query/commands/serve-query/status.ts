@@ -5,25 +5,15 @@ import { type Recorder, type Sample, sample, sampleIfKnown } from '../../../src/
 import { minute, second } from '../../../src/core/units.ts'
 import type { HttpError } from '../../service/api/http-error.ts'
 import type { RequestObserver } from '../../service/api/send.ts'
-import type { IngestPhase, IngestState } from '../../service/ingest/writer.ts'
+import type { IngestState } from '../../service/ingest/writer.ts'
 import { INGEST_FAILURES, INGEST_PHASES, QUERY_PATHS } from '../../service/metrics.ts'
 import type { StoreSize } from '../../store/store.ts'
 
-/** State of the service; unknown values are null. */
-interface ReadinessState {
-  /** Null until the store is open. */
-  readonly phase: IngestPhase | null
-  readonly nodeHeight: number | null
-  readonly height: number | null
-  readonly readyLag: number
-  /** Summary of the current problem of the ingest. */
-  readonly trouble: string | null
-}
-
-/** Conditions that the service waits for before it is ready; empty if it is ready. */
-export const waitingFor = (state: ReadinessState): readonly string[] => {
-  const { phase, nodeHeight, height, readyLag, trouble } = state
-  if (phase === null) return ['the store']
+/** Conditions that the service waits for before it is ready; empty if it is ready. The state is null until the store is open. */
+export const waitingFor = (state: IngestState | null, readyLag: number, now: number): readonly string[] => {
+  if (state === null) return ['the store']
+  const { phase, indexed: height, trouble } = state
+  const nodeHeight = recentNodeHeight(state, now)
   if (phase === 'incomplete') return [`the logs of a block (${trouble})`]
   if (phase === 'stopped') return ['the operator: the ingest has stopped, and the log has the reason']
   const because = phase === 'waiting' && trouble !== null ? ` (${trouble})` : ''
@@ -38,7 +28,6 @@ export const waitingFor = (state: ReadinessState): readonly string[] => {
 /** State of the service at a scrape; unknown values are null. */
 export interface ServiceState {
   readonly state: IngestState | null
-  readonly held: { readonly first: number; readonly last: number } | null
   readonly size: StoreSize | null
   readonly limitBytes: number | null
   readonly streams: number
@@ -52,27 +41,23 @@ export const recentNodeHeight = (state: IngestState | null, now: number): number
   state === null || state.nodeHeightAt === null || now - state.nodeHeightAt > HEIGHT_LASTS_MS ? null : state.nodeHeight
 
 export const samplesOf = (service: ServiceState, now: number): readonly Sample[] => {
-  const { state, held, size, limitBytes, streams } = service
+  const { state, size, limitBytes, streams } = service
   const phase = state?.phase ?? 'starting'
-  // The measured size is outdated once the store has blocks.
-  const measured = held !== null && size?.blocks === 0 ? null : size
   return [
     ...sampleIfKnown('chain_query_service_node_height', recentNodeHeight(state, now)),
-    ...sampleIfKnown('chain_query_service_height', held?.last),
-    ...sampleIfKnown('chain_query_service_first_block', held?.first),
+    ...sampleIfKnown('chain_query_service_height', state?.indexed),
+    ...sampleIfKnown('chain_query_service_first_block', state?.first),
     ...sampleIfKnown('chain_query_service_indexed_block_timestamp_seconds', state?.indexedTimestamp),
     ...INGEST_PHASES.map((one) => sample('chain_query_service_phase', one === phase, { phase: one })),
     ...(state === null ? [] : countsOf(state)),
     sample('chain_query_service_height_streams', streams),
-    ...sampleIfKnown('chain_query_service_store_bytes', measured?.bytes),
+    ...sampleIfKnown('chain_query_service_store_bytes', size?.bytes),
     ...sampleIfKnown('chain_query_service_store_limit_bytes', limitBytes),
-    ...sampleIfKnown('chain_query_service_store_logs', measured?.logs),
-    ...sampleIfKnown('chain_query_service_store_blocks', held && held.last - held.first + 1),
+    ...sampleIfKnown('chain_query_service_store_logs', size?.logs),
   ]
 }
 
-const countsOf = ({ blocks, logs, corrected, errors, areFiltersIgnored }: IngestState): readonly Sample[] => [
-  sample('chain_query_service_header_filters_ignored', areFiltersIgnored),
+const countsOf = ({ blocks, logs, corrected, errors }: IngestState): readonly Sample[] => [
   sample('chain_query_service_blocks_indexed_total', blocks),
   sample('chain_query_service_logs_indexed_total', logs),
   sample('chain_query_service_blocks_corrected_total', corrected),

@@ -11,6 +11,10 @@ const STATUS = {
   not_indexed: 400,
   /** Only the hosted service supports this. */
   not_served: 400,
+  /** Of requests that do not reach the API. */
+  bad_request: 400,
+  forbidden: 403,
+  misdirected: 421,
   unauthorized: 401,
   not_found: 404,
   method_not_allowed: 405,
@@ -20,6 +24,8 @@ const STATUS = {
   rate_limited: 429,
   internal: 500,
   busy: 503,
+  starting: 503,
+  stopped: 503,
   empty: 503,
   unavailable: 503,
   too_slow: 503,
@@ -51,7 +57,7 @@ export class HttpError extends Error {
 
 /** An error with Retry-After, in seconds. */
 export const retryLater = (
-  code: 'busy' | 'empty' | 'unavailable' | 'too_slow',
+  code: 'busy' | 'empty' | 'starting' | 'stopped' | 'unavailable' | 'too_slow',
   message: string,
   seconds: number,
 ): HttpError => new HttpError(code, message, { headers: { 'retry-after': String(seconds) } })

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { Request, Response } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Request } from 'express'
 import type { Clock } from '../../../src/core/clock.ts'
 import { second } from '../../../src/core/units.ts'
 import { STREAMING } from '../../../src/exporter/connections.ts'
@@ -31,6 +32,9 @@ export interface Reply {
   readonly logs: number
 }
 
+/** A request that does not reach the API is not one of express. */
+type AnyRequest = IncomingMessage & Partial<Pick<Request, 'acceptsEncodings'>>
+
 type SendLimits = Pick<QueryLimits, 'sendMs' | 'unsentBytes'>
 
 export type Sender = ReturnType<ReturnType<typeof createSenders>>
@@ -40,7 +44,7 @@ const CLIENT_GONE = 499
 export const createSenders = (limits: SendLimits, observer: RequestObserver, clock: Clock) => {
   let unsent = 0
   /** Tracks a request until its response is sent or the client disconnects. */
-  return (path: Path, request: Request, response: Response) => {
+  return (path: Path, request: AnyRequest, response: ServerResponse) => {
     const startedAt = clock.elapsed()
     const disconnected = new AbortController()
     let sent = { bytes: 0, logs: 0 }
@@ -115,10 +119,10 @@ const MIN_COMPRESSED_BYTES = 1024
 /**
  * Compresses the body if the client accepts gzip. This costs more than making the response and runs on the thread pool.
  */
-const compressed = async (request: Request, reply: Reply): Promise<Reply> => {
+const compressed = async (request: AnyRequest, reply: Reply): Promise<Reply> => {
   if (reply.status !== 200) return reply
   const headers = { ...reply.headers, vary: 'Accept-Encoding' }
-  if (reply.body.length < MIN_COMPRESSED_BYTES || request.acceptsEncodings('gzip') !== 'gzip')
+  if (reply.body.length < MIN_COMPRESSED_BYTES || request.acceptsEncodings?.('gzip') !== 'gzip')
     return { ...reply, headers }
   return {
     ...reply,
@@ -131,7 +135,7 @@ const compressed = async (request: Request, reply: Reply): Promise<Reply> => {
  * Calls `act` once, when the response is finished or the connection is closed. A pipelined response that waits behind
  * another one has no socket yet and gets no close event.
  */
-const onEnd = ({ socket }: Request, response: Response, act: () => void): void => {
+const onEnd = ({ socket }: IncomingMessage, response: ServerResponse, act: () => void): void => {
   let isEnded = false
   const end = (): void => {
     socket.off('close', end)

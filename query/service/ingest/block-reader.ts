@@ -5,21 +5,15 @@ import type { Block, StoredLog } from '../../store/store.ts'
 import {
   type BlockLogs,
   blockOf,
-  createHeaderFilters,
   createIsLastLog,
   createReceiptReader,
+  filterCoverage,
   findFlaw,
   groupByBlock,
+  isEmptyFilter,
   type LogPredicate,
 } from './completeness.ts'
-import {
-  FatalIngestError,
-  IngestError,
-  LimitExceededError,
-  NodeRejectedError,
-  NodeTimeoutError,
-  TooLargeError,
-} from './errors.ts'
+import { FatalIngestError, IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
 import { type Headers, unlinked } from './headers.ts'
 import { type FullHeader, type LogGroup, parseLogs, parseResult } from './parse.ts'
 import { createBatchSizer, invalidResponse, type Rpc } from './rpc.ts'
@@ -49,8 +43,6 @@ interface BlockReaderOptions {
   readonly maxRange: number
   /** Called for each fault that does not fail the whole request: other responses repair it, or blocks before it are read. */
   readonly onFault?: (error: IngestError) => void
-  /** Called when the filters in the headers are ignored from now on (true), and when they are used again (false). */
-  readonly onFiltersIgnored?: (areIgnored: boolean) => void
   readonly notice?: (line: string) => void
   /** Called with a kind of incomplete response that the ingest can no longer detect. */
   readonly warn?: (line: string) => void
@@ -91,9 +83,7 @@ export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
       } catch (error) {
         const isRejection = mayMeanTooLarge(error)
         if (isRejection || error instanceof NodeTimeoutError) sizer.reduce(heads.length)
-        // Whatever the text of an error is, half of the range is tried once before it counts as an outage.
-        const mayRetry = error instanceof TooLargeError || rejection === null
-        if (!isRejection || heads.length === 1 || !mayRetry) throw error
+        if (!isRejection || heads.length === 1) throw error
         rejection = error
       }
     }
@@ -106,11 +96,9 @@ const FEWER_BLOCKS = 'requesting fewer blocks at a time, which the node accepts;
 
 const METHOD_NOT_FOUND = -32_601
 
-/** Providers have their own codes and texts for a range that is too large, and change them. */
+/** Nodes have their own codes and texts for a range that is too large, and change them. */
 const mayMeanTooLarge = (error: unknown): error is IngestError =>
-  error instanceof TooLargeError ||
-  error instanceof LimitExceededError ||
-  (error instanceof NodeRejectedError && error.rpcCode !== METHOD_NOT_FOUND)
+  error instanceof TooLargeError || (error instanceof NodeRejectedError && error.rpcCode !== METHOD_NOT_FOUND)
 
 /** Several nodes may share one address, and a final block of one may be a proposal on another. */
 const expectFinal = (final: Position | null, head: FullHeader | undefined): void => {
@@ -158,12 +146,13 @@ const BY_HASH = 4
  * an IngestError('incomplete') if the first block lacks logs.
  */
 const createLogFetcher = (options: BlockReaderOptions) => {
-  const { rpc, onFault = nothing, onFiltersIgnored = nothing, notice = nothing, warn = nothing, clock } = options
+  const { rpc, onFault = nothing, notice = nothing, warn = nothing } = options
   const readLogsFromReceipts = createReceiptReader(rpc)
   const isLastLog = createIsLastLog(rpc)
   const noticeOnce = createOnce(notice)
   const warnOnce = createOnce(warn)
-  const filters = createHeaderFilters(clock, onFiltersIgnored)
+  /** A block with logs had an empty filter. */
+  let areFiltersEmpty = false
 
   const request = async (filter: Readonly<Record<string, string>>, signal: AbortSignal) => {
     const { result, size } = await rpc.one({ method: 'eth_getLogs', params: [filter] }, signal)
@@ -209,10 +198,10 @@ const createLogFetcher = (options: BlockReaderOptions) => {
    * this block, so it may have been cut within it, and the missing logs may have no other addresses and topics.
    */
   const findFlawAtEnd = async ({ head, blockLogs: { logs }, isLast }: BlockResponse, signal: AbortSignal) => {
-    const { bloom, transactions } = head
-    if (!filters.areCovered(bloom, logs)) return MISSING_IN_FILTER
-    const isShown = logs.length === 0 ? filters.isWithoutLogs(bloom) : filters.isUsable(bloom) && !isLast
-    if (isShown || transactions.length === 0) return null
+    const coverage = filterCoverage(head, logs)
+    if (coverage === 'missing') return MISSING_IN_FILTER
+    const isShown = coverage === 'complete' && !(logs.length === 0 ? areFiltersEmpty : isLast)
+    if (isShown || head.transactions.length === 0) return null
     const isEnd = (await isLastLog(head, logs, signal)) ?? (await isLastInReceipts(head, logs, signal))
     if (isEnd === null) {
       warnOnce('the node does not return receipts: not all logs that are missing at the end of a block can be detected')
@@ -231,7 +220,7 @@ const createLogFetcher = (options: BlockReaderOptions) => {
       throw incomplete(head, 'its receipts have fewer logs')
     }
     // The same logs may be missing in both responses for a while.
-    if (!filters.areCovered(head.bloom, complete.logs))
+    if (filterCoverage(head, complete.logs) === 'missing')
       throw incomplete(head, `${MISSING_IN_FILTER} and in its receipts`)
     onFault(incomplete(head, flaw))
     return complete.logs
@@ -258,10 +247,10 @@ const createLogFetcher = (options: BlockReaderOptions) => {
     const { groups, size } = await readGroups(heads, signal)
     const all = groupByBlock(heads, groups)
     if (all === null) throw invalidResponse('understand logs', 'logs of the requested blocks', '')
-    for (const head of heads) {
+    areFiltersEmpty ||= heads.some((head) => {
       const blockLogs = all.get(head.number) ?? NO_LOGS
-      if (findFlaw(head, blockLogs) === null) filters.observe(head, blockLogs.logs)
-    }
+      return blockLogs.logs.length > 0 && isEmptyFilter(head) && findFlaw(head, blockLogs) === null
+    })
     const lastWithLogs = heads.findLast(({ number }) => all.get(number)?.logs.length !== 0)
     const logs = new Map<number, readonly StoredLog[]>()
     for (const head of heads) {

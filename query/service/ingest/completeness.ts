@@ -4,8 +4,6 @@ import { IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from 
 import { type FullHeader, list, type LogGroup, parseReceipt, parseResult, type Receipt } from './parse.ts'
 import { type Call, createBatchSizer, type Rpc } from './rpc.ts'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { Clock } from '../../../src/core/clock.ts'
-import { minute } from '../../../src/core/units.ts'
 
 /** The logs that the node returned for a block. */
 export interface BlockLogs {
@@ -199,70 +197,25 @@ export const createIsLastLog = (rpc: Rpc) => {
 /** With more of its 2,048 bits set, a filter matches almost everything and is slow to check. */
 const MOST_BITS = 1400
 
-/** Filters are ignored after this number of blocks with logs that their filters do not have. */
-const DISPROVING_BLOCKS = 3
-/** And after this time since the first of them, in milliseconds, without a block whose logs cover its filter. */
-const DISPROVED_AFTER = 30 * minute
+/** Whether the filter in a header is empty, as all are of a node that does not fill them in. */
+export const isEmptyFilter = ({ bloom }: FullHeader): boolean => bloom !== null && /^0*$/.test(bloom)
 
 /**
- * Whether the filters (logsBloom) in the headers of this node can show that a log is missing. Absent logs never disprove
- * a filter: a node may leave logs out of every response for a while. Only logs that are present and that the filter
- * does not have disprove it. `onIgnored` is called when the filters are ignored from now on (true), and when they are used
- * again (false).
+ * What the filter (logsBloom) in a header shows of these logs. Each address and topic of a block sets three bits, so a bit
+ * that no log sets belongs to a missing log. A filter that does not have a log that is present is wrong, and shows nothing.
+ * Absent logs never show this: a node may leave logs out of every response for a while.
  */
-export const createHeaderFilters = (clock: Clock, onIgnored: (isIgnored: boolean) => void) => {
-  /** Blocks that disprove their filters since the last block that confirms its filter, and the time of the first. */
-  const disproved = new Set<number>()
-  let disprovedSince = 0
-  let isIgnored = false
-  /** A block with logs had an empty filter: this node does not fill in its filters. */
-  let areEmpty = false
-
-  const ignore = (ignored: boolean): void => {
-    if (isIgnored !== ignored) onIgnored(ignored)
-    isIgnored = ignored
-  }
-
-  return {
-    /** Compares the filter of a block with its logs, which have no gap. */
-    observe: ({ number, bloom, transactions }: FullHeader, logs: readonly StoredLog[]): void => {
-      if (bloom === null || logs.length === 0) return
-      if (isZero(bloom)) {
-        areEmpty = true
-        return
-      }
-      const filterBits = Buffer.from(bloom, 'hex')
-      if (bitsIn(filterBits) > MOST_BITS) return
-      // The filter does not have the logs of the chain itself, which belong to no transaction.
-      const listed = logs.filter(({ transactionIndex }) => transactionIndex < transactions.length)
-      if (isSubset(filterBits, bitsOf(logs))) {
-        disproved.clear()
-        ignore(false)
-      } else if (!isSubset(bitsOf(listed), filterBits)) {
-        if (disproved.size === 0) disprovedSince = clock.elapsed()
-        disproved.add(number)
-        if (disproved.size >= DISPROVING_BLOCKS && clock.elapsed() - disprovedSince >= DISPROVED_AFTER) ignore(true)
-      }
-    },
-    /** Whether the filter can show that a log is missing in a block that has others. */
-    isUsable: (bloom: string | null): boolean =>
-      !isIgnored && bloom !== null && !isZero(bloom) && bitsIn(Buffer.from(bloom, 'hex')) <= MOST_BITS,
-    /** Whether the filter shows that the block has no logs. */
-    isWithoutLogs: (bloom: string | null): boolean => !isIgnored && !areEmpty && bloom !== null && isZero(bloom),
-    /**
-     * Whether these logs set every bit of the filter. Each address and topic of a block sets three bits, so a bit that no
-     * log sets belongs to a missing log. True if the filter cannot show it.
-     */
-    areCovered: (bloom: string | null, logs: readonly StoredLog[]): boolean => {
-      if (isIgnored || bloom === null || isZero(bloom)) return true
-      if (logs.length === 0) return false
-      const filterBits = Buffer.from(bloom, 'hex')
-      return bitsIn(filterBits) > MOST_BITS || isSubset(filterBits, bitsOf(logs))
-    },
-  }
+export const filterCoverage = (head: FullHeader, logs: readonly StoredLog[]): 'complete' | 'missing' | 'unknown' => {
+  const { bloom, transactions } = head
+  if (bloom === null || (isEmptyFilter(head) && logs.length > 0)) return 'unknown'
+  if (logs.length === 0) return isEmptyFilter(head) ? 'complete' : 'missing'
+  const filter = Buffer.from(bloom, 'hex')
+  if (bitsIn(filter) > MOST_BITS) return 'unknown'
+  if (isSubset(filter, bitsOf(logs))) return 'complete'
+  // The filter does not have the logs of the chain itself, which belong to no transaction.
+  const listed = logs.filter(({ transactionIndex }) => transactionIndex < transactions.length)
+  return isSubset(bitsOf(listed), filter) ? 'missing' : 'unknown'
 }
-
-const isZero = (bloom: string): boolean => /^0*$/.test(bloom)
 
 const isSubset = (bits: Buffer, of: Buffer): boolean => bits.every((byte, index) => (byte & ~(of[index] ?? 0)) === 0)
 

@@ -30,8 +30,6 @@ const STARTING = {
   /** Blocks whose logs were replaced, since they had more when they were read again. */
   corrected: 0,
   errors: { unreachable: 0, overload: 0, refused: 0, incomplete: 0, unlinked: 0, invalid: 0, store: 0 },
-  /** The filters in the headers are wrong, and are not used to detect missing logs. */
-  areFiltersIgnored: false,
   /** Summary of the current problem; null if there is none. */
   trouble: widen<string | null>(null),
 }
@@ -42,8 +40,8 @@ export type IngestState = Readonly<typeof STARTING>
 export type StateTracker = ReturnType<typeof createStateTracker>
 
 /** Keeps the state of the ingest up to date. */
-export const createStateTracker = () => {
-  let state: IngestState = STARTING
+export const createStateTracker = (held: StoreRange | null) => {
+  let state: IngestState = { ...STARTING, ...(held && { first: held.first, indexed: held.last }) }
   const set = (change: Partial<IngestState>): void => {
     state = { ...state, ...change }
   }
@@ -140,8 +138,6 @@ const rowsOf = ({ logs, blocks }: StoreSize): number => logs + blocks
 interface WriterOptions extends RetentionOptions {
   readonly tracker: StateTracker
 }
-
-export type Writer = ReturnType<typeof createWriter>
 
 /** Writes blocks in the background while the next ones are read. */
 export const createWriter = (options: WriterOptions) => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/core/clock.ts'
-import type { LogField } from '../../log-fields.ts'
 import { abortedRead, prunedBlocks, StoreError } from '../errors.ts'
-import { type Column, encodedBytes, type Filter, type LogPage, type Selection, type StoredHeader } from '../store.ts'
+import { readInBatches, withBlockFields } from '../columns.ts'
+import type { Filter, LogPage, Selection, StoredHeader } from '../store.ts'
 import { type Amount, committedRows, largest, type StoreContents } from './contents.ts'
 import { LEDGER, logsTable } from './open.ts'
 import { createRowDecoder, type RowDecoder } from './row-binary.ts'
@@ -26,44 +26,53 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
   const { first, last, lastHash } = contents
   const columns = createRowDecoder(selection)
   const next = await readRanges(reading, selection, columns)
-  const values = new Map<LogField, Column>(columns.values)
-  if (next > selection.from) {
-    const hashes = selection.fields.includes('block_hash') ? columns.blocks : []
-    const [known] = await Promise.all([hashesOf(reading, hashes), verifyContents(reading, selection)])
-    if (values.has('block_hash'))
-      values.set(
-        'block_hash',
-        hashes.map((block) => encodedBytes(known(block), selection.encoding)),
-      )
-  }
-  return {
+  if (next > selection.from) await verifyContents(reading, selection)
+  const page = {
     count: columns.blocks.length,
     blocks: columns.blocks,
-    columns: values,
+    columns: columns.values,
     next,
     range: { first, last, lastHash },
   }
+  return withBlockFields(page, selection, (numbers) => headsOf(reading, numbers))
 }
 
 /** Reads range by range; each is sized for what is still wanted. Returns the first block that is not covered. */
 const readRanges = async (reading: Reading, selection: Selection, columns: RowDecoder): Promise<number> => {
-  const { clock, contents, signal } = reading
+  const { servers, clock, contents, signal } = reading
+  const { blocks } = columns
   const to = Math.min(selection.to, contents.last)
   const startedAt = clock.elapsed()
   const { logs, bytes } = FIRST_RANGE
   let amount = { logs: Math.min(logs, selection.maxLogs), bytes: Math.min(bytes, selection.maxBytes) }
   let from = selection.from
-  const fullness = (): number =>
-    Math.max(columns.blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
+  const fullness = (): number => Math.max(blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
   const isOver = (): boolean => fullness() >= 1 || clock.elapsed() - startedAt >= selection.maxMs
+  const ends = (block: number): boolean => blocks.length > 0 && block !== blocks.at(-1) && isOver()
   while (from <= to) {
     if (signal.aborted) throw abortedRead()
     const before = fullness()
     const end = contents.density.reach({ from, to }, amount)
-    const isFull = await readRange(reading, { selection, from, to: end, columns, isOver })
-    const lastBlock = columns.blocks.at(-1)
+    const statement =
+      `SELECT ${columns.selected} FROM ${logsTable(servers)}` +
+      ` WHERE ${committedRows('block', contents.segments, { from, to: end })} AND ${filterCondition(selection.filters)}` +
+      ` ORDER BY block, log_index FORMAT RowBinary`
+    /** The beginning of a row whose end has not been received; null if the page was full before the end of the range. */
+    const rest: { bytes: Buffer | null } = { bytes: Buffer.alloc(0) }
+    const take = (chunk: Buffer): boolean => {
+      if (rest.bytes !== null)
+        rest.bytes = columns.take(rest.bytes.length === 0 ? chunk : Buffer.concat([rest.bytes, chunk]), ends)
+      return rest.bytes !== null
+    }
+    await servers.stream(statement, take, signal)
+    if (rest.bytes !== null && rest.bytes.length > 0)
+      throw new StoreError('unavailable', {
+        doing: 'read logs from ClickHouse',
+        happened: 'the response ends within a row',
+      })
+    const lastBlock = blocks.at(-1)
     // The page ends with the block that reached a limit, even if no log follows.
-    if ((isFull || fullness() >= 1) && lastBlock !== undefined) return lastBlock + 1
+    if ((rest.bytes === null || fullness() >= 1) && lastBlock !== undefined) return lastBlock + 1
     from = end + 1
     if (isOver()) break
     const growth = Math.min(MOST_GROWTH, Math.max(1, (1 - fullness()) / (fullness() - before)))
@@ -71,45 +80,6 @@ const readRanges = async (reading: Reading, selection: Selection, columns: RowDe
   }
   return from
 }
-
-interface RangeRead {
-  readonly selection: Selection
-  readonly from: number
-  readonly to: number
-  readonly columns: RowDecoder
-  readonly isOver: () => boolean
-}
-
-/** True if the page was full before the end of the range. */
-const readRange = async (
-  { servers, contents, signal }: Reading,
-  { selection, from, to, columns, isOver }: RangeRead,
-): Promise<boolean> => {
-  let rest: Buffer | null = Buffer.alloc(0)
-  const ends = (block: number): boolean => {
-    const last = columns.blocks.at(-1)
-    return last !== undefined && block !== last && isOver()
-  }
-  const statement =
-    `SELECT ${columns.selected} FROM ${logsTable(servers)}` +
-    ` WHERE ${committedRows('block', contents.segments, { from, to })} AND ${filterCondition(selection.filters)}` +
-    ` ORDER BY block, log_index FORMAT RowBinary`
-  const take = (chunk: Buffer): boolean => {
-    if (rest !== null) rest = columns.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), ends)
-    return rest !== null
-  }
-  await servers.stream(statement, take, signal)
-  const left = narrowed(rest)
-  if (left !== null && left.length > 0)
-    throw new StoreError('unavailable', {
-      doing: 'read logs from ClickHouse',
-      happened: 'the response ends within a row',
-    })
-  return left === null
-}
-
-/** TypeScript does not narrow a variable that a closure assigns. */
-const narrowed = (rest: Buffer | null): Buffer | null => rest
 
 /**
  * Blocks that are pruned during the read, or a replaced server, can make the result incomplete. The floor is raised
@@ -121,47 +91,28 @@ const verifyContents = async ({ servers, contents }: Reading, { from }: Selectio
     `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${contents.last} AND epoch = ${epoch}`,
   )
   if (from < Number(floor)) throw prunedBlocks(Number(floor))
-  if (count !== '1') throw incompleteLedger()
-}
-
-const incompleteLedger = (): StoreError =>
-  new StoreError('unavailable', {
+  if (count === '1') return
+  throw new StoreError('unavailable', {
     doing: 'read logs from ClickHouse',
     happened: 'blocks have disappeared from its ledger',
   })
+}
 
 /** Block numbers per statement. */
 const NUMBERS_AT_ONCE = 50_000
 
 /** Ordered by number. */
-export const headsOf = async (
+export const headsOf = (
   { servers, contents }: Pick<Reading, 'servers' | 'contents'>,
   numbers: readonly number[],
-): Promise<readonly StoredHeader[]> => {
-  const wanted = [...new Set(numbers)]
-    .filter((number) => number >= contents.first && number <= contents.last)
-    .toSorted((one, other) => one - other)
-  const heads: StoredHeader[] = []
-  for (let at = 0; at < wanted.length; at += NUMBERS_AT_ONCE) {
-    const some = wanted.slice(at, at + NUMBERS_AT_ONCE)
+): Promise<readonly StoredHeader[]> =>
+  readInBatches(numbers, NUMBERS_AT_ONCE, async (some) => {
     const span = { from: some[0] ?? 0, to: some.at(-1) ?? 0 }
     const rows = await servers.query(
       `SELECT number, hex(hash), hex(parent), timestamp, kept FROM ${LEDGER} WHERE ${committedRows('number', contents.segments, span)} AND number IN (${some.join(', ')}) ORDER BY number`,
     )
-    heads.push(...rows.map(headOf))
-  }
-  return heads
-}
-
-/** Block hashes by number. They are not stored with the logs: 32 incompressible bytes per log. */
-const hashesOf = async (from: Reading, blocks: readonly number[]): Promise<(block: number) => string> => {
-  const known = new Map((await headsOf(from, blocks)).map(({ number, hash }) => [number, hash] as const))
-  return (block) => {
-    const hash = known.get(block)
-    if (hash !== undefined) return hash
-    throw incompleteLedger()
-  }
-}
+    return rows.map(headOf)
+  })
 
 /** A condition for logs that match one of the filters. */
 const filterCondition = (filters: readonly Filter[]): string => {

@@ -1,4 +1,5 @@
-import { LOG_FIELDS, type LogField } from '../../log-fields.ts'
+import type { LogField } from '../../log-fields.ts'
+import { blockFieldsLength, storedFields } from '../columns.ts'
 import type { Block, BytesEncoding, Column, Selection, StoredLog } from '../store.ts'
 
 /*
@@ -119,7 +120,6 @@ interface Row {
   readonly encoding: BytesEncoding
   /** Offset of the field. */
   readonly at: number
-  readonly block: number
   /** Number of topics of the log. */
   readonly topics: number
 }
@@ -127,7 +127,7 @@ interface Row {
 interface FixedColumn {
   /** Approximate text size of a value that is not a string. */
   readonly size: number
-  /** Bytes in the row; 0 if the row does not have the field. */
+  /** Bytes in the row. */
   readonly width: number
   readonly value: (row: Row) => Value
 }
@@ -142,14 +142,11 @@ const topic = (position: number): FixedColumn => ({
 })
 const small: FixedColumn = { size: 4, width: 4, value: ({ bytes, at }) => bytes.readUInt32LE(at) }
 
-/** Columns of fixed width: all but `data`. Block hashes come from the blocks table. */
-const FIXED_COLUMNS: Readonly<Record<Exclude<LogField, 'data'>, FixedColumn>> = {
-  removed: { size: 5, width: 0, value: () => false },
+/** Columns of fixed width: all but `data`. */
+const FIXED_COLUMNS = {
   log_index: small,
   transaction_index: small,
   transaction_hash: fixed(32),
-  block_hash: { size: 66, width: 0, value: () => null },
-  block_number: { size: 8, width: 0, value: ({ block }) => block },
   address: fixed(20),
   topic0: topic(0),
   topic1: topic(1),
@@ -158,27 +155,24 @@ const FIXED_COLUMNS: Readonly<Record<Exclude<LogField, 'data'>, FixedColumn>> = 
 }
 
 /** Decodes rows in RowBinary into columns. */
-export const createRowDecoder = ({ fields, encoding }: Pick<Selection, 'fields' | 'encoding'>) => {
-  const values = new Map<LogField, Value[]>(
-    LOG_FIELDS.filter((field) => fields.includes(field)).map((field) => [field, []]),
-  )
+export const createRowDecoder = (selection: Pick<Selection, 'fields' | 'encoding'>) => {
+  const { encoding } = selection
+  const columns = storedFields(selection).map((field) => ({ field, list: new Array<Value>() }))
+  const values = new Map<LogField, Value[]>(columns.map(({ field, list }) => [field, list]))
   const data = values.get('data')
-  const others = [...values].flatMap(([field, list]) =>
+  const others = columns.flatMap(({ field, list }) =>
     field === 'data' ? [] : [{ field, list, shape: FIXED_COLUMNS[field] }],
   )
   const blocks: number[] = []
   const width = 9 + others.reduce((sum, { shape }) => sum + shape.width, 0)
-  const size = others.reduce((sum, { shape }) => sum + shape.size, 0)
+  const size = blockFieldsLength(selection) + others.reduce((sum, { shape }) => sum + shape.size, 0)
   let texts = 0
 
   return {
     /** The select list for these fields, in the order of the bytes. */
-    selected: [
-      'block',
-      'topics',
-      ...others.flatMap(({ field, shape }) => (shape.width === 0 ? [] : [field])),
-      ...(data === undefined ? [] : ['data']),
-    ].join(', '),
+    selected: ['block', 'topics', ...others.map(({ field }) => field), ...(data === undefined ? [] : ['data'])].join(
+      ', ',
+    ),
     blocks,
     values,
     /** Approximate length of all values as text. */
@@ -199,7 +193,7 @@ export const createRowDecoder = ({ fields, encoding }: Pick<Selection, 'fields' 
         blocks.push(block)
         let at = start + 9
         for (const { list, shape } of others) {
-          const value = shape.value({ bytes, encoding, at, block, topics })
+          const value = shape.value({ bytes, encoding, at, topics })
           list.push(value)
           if (typeof value === 'string') texts += value.length
           at += shape.width

@@ -1,7 +1,7 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Clock } from '../../../src/core/clock.ts'
-import { asError, ConfigError } from '../../../src/core/errors.ts'
+import { type Clock, withDeadline } from '../../../src/core/clock.ts'
+import { asError, ConfigError, SourceError } from '../../../src/core/errors.ts'
 import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { StoreError } from '../errors.ts'
 
@@ -188,41 +188,31 @@ export const connect = async ({ location, clock, password, timeout }: Connection
     })
     clients.set(host, client)
   }
-  return async ({ host, query, settings, values, take, signal }) => {
+  return async ({ host, query, settings, values, take, signal = new AbortController().signal }) => {
     const doing = `query ClickHouse at ${host}`
-    const ended = new AbortController()
-    const cancel = new AbortController()
-    let isLate = false
-    // Not AbortSignal.any: on Node 20 it leaks if one of the signals lives as long as the process.
-    const stop = (): void => cancel.abort()
-    signal?.addEventListener('abort', stop, { once: true })
-    void clock.sleep(timeout, ended.signal).then(() => {
-      isLate = !ended.signal.aborted
-      stop()
-    })
     try {
-      if (signal?.aborted === true) throw new Error('aborted')
-      const client = clients.get(host)
-      if (client === undefined) throw new Error(`no client for ${host}`)
-      const { stream } = await client.exec({
-        query,
-        // A parameter of its own: the client omits the database `default`, which a user profile may replace.
-        clickhouse_settings: { ...settings, database: location.database },
-        abort_signal: cancel.signal,
-        ...(values !== undefined && { values: Readable.from([values], { objectMode: false }) }),
+      await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
+        if (signal.aborted) throw new Error('aborted')
+        const client = clients.get(host)
+        if (client === undefined) throw new Error(`no client for ${host}`)
+        const { stream } = await client.exec({
+          query,
+          // A parameter of its own: the client omits the database `default`, which a user profile may replace.
+          clickhouse_settings: { ...settings, database: location.database },
+          abort_signal: cancel,
+          ...(values !== undefined && { values: Readable.from([values], { objectMode: false }) }),
+        })
+        // From here on the client ignores its signal.
+        const chunks: AsyncIterable<Buffer> = addAbortSignal(cancel, stream)
+        for await (const chunk of chunks) if (!take(chunk)) return
       })
-      // From here on the client ignores its signal.
-      const chunks: AsyncIterable<Buffer> = addAbortSignal(cancel.signal, stream)
-      for await (const chunk of chunks) if (!take(chunk)) return
-    } catch (error) {
+    } catch (thrown) {
+      const error = asError(thrown)
       if (error instanceof StoreError) throw error
-      if (signal?.aborted === true) throw new StoreError('aborted', { doing, happened: 'the operation was aborted' })
-      if (isLate) throw new StoreError('unavailable', { doing, happened: 'request timed out' })
-      throw storeErrorOf(asError(error), doing, password)
-    } finally {
-      signal?.removeEventListener('abort', stop)
-      ended.abort()
-      cancel.abort()
+      if (signal.aborted) throw new StoreError('aborted', { doing, happened: 'the operation was aborted' })
+      if (error instanceof SourceError && error.timeout)
+        throw new StoreError('unavailable', { doing, happened: 'request timed out' })
+      throw storeErrorOf(error, doing, password)
     }
   }
 }

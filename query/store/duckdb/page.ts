@@ -1,10 +1,11 @@
 import type { DuckDBDataChunk } from '@duckdb/node-api'
 import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../errors.ts'
-import type { Column, Selection } from '../store.ts'
+import { blockFieldsLength, storedFields } from '../columns.ts'
+import type { Selection } from '../store.ts'
 import type { DuckDb } from './engine.ts'
 
-type Values = (string | number | boolean | null)[]
+type Values = (string | number | null)[]
 
 export type Page = ReturnType<typeof createPage>
 
@@ -16,24 +17,20 @@ interface Reading {
 
 /** The page that is being read. */
 export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading) => {
-  const { maxLogs, maxBytes, fields, encoding } = selection
+  const { maxLogs, maxBytes, encoding } = selection
   const [prefix, perByte] = encoding === 'hex' ? ['0x', 2] : ['', 1]
   const blocks: number[] = []
-  const valuesOf = new Map<LogField, Values>(fields.map((field) => [field, []]))
-  const columns = new Map<LogField, Column>(valuesOf)
+  const columns = new Map<LogField, Values>(storedFields(selection).map((field) => [field, []]))
   const targets = layout.parts.map(({ field, size, topic }) => ({
     length: size && size * perByte,
     topic,
-    values: valuesOf.get(field) ?? [],
+    values: columns.get(field) ?? [],
   }))
   const counts = (['log_index', 'transaction_index'] as const).flatMap((field) => {
-    const [columnIndex, values] = [layout.columnIndexes.get(field), valuesOf.get(field)]
+    const [columnIndex, values] = [layout.columnIndexes.get(field), columns.get(field)]
     return columnIndex === undefined || values === undefined ? [] : [{ columnIndex, values }]
   })
-  const blockNumbers = valuesOf.get('block_number')
-  const removed = valuesOf.get('removed')
-  const fixedBytes =
-    (prefix.length + HASH_BYTES * perByte) * Number(valuesOf.has('block_hash')) + 5 * Number(removed !== undefined)
+  const fixedBytes = blockFieldsLength(selection)
   let bytes = 0
   let isOver = false
   let current = -1
@@ -87,11 +84,6 @@ export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading)
           bytes += digits(number)
         }
         if (targets.length > 0) takeBytes(packed(row), topicCounts(row))
-        if (blockNumbers !== undefined) {
-          blockNumbers.push(block)
-          bytes += digits(block)
-        }
-        removed?.push(false)
       }
       return true
     },

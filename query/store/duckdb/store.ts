@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import pLimit from 'p-limit'
-import type { Clock } from '../../../src/core/clock.ts'
+import { type Clock, endsWithin } from '../../../src/core/clock.ts'
 import { asError } from '../../../src/core/errors.ts'
 import { second } from '../../../src/core/units.ts'
 import { expectContinuation, rangeOf } from '../checks.ts'
@@ -226,17 +226,12 @@ const createReaders = (engine: Engine, clock: Clock) => {
     /** Delays new reads and runs `act` once the current ones have ended, or after a timeout. */
     pause: async (act: () => Promise<void>): Promise<void> => {
       while (pause !== null) await pause
-      const over = new AbortController()
-      const paused = (async (): Promise<void> => {
-        await Promise.race([Promise.all(activeReads), clock.sleep(PAUSE_TIMEOUT_MS, over.signal)])
-        await act()
-      })()
+      const paused = endsWithin(clock, PAUSE_TIMEOUT_MS, Promise.all(activeReads)).then(act)
       pause = paused.catch(() => undefined)
       try {
         await paused
       } finally {
         pause = null
-        over.abort()
       }
     },
     /** Interrupts all reads and waits for their end. */

@@ -3,7 +3,6 @@ import { stringify } from 'yaml'
 import { z } from 'zod'
 import { shellQuote } from '../../../src/core/format.ts'
 import { beneficiaryOf, TOKENS } from '../../rpc/blocks.ts'
-import { usualStaking } from '../../rpc/staking.ts'
 
 /** The line that `simulate --json` prints: URLs and paths of the simulated node. */
 export const nodeInfoSchema = z.object({
@@ -82,7 +81,6 @@ export const renderConfig = (
       ...at['staking'],
       withdrawals: [0],
       expected: {
-        commission: usualStaking.commission / 100,
         beneficiary: beneficiaryOf(ownPublicKey),
         authorityBalance: 5,
       },

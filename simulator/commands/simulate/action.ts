@@ -14,10 +14,6 @@ interface Options {
   readonly json?: true
   readonly prefix: string
   readonly at: number
-  readonly rpcPort: number
-  readonly referencePort: number
-  readonly nativePort: number
-  readonly otelPort: number
   readonly directory?: string
 }
 

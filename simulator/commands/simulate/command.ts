@@ -11,10 +11,6 @@ export const simulateCommand = defineCommand({
       .option('--list', 'list the scenarios and exit')
       .option('--json', 'print its URLs and paths as one line of JSON')
       .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
-      .option('--rpc-port <port>', "port of the node's RPC; 0 takes a free one", readPort, 0)
-      .option('--reference-port <port>', 'port of the reference; 0 takes a free one', readPort, 0)
-      .option('--native-port <port>', "port of consensus' own metrics; 0 takes a free one", readPort, 0)
-      .option('--otel-port <port>', 'port of the OpenTelemetry collector; 0 takes a free one', readPort, 0)
       .option(
         '--directory <dir>',
         'directory for bin/ and the files of the node (default: a temporary one, removed on exit)',
@@ -24,7 +20,7 @@ error.
 
 Examples:
   chain-agent simulate --list
-  chain-agent simulate --scenario stalled --rpc-port 8080
+  chain-agent simulate --scenario stalled --at 2m
   chain-agent simulate --scenario ./my-own.scenario --directory /tmp/node`,
   load: async () => (await import('./action.ts')).runSimulator,
 })

@@ -74,7 +74,7 @@ config\` prints the effective values and where each comes from.`,
 export const completionCommand = defineCommand({
   options: (command) =>
     command
-      .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh']))
+      .addArgument(new Argument('<shell>', 'the shell').choices(['bash']))
       .argument('[words...]', 'after --, words of a command line: prints what may come next, for the script'),
   help: `Completes commands, options, services, scenarios, configuration keys and file
 names. The script runs the program at each completion: it is the same for all
@@ -84,17 +84,16 @@ Exit codes: 0 it was printed, 2 usage error.
 
 Examples:
   source <(chain-agent completion bash)
-  chain-agent completion bash | sudo tee /usr/share/bash-completion/completions/chain-agent > /dev/null
-  chain-agent completion zsh | sudo tee /usr/local/share/zsh/site-functions/_chain-agent > /dev/null`,
+  chain-agent completion bash | sudo tee /usr/share/bash-completion/completions/chain-agent > /dev/null`,
   load: () => printCompletion,
 })
 
-type CompletionContext = CommandContext<{ readonly shell: 'bash' | 'zsh'; readonly words: readonly string[] }>
+type CompletionContext = CommandContext<{ readonly words: readonly string[] }>
 
 const printCompletion = async ({ io, exit, command, options }: CompletionContext): Promise<void> => {
-  const { shell, words } = options
-  const { complete, SCRIPTS } = await import('./completion.ts')
-  if (words.length === 0) io.stdout.write(SCRIPTS[shell])
+  const { words } = options
+  const { complete, SCRIPT } = await import('./completion.ts')
+  if (words.length === 0) io.stdout.write(SCRIPT)
   else {
     const found = await complete(command.parent ?? command, words)
     io.stdout.write([found.kind, ...found.words].map((line) => `${line}\n`).join(''))

@@ -51,15 +51,10 @@ export const complete = async (program: Command, typed: readonly string[]): Prom
     .join('\n')
     .replaceAll(/\n=(?:\n|$)/g, '=')
     .split('\n')
-  // A shell that does not split `--option=value` replaces all of it.
-  const isSplit = typed.at(-1) !== words.at(-1)
-  const [, glued = '', value] = /^(--[\w.-]+=)(.*)$/s.exec(words.at(-1) ?? '') ?? []
-  const before = words.slice(0, -1).flatMap((word) => /^(--[\w.-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word])
-  const place = placeOf(program, glued === '' ? before : [...before, glued.slice(0, -1)])
-  const current = value ?? words.at(-1) ?? ''
-  const { kind, words: all } = await valuesAt(place, current, program)
-  const prefix = isSplit ? '' : glued
-  return { kind, words: all.filter((word) => word.startsWith(current)).map((word) => `${prefix}${word}`) }
+    .flatMap((word) => /^(--[\w.-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word])
+  const current = words.pop() ?? ''
+  const { kind, words: all } = await valuesAt(placeOf(program, words), current, program)
+  return { kind, words: all.filter((word) => word.startsWith(current)) }
 }
 
 interface Place {
@@ -109,9 +104,8 @@ const valuesOf = async (
   return { kind: (choices ? undefined : KINDS[name]) ?? 'words', words }
 }
 
-/** The scripts call the program: they have nothing of a version. The first line of its output is the kind. */
-export const SCRIPTS = {
-  bash: String.raw`# bash completion of chain-agent: chain-agent completion bash
+/** It calls the program, and has nothing of a version. The first line of the output is the kind. */
+export const SCRIPT = String.raw`# bash completion of chain-agent: chain-agent completion bash
 _chain_agent() {
   local current=${'$'}{COMP_WORDS[COMP_CWORD]} found
   mapfile -t found < <(chain-agent completion bash -- "${'$'}{COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
@@ -127,20 +121,4 @@ _chain_agent() {
 }
 
 complete -F _chain_agent chain-agent
-`,
-  zsh: String.raw`#compdef chain-agent
-# zsh completion of chain-agent: chain-agent completion zsh
-_chain_agent() {
-  local -a found options
-  found=("${'$'}{(@f)$(chain-agent completion zsh -- "${'$'}{(@)words[2,CURRENT]}" 2> /dev/null)}")
-  [[ $found[1] == unfinished ]] && options=(-S '')
-  compadd "${'$'}{(@)options}" -- "${'$'}{(@)found[2,-1]}"
-  [[ $found[1] == file || $found[1] == directory ]] || return
-  compset -P '--*='
-  if [[ $found[1] == file ]]; then _files; else _files -/; fi
-}
-
-# compinit loads this file as the function; if it is sourced, the function must be registered.
-if [[ $funcstack[1] == _chain-agent ]]; then _chain_agent "$@"; else compdef _chain_agent chain-agent; fi
-`,
-} as const
+`

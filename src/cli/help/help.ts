@@ -140,7 +140,6 @@ const usageError = (text: string): string =>
 
 /** What to use instead of a command that was removed, or of a word that is no command. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
-  ['what-changed', 'Use chain-agent incident: for each critical alert it has the series that changed most.'],
   ['height', 'Use chain-agent query --height.'],
   ['alerts', 'Alerts that fire: chain-agent check. The text of one: chain-agent runbook ALERT.'],
   ['version', 'Did you mean --version?'],

@@ -1,16 +1,11 @@
 import { FINDINGS } from './findings.ts'
-import { type Collector, follow, metadataOf } from '../../core/collector.ts'
+import type { Collector } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, definition } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
-import {
-  createFilteredMatch,
-  createJournalFollower,
-  type FollowerReading,
-  followerSamples,
-} from '../shared/journal-follower.ts'
+import { createFilteredMatch, followJournal, type FollowerReading } from '../shared/journal-follower.ts'
 import type { UnitSetting, Uses } from '../dependencies.ts'
 
 type ConsensusUses = Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames' | 'roundLog', UnitSetting>
@@ -21,16 +16,22 @@ type Reading = FollowerReading & ConsensusLogReading
 export const consensus = (uses: ConsensusUses): Collector<Reading> => {
   const { journalDependencies, clock, unit, roundLog, timing } = uses
   const counters = createConsensusCounters(journalDependencies.counts.recorder, roundLog)
-  const match = createFilteredMatch(uses, CONSENSUS_LOG_PATTERN)
   let entries = 0
   /** The number of entries, and since when it is the same. */
   let quiet: { readonly entries: number; readonly since: number } | undefined
 
-  const open = createJournalFollower(journalDependencies, {
-    timing,
+  /** The window ends with the newest entry, and moves with the clock while there are no new entries. */
+  const moveWindow = (): void => {
+    const now = clock.now()
+    counters.resetIfAheadOf(now)
+    if (quiet?.entries !== entries) quiet = { entries, since: clock.elapsed() }
+    else if (counters.hasLine() && clock.elapsed() - quiet.since >= timing.interval) counters.advanceTo(now)
+  }
+
+  return followJournal(definition, uses, {
     consumer: {
       service: SERVICE,
-      match: async (signal) => match([unit], signal),
+      match: createFilteredMatch(uses, [unit], CONSENSUS_LOG_PATTERN),
       // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
       newest: 10_000,
       lookBack: 1.25 * minute,
@@ -44,29 +45,16 @@ export const consensus = (uses: ConsensusUses): Collector<Reading> => {
         counters.on(entry, isOld)
       },
     },
-  })
-
-  /** The window ends with the newest entry, and moves with the clock while there are no new entries. */
-  const moveWindow = (): void => {
-    const now = clock.now()
-    counters.resetIfAheadOf(now)
-    if (quiet?.entries !== entries) quiet = { entries, since: clock.elapsed() }
-    else if (counters.hasLine() && clock.elapsed() - quiet.since >= timing.interval) counters.advanceTo(now)
-  }
-
-  return {
-    ...metadataOf(definition, timing),
-    run: follow(open, (following): Reading => {
+    read: (following) => {
       moveWindow()
       return { ...following, ...counters.read() }
-    }),
+    },
     samples,
     states,
-  }
+  })
 }
 
 const samples: Collector<Reading>['samples'] = (reading) => [
-  ...followerSamples(SERVICE, reading),
   ...sampleIfKnown('chain_consensus_round', reading.round),
   ...sampleIfKnown('chain_consensus_epoch', reading.epoch),
   ...sampleIfKnown('chain_consensus_block_number', reading.block),

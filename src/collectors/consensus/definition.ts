@@ -1,4 +1,4 @@
-import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
+import { enabled, serviceUnit, timed } from '../../core/settings.ts'
 import { gauge, open, counter } from '../../core/metric.ts'
 import { each, objectOf, orNull, recordOf } from '../shared/reading-schema.ts'
 
@@ -22,7 +22,7 @@ export const definition = {
   help: 'the last 60 seconds of the consensus log: rounds, blocks, timeouts, sync, findings',
   introduction:
     'The last 60 seconds of the consensus log. Values that need messages that are not in the log are absent: when only warnings and errors are logged, or when journald dropped messages.',
-  settings: fixed('5s', '10s', {
+  settings: timed('5s', '10s', {
     enabled,
     unit: serviceUnit.default('{prefix}-bft.service').describe('the unit whose journal is the consensus log'),
   }),

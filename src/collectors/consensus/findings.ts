@@ -156,7 +156,8 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'network_errors',
     severity: 'warning',
-    alert: 'ChainPeersFew.noise',
+    // Peers cause it; a node that suffers from it has fewer votes or sessions, or is behind, which have alerts.
+    alert: null,
     when: ({ networkErrors, networkErrorPeers }) =>
       networkErrorPeers === null ? null : networkErrors > 25 && networkErrorPeers >= 2,
     text: ({ networkErrors, networkErrorPeers }) =>

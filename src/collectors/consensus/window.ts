@@ -25,7 +25,7 @@ const INDICATORS = [
 export type Indicator = (typeof INDICATORS)[number]
 type CountedKey = ConsensusKind | Indicator
 
-/** The kinds of an event: none for serving other nodes, two for a warning about statesync. */
+/** The kinds of an event: two for a warning about statesync. */
 export const kindsOf = (event: ConsensusEvent): readonly ConsensusKind[] =>
   [kindOf(event), levelOf(event)].filter((kind) => kind !== undefined)
 
@@ -37,8 +37,6 @@ export const levelOf = ({ level, event }: ConsensusEvent): 'warning' | 'error' |
 
 const kindOf = (event: ConsensusEvent): ConsensusKind | undefined => {
   if (event.event === 'round_closed') return event.by === 'qc' ? 'round_advanced' : 'round_timed_out'
-  const isSync = event.event === 'statesync' || event.event === 'blocksync'
-  if (isSync) return event.step === 'serving' ? undefined : event.event
   return CONSENSUS_KINDS.find((kind) => kind === event.event)
 }
 
@@ -147,12 +145,16 @@ export const createRecentlySeen = (limit: number) => {
 }
 
 /** A start ends with the first sign of a live node or of a statesync, or with the process. */
-const endsStart = (event: ConsensusEvent): boolean => {
-  if (event.event === 'start') return event.step === 'live'
-  if (event.event === 'statesync') return event.step !== 'serving'
-  return START_ENDS.includes(event.event)
-}
-const START_ENDS: readonly ConsensusEvent['event'][] = ['committed_block', 'round_closed', 'stopping', 'crash', 'panic']
+const endsStart = (event: ConsensusEvent): boolean =>
+  event.event === 'start' ? event.step === 'live' : START_ENDS.has(event.event)
+const START_ENDS: ReadonlySet<ConsensusEvent['event']> = new Set([
+  'statesync',
+  'committed_block',
+  'round_closed',
+  'stopping',
+  'crash',
+  'panic',
+])
 
 /** Kinds that are logged at DEBUG only: if the node logs INFO, their absence means nothing. */
 const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
@@ -205,7 +207,7 @@ export const createConsensusWindow = () => {
       timedOut.add(event.round, at)
     }
     if (event.event === 'vote_created') voted.add(true, at)
-    if (event.event === 'statesync' && event.step !== 'serving') needed.add(true, at)
+    if (event.event === 'statesync') needed.add(true, at)
     if (event.event === 'start' && event.step === 'live') live.add(true, at)
     if (event.event === 'start' && event.step === 'begun') begun.add(true, at)
     if (endsStart(event)) startEnded.add(true, at)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { enabled, fixed } from '../../core/settings.ts'
+import { enabled, timed } from '../../core/settings.ts'
 import { gauge, open } from '../../core/metric.ts'
 import { each, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
@@ -7,7 +7,7 @@ export const definition = {
   name: 'derived',
   help: 'derived from other collectors: block rate, blocksync window, statesync, growth, duties',
   introduction: 'Values derived from the other collectors: those that decide during an incident.',
-  settings: fixed('5s', '5s', {
+  settings: timed('5s', '5s', {
     enabled,
     blocksyncWindow: z
       .int()

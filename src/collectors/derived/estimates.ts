@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import type { newestBlock, StatesyncProgress } from '../../domain/agreement.ts'
+import { createRate } from '../../domain/rate.ts'
 
 export interface StatesyncEstimate {
   /** Time until the target at the rate of the last ten minutes; null while stalled or just started. */
@@ -22,7 +23,6 @@ interface Timestamps {
   /** Milliseconds since the epoch. */
   readonly now: number
 }
-type ProgressPoint = Pick<Timestamps, 'elapsed'> & Pick<StatesyncProgress, 'block'>
 
 /** Estimates the remaining time from the progress, which is undefined if statesync is not running. */
 export const createStatesyncEstimator = () => {
@@ -35,38 +35,27 @@ export const createStatesyncEstimator = () => {
 }
 
 const createEstimator = () => {
-  let points: readonly ProgressPoint[] = []
+  const rate = createRate({ span: PROGRESS_WINDOW_MS, least: MIN_WINDOW_MS })
   let lastProgressAt: number | null = null
   let increasedAt = 0
-  const reset = (): void => {
-    points = []
-    lastProgressAt = null
-  }
   return {
-    reset,
-    add: (progress: StatesyncProgress, { elapsed, now }: Timestamps): StatesyncEstimate => {
-      const last = points.at(-1)
+    reset: (): void => {
+      rate.clear()
+      lastProgressAt = null
+    },
+    add: ({ block, target }: StatesyncProgress, { elapsed, now }: Timestamps): StatesyncEstimate => {
+      const before = rate.last()?.value
       // A decrease of the progress is another statesync.
-      if (last && progress.block < last.block) points = []
-      if (points.length === 0 || (last && progress.block > last.block)) {
+      if (before !== undefined && block < before) rate.clear()
+      if (block !== before) {
         increasedAt = elapsed
         lastProgressAt = now
       }
-      points = [
-        ...points.filter((point) => elapsed - point.elapsed <= PROGRESS_WINDOW_MS),
-        { elapsed, block: progress.block },
-      ]
-      const isStalled = elapsed - increasedAt > STALLED_MS
-      return { etaSeconds: isStalled ? null : eta(points, progress), lastProgressAt }
+      rate.add({ at: elapsed, value: block })
+      const blocksPerMs = elapsed - increasedAt > STALLED_MS ? null : rate.read()
+      return { etaSeconds: blocksPerMs ? Math.max(0, target - block) / blocksPerMs / second : null, lastProgressAt }
     },
   }
-}
-
-const eta = (points: readonly ProgressPoint[], { block, target }: StatesyncProgress): number | null => {
-  const [from, to] = [points[0], points.at(-1)]
-  if (!from || !to || to.elapsed - from.elapsed < MIN_WINDOW_MS || to.block <= from.block) return null
-  const blocksPerMs = (to.block - from.block) / (to.elapsed - from.elapsed)
-  return Math.max(0, target - block) / blocksPerMs / second
 }
 
 const usagePoint = z.object({
@@ -181,18 +170,15 @@ const KEPT_MS = 60 * minute
  * catches up, and while the node is stalled the last rate is kept for an hour.
  */
 export const createBlockRate = () => {
-  let blocks: readonly TimedBlock[] = []
+  const rate = createRate({ span: WINDOW_S, least: MIN_WINDOW_S })
   let advancedAt = -Infinity
   return (newest: TimedBlock | undefined, elapsed: number): number | null => {
-    const last = blocks.at(-1)
-    if (newest && newest.height > (last?.height ?? -1) && newest.time > (last?.time ?? 0)) {
-      const kept = blocks.filter(({ time }) => newest.time - time <= WINDOW_S)
-      blocks = [...kept, newest]
+    const last = rate.last()
+    if (newest && newest.height > (last?.value ?? -1) && newest.time > (last?.at ?? 0)) {
+      rate.add({ at: newest.time, value: newest.height })
       advancedAt = elapsed
     }
-    const [from, to] = [blocks[0], blocks.at(-1)]
-    if (!from || !to || to.time - from.time < MIN_WINDOW_S || elapsed - advancedAt > KEPT_MS) return null
-    return (to.height - from.height) / (to.time - from.time)
+    return elapsed - advancedAt > KEPT_MS ? null : rate.read()
   }
 }
 

@@ -1,26 +1,18 @@
-import { type Collector, follow, metadataOf } from '../../core/collector.ts'
+import type { Collector } from '../../core/collector.ts'
 import { inSeconds, minute } from '../../core/units.ts'
-import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
+import { CHUNK_LISTS } from '../storage/definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
-import {
-  createFilteredMatch,
-  createJournalFollower,
-  type FollowerReading,
-  followerSamples,
-} from '../shared/journal-follower.ts'
+import { createFilteredMatch, followJournal, type FollowerReading } from '../shared/journal-follower.ts'
 import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
 import type { UnitSetting, Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 type Reading = FollowerReading & ExecutionLogReading
 
-const SERVICE = 'execution'
-
 const UNKNOWN: Partial<ExecutionLogReading> = {
   usedRatio: null,
   chunks: null,
-  history: { primary: null, secondary: null },
   residentBytes: null,
 }
 
@@ -28,20 +20,8 @@ type ExecutionUses = Uses<'journalDependencies' | 'exec' | 'clock' | 'unitNames'
 
 /** The blocks that the node executes, from the execution log in the journal. */
 export const execution = (uses: ExecutionUses): Collector<Reading> => {
-  const { journalDependencies, clock, unit, timing } = uses
+  const { journalDependencies, clock, unit } = uses
   const counters = createExecutionCounters(journalDependencies.counts.recorder)
-  const match = createFilteredMatch(uses, EXECUTION_LOG_PATTERN)
-
-  const open = createJournalFollower(journalDependencies, {
-    timing,
-    consumer: {
-      service: SERVICE,
-      match: async (signal) => match([unit], signal),
-      newest: 1000,
-      ...counters,
-      onEntry: counters.on,
-    },
-  })
 
   /**
    * While nothing is executed, the heights stay valid. The memory usage does not, and the database may have been
@@ -51,31 +31,28 @@ export const execution = (uses: ExecutionUses): Collector<Reading> => {
   const isCurrent = ({ lastEntryAt }: FollowerReading): boolean =>
     lastEntryAt !== null && Math.abs(clock.now() - lastEntryAt) <= minute
 
-  const read = (following: FollowerReading): Reading => {
-    const values = counters.read()
-    return { ...following, ...values, ...(isCurrent(following) ? {} : UNKNOWN) }
-  }
-
-  return {
-    ...metadataOf(definition, timing),
-    run: follow(open, read),
+  return followJournal<Reading>(definition, uses, {
+    consumer: {
+      service: 'execution',
+      match: createFilteredMatch(uses, [unit], EXECUTION_LOG_PATTERN),
+      newest: 1000,
+      ...counters,
+      onEntry: counters.on,
+    },
+    read: (following) => ({ ...following, ...counters.read(), ...(isCurrent(following) ? {} : UNKNOWN) }),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'execution log, unparsed': unparsed }),
-  }
+  })
 }
 
 const samples: Collector<Reading>['samples'] = (reading) => {
-  const { block, chunks, history } = reading
+  const { block, chunks } = reading
   return [
-    ...followerSamples(SERVICE, reading),
     ...sampleIfKnown('chain_execution_block_number', block?.number),
     ...sampleIfKnown('chain_execution_block_started_timestamp_seconds', inSeconds(block?.at)),
     ...sampleIfKnown('chain_execution_finalized_block_number', reading.finalized),
     ...sampleIfKnown('chain_execution_storage_used_ratio', reading.usedRatio),
     ...sampleIfKnown('chain_execution_memory_bytes', reading.residentBytes),
     ...CHUNK_LISTS.flatMap((list) => sampleIfKnown('chain_execution_storage_chunks', chunks?.[list], { list })),
-    ...TIMELINES.flatMap((timeline) =>
-      sampleIfKnown('chain_execution_history_earliest_block', history[timeline]?.earliest, { timeline }),
-    ),
   ]
 }

@@ -1,18 +1,10 @@
 import { z } from 'zod'
-import { TIMELINES } from '../storage/definition.ts'
-import {
-  type ExecutedBlock,
-  type ExecutionEvent,
-  parseExecutionLine,
-  type Upsert,
-} from '../../parsers/execution-log.ts'
+import { type ExecutedBlock, type ExecutionEvent, parseExecutionLine } from '../../parsers/execution-log.ts'
 import type { Recorder } from '../../core/metric.ts'
 import { EXECUTION_PHASES } from './definition.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
-
-const history = z.object({ version: savedInteger, earliest: savedInteger.nullable() }).nullable()
 
 /** The latest values in the log; null until the log contains them. */
 const latestValuesSchema = z.object({
@@ -22,7 +14,6 @@ const latestValuesSchema = z.object({
   finalized: savedInteger.nullable(),
   usedRatio: z.number().nullable(),
   chunks: z.object({ fast: savedInteger, slow: savedInteger, free: savedInteger }).nullable(),
-  history: z.object({ primary: history, secondary: history }),
   residentBytes: z.number().nullable(),
 })
 type LatestValues = Readonly<z.output<typeof latestValuesSchema>>
@@ -33,14 +24,13 @@ const NO_VALUES: LatestValues = {
   finalized: null,
   usedRatio: null,
   chunks: null,
-  history: { primary: null, secondary: null },
   residentBytes: null,
 }
 
 /** The values after one more line. */
 const withEvent = (before: LatestValues, event: ExecutionEvent): LatestValues => {
   if (event.event === 'executed') return { ...before, block: higher(before.block, event) }
-  if (event.event === 'upserted') return withUpsert(before, event)
+  if (event.event === 'upserted') return { ...before, usedRatio: event.usedRatio, chunks: event.chunks }
   if (event.event === 'run') return { ...before, residentBytes: event.residentBytes }
   if (event.event !== 'finalized') return before
   const { finalized } = before
@@ -54,26 +44,6 @@ const forProcess = (before: LatestValues, process: string): LatestValues =>
 
 const higher = (before: LatestValues['block'], { number, startedAt }: ExecutedBlock): LatestValues['block'] =>
   before !== null && before.number > number ? before : { number, at: startedAt }
-
-const withUpsert = (before: LatestValues, event: Upsert): LatestValues => {
-  const { usedRatio, chunks, timeline, version, earliest } = event
-  const updated = { ...before, usedRatio, chunks }
-  if (version === null) return updated
-  const all = { ...before.history, [timeline]: { version, earliest } }
-  return { ...updated, history: withoutEndedTimelines(all, version) }
-}
-
-/** Both timelines are written with each block: one that is no longer written has ended. Distance in blocks. */
-const ENDED_AFTER = 16n
-
-const withoutEndedTimelines = (all: LatestValues['history'], version: bigint): LatestValues['history'] => {
-  const kept = { ...all }
-  for (const timeline of TIMELINES) {
-    const distance = version - (all[timeline]?.version ?? version)
-    if (distance > ENDED_AFTER || distance < -ENDED_AFTER) kept[timeline] = null
-  }
-  return kept
-}
 
 /** The latest values, and an unparsed line if there is one. */
 export type ExecutionLogReading = ReturnType<ReturnType<typeof createExecutionCounters>['read']>

@@ -1,4 +1,4 @@
-import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
+import { enabled, serviceUnit, timed } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
 import { objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
@@ -10,7 +10,7 @@ export const definition = {
   name: 'execution',
   help: 'executed blocks, their duration, and the usage of the database',
   introduction: 'The journal of execution: one line per block, and one per write to the database for each timeline.',
-  settings: fixed('5s', '10s', {
+  settings: timed('5s', '10s', {
     enabled,
     unit: serviceUnit.default('{prefix}-execution.service').describe('the unit whose journal is the execution log'),
   }),
@@ -20,7 +20,6 @@ export const definition = {
     finalized: orNull.integer,
     usedRatio: orNull.number,
     chunks: objectOrNull({ fast: orNull.integer, slow: orNull.integer, free: orNull.integer }),
-    history: objectOf({ primary: objectOrNull({ earliest: orNull.integer }) }),
     residentBytes: orNull.number,
   }),
   metrics: {
@@ -54,10 +53,6 @@ export const definition = {
     ),
     chain_execution_storage_used_ratio: gauge('Used ratio of the database, from the log of execution.'),
     chain_execution_storage_chunks: gauge('Chunks of the database, from the log of execution.', { list: CHUNK_LISTS }),
-    chain_execution_history_earliest_block: gauge(
-      'Earliest block whose state is retained, from the log of execution.',
-      { timeline: TIMELINES },
-    ),
     chain_execution_memory_bytes: gauge(
       'Resident memory of execution, from its log; absent after a minute without a log line.',
     ),

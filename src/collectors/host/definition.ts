@@ -58,7 +58,6 @@ export const definition = {
     chain_host_smt_active: gauge('Whether simultaneous multithreading is active.'),
     chain_host_governor_cpus: gauge('Number of CPUs, by frequency governor.', { governor: open }),
     chain_host_cpu_throttles_total: externalCounter('Thermal throttling events of the CPUs.'),
-    chain_host_cpu_busy_ratio: gauge('Ratio of CPU time that was not idle.'),
     chain_host_pressure_waiting_seconds_total: externalCounter(
       'Time in seconds in which at least one task that could run waited for the resource, since the boot of the host.',
       { resource: RESOURCES },

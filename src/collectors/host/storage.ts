@@ -36,11 +36,8 @@ const FILES = {
   validators: 'config/validators/validators.toml',
 } as const
 
-const MISSING = 'not found; correct the path or the permissions (docs/how-to/host.md)'
-
-/** Happens with a bind mount, as in the drop-in of `deploy/`. */
-const REMOVED =
-  'not known: it was removed, and possibly created again; restart the agent to read it (docs/how-to/host.md)'
+const MISSING =
+  'not found; correct the path or the permissions, or restart the agent if it was created again (docs/how-to/host.md)'
 
 /** The ledger of a running node has about 200,000 files, of which each minute reads 20,000: that is not a failure. */
 const INCOMPLETE = `${NOT_AVAILABLE}: its many files are being summed`
@@ -85,7 +82,6 @@ const sizeCheck = ({ space, readPath }: DirectoryCheckOptions, directory: string
     const bytes = await space.bytesBelow(await readPath(path, signal), signal)
     if (bytes === null) return MISSING
     if (bytes === 'incomplete') return INCOMPLETE
-    if (bytes === 'removed') return REMOVED
     return [sample('chain_host_directory_bytes', bytes, { directory })]
   },
 })
@@ -99,7 +95,6 @@ const fileCheck = (
   read: async ({ clock, signal }) => {
     const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
     if (at === null) return MISSING
-    if (at === 'removed') return REMOVED
     const modifiedAt = pastTime(at, clock.now())
     return sampleIfKnown('chain_host_file_modified_timestamp_seconds', inSeconds(modifiedAt), { file })
   },

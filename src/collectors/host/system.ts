@@ -4,9 +4,8 @@ import { LIMITS } from '../../core/limits.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
 import {
-  type KernelStat,
   parseCount,
-  parseKernelStat,
+  parseBootTime,
   parseListeners,
   parseMemory,
   parseOpenFilesLimit,
@@ -79,7 +78,6 @@ const STAT_BYTES = 512 * 1024
 const CPUS = 'devices/system/cpu'
 
 export const cpuChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs'>): readonly HostCheck[] => {
-  let before: KernelStat | undefined
   /** The package of each CPU, which stays the same. */
   const packageOf = new Map<string, string>()
   const readPackage = async (cpu: string): Promise<string> => {
@@ -89,18 +87,12 @@ export const cpuChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs
   }
   return [
     {
-      name: 'load',
+      name: 'boot time',
       read: async ({ clock }) => {
         const text = await procfs.read('stat', STAT_BYTES)
         if (text === null) return []
-        const now = parseKernelStat(text)
-        const busy = before === undefined ? null : busyRatio(before, now)
-        before = now
-        const bootedAt = pastTime(fromSeconds(now.bootedAt), clock.now())
-        return [
-          ...sampleIfKnown('chain_host_boot_timestamp_seconds', inSeconds(bootedAt)),
-          ...sampleIfKnown('chain_host_cpu_busy_ratio', busy),
-        ]
+        const bootedAt = pastTime(fromSeconds(parseBootTime(text)), clock.now())
+        return sampleIfKnown('chain_host_boot_timestamp_seconds', inSeconds(bootedAt))
       },
     },
     {
@@ -154,13 +146,6 @@ const ofEachCpu = async (sysfs: FileTree, file: string) => {
     if (text !== null) found.push({ cpu, text })
   }
   return found
-}
-
-/** Null for an interval in which the kernel decreased the idle time, which happens occasionally. */
-const busyRatio = (before: KernelStat, now: KernelStat): number | null => {
-  const total = now.total - before.total
-  const busy = now.busy - before.busy
-  return total <= 0n || busy < 0n || busy > total ? null : Number(busy) / Number(total)
 }
 
 const SIZES = [

@@ -11,9 +11,9 @@ import {
 } from '../../parsers/ledger-tail.ts'
 import type { OwnBlock, OwnKey } from '../shared/node-state.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
-import { type Collector, follow, metadataOf } from '../../core/collector.ts'
+import type { Collector } from '../../core/collector.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import { followJournal, type FollowerReading } from '../shared/journal-follower.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
 import type { LedgerRound } from '../schedule/predictions.ts'
@@ -192,23 +192,14 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey, ownBloc
 type Reading = FollowerReading &
   ReturnType<ReturnType<typeof createLedgerCounters>['reading']> & { readonly unparsed: string | null }
 
-const SERVICE = 'ledger-tail'
-
-/** Blocks, timeouts and skipped rounds, from the ledger stream in the journal. */
-export const ledger = ({
-  journalDependencies,
-  unitNames,
-  unit,
-  ownKey,
-  ownBlock,
-  roundCounter,
-  roundFeed,
-  recentRounds,
-  timing,
-}: Uses<
+type LedgerUses = Uses<
   'journalDependencies' | 'unitNames' | 'ownKey' | 'ownBlock' | 'roundCounter' | 'roundFeed' | 'recentRounds',
   UnitSetting
->): Collector<Reading> => {
+>
+
+/** Blocks, timeouts and skipped rounds, from the ledger stream in the journal. */
+export const ledger = (uses: LedgerUses): Collector<Reading> => {
+  const { journalDependencies, unitNames, unit, ownKey, ownBlock, roundCounter, roundFeed, recentRounds } = uses
   const { recorder } = journalDependencies.counts
   const counters = createLedgerCounters(recorder, ownKey, ownBlock)
   const reader = createLineReader(recorder, 'ledger-tail', parseLedgerLine)
@@ -226,10 +217,9 @@ export const ledger = ({
       roundCounter.add({ isTimeout: event.event === 'timeout', isOwn })
   }
 
-  const open = createJournalFollower(journalDependencies, {
-    timing,
+  return followJournal<Reading>(definition, uses, {
     consumer: {
-      service: SERVICE,
+      service: 'ledger-tail',
       match: async (signal) => unitNames.match([unit], signal),
       newest: 1000,
       initialize: () => {
@@ -240,14 +230,10 @@ export const ledger = ({
       snapshot: counters.snapshot,
       restore: counters.restore,
     },
-  })
-
-  return {
-    ...metadataOf(definition, timing),
-    run: follow(open, (following) => ({ ...following, ...counters.reading(), unparsed: reader.unparsed() })),
+    read: (following) => ({ ...following, ...counters.reading(), unparsed: reader.unparsed() }),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'ledger stream, unparsed': unparsed }),
-  }
+  })
 }
 
 const ledgerRound = (event: ProposedBlock | Timeout, isOld: boolean): LedgerRound => ({
@@ -267,7 +253,6 @@ const ledgerRound = (event: ProposedBlock | Timeout, isOld: boolean): LedgerRoun
 })
 
 const samples: Collector<Reading>['samples'] = (reading) => [
-  ...followerSamples(SERVICE, reading),
   ...LEDGER_EVENTS.flatMap((event) => {
     const block = reading[event]
     if (!block) return []

@@ -1,4 +1,4 @@
-import { enabled, fixed, serviceUnit } from '../../core/settings.ts'
+import { enabled, serviceUnit, timed } from '../../core/settings.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 import { objectOf, orNull } from '../shared/reading-schema.ts'
 
@@ -10,7 +10,7 @@ export const definition = {
   help: 'blocks, timeouts and skipped rounds from the ledger stream',
   introduction:
     'The ledger stream in the journal. Counters hold what the agent read; lines that are repeated after a restart of the stream are not counted again. The metrics of own rounds exist only while the public key of the node is known.',
-  settings: fixed('5s', '10s', {
+  settings: timed('5s', '10s', {
     enabled,
     unit: serviceUnit
       .default('{prefix}-ledger-tail.service')

@@ -1,25 +1,19 @@
-import { type Collector, follow, metadataOf } from '../../core/collector.ts'
-import { createJournalFollower, type FollowerReading, followerSamples } from '../shared/journal-follower.ts'
+import type { Collector } from '../../core/collector.ts'
+import { type FollowerReading, followJournal } from '../shared/journal-follower.ts'
 import { lifecycleEntry, lifecycleMatch } from './restarts.ts'
 import type { Uses } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-/** systemd writes the entries of all units under its own unit. */
-const SERVICE = 'init'
+type LifecycleUses = Uses<'journalDependencies' | 'unitNames' | 'serviceUnits' | 'lifecycle'>
 
 /** Starts and exits of the node's units, from the journal entries of systemd; includes those between two polls. */
-export const lifecycle = ({
-  journalDependencies,
-  unitNames,
-  serviceUnits,
-  lifecycle: counters,
-  timing,
-}: Uses<'journalDependencies' | 'unitNames' | 'serviceUnits' | 'lifecycle'>): Collector<FollowerReading> => {
+export const lifecycle = (uses: LifecycleUses): Collector<FollowerReading> => {
+  const { unitNames, serviceUnits, lifecycle: counters } = uses
   let services: ReadonlyMap<string, string> = new Map()
-  const open = createJournalFollower(journalDependencies, {
-    timing,
+  return followJournal(definition, uses, {
     consumer: {
-      service: SERVICE,
+      // systemd writes the entries of all units under its own unit.
+      service: 'init',
       match: async (signal) => {
         const resolvedUnits = await unitNames.all(serviceUnits, signal)
         services = new Map([...resolvedUnits].map(([service, unit]) => [unit, service]))
@@ -36,11 +30,8 @@ export const lifecycle = ({
         else counters.exited({ service, invocation, result, isOld })
       },
     },
-  })
-  return {
-    ...metadataOf(definition, timing),
-    run: follow(open, (following) => following),
-    samples: (reading) => followerSamples(SERVICE, reading),
+    read: (following) => following,
+    samples: () => [],
     states: () => ({}),
-  }
+  })
 }

@@ -37,7 +37,7 @@ export const logs = (uses: LogsUses): Collector<Reading> => {
   // The ledger collector follows it.
   const examined = ledger === undefined ? units : { 'ledger-tail': ledger, ...units }
   const counters = createLogCounters(journalDependencies.counts.recorder, Object.keys(units))
-  const match = createFilteredMatch({ exec, unitNames }, LOG_PATTERN)
+  const match = createFilteredMatch({ exec, unitNames }, Object.values(units), LOG_PATTERN)
   const survey = createLogSurvey({
     readOldest,
     readNewest,
@@ -62,7 +62,7 @@ export const logs = (uses: LogsUses): Collector<Reading> => {
       match: async (signal) => {
         const resolved = await unitNames.all(units, signal)
         services = new Map([...resolved].map(([service, unit]) => [unit, service]))
-        return match(Object.values(units), signal)
+        return match(signal)
       },
       // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
       newest: 10_000,

@@ -122,44 +122,12 @@ export const native = (uses: NativeUses): Collector<NativeReading> => {
 
 const subjectOf = (source: NativeSource): string => `metrics at ${source}`
 
-const NO_ENCODING =
-  'the server or a proxy compresses without a Content-Encoding header: configure it to send plain text'
-
-const startsWith = ({ firstBytes = new Uint8Array() }: HttpResponse, bytes: readonly number[]): boolean =>
-  bytes.every((byte, at) => firstBytes[at] === byte)
-
-/** What else a server may return in place of the Prometheus text format; the first match is used. */
-const CONTENTS: readonly { name: string; isContent: (response: HttpResponse) => boolean; advice: string }[] = [
-  { name: 'gzip', isContent: (response) => startsWith(response, [0x1f, 0x8b]), advice: NO_ENCODING },
-  { name: 'zstd', isContent: (response) => startsWith(response, [0x28, 0xb5, 0x2f, 0xfd]), advice: NO_ENCODING },
-  {
-    name: 'protobuf',
-    isContent: ({ contentType }) => /protobuf/i.test(contentType ?? ''),
-    advice: 'the server or a proxy ignores the Accept header: configure it to return the text format 0.0.4',
-  },
-  {
-    name: 'HTML',
-    isContent: ({ text }) => /^\s*<(?:!doctype|html|head|body)\b/i.test(text),
-    advice: 'another server or a login page responds there: check its address in the configuration',
-  },
-  {
-    name: 'JSON',
-    isContent: ({ text }) => /^\s*[[{]/.test(text),
-    advice: 'another server responds there, or the path is wrong: check its address in the configuration',
-  },
-]
-
 const SHOWN = 60
 
 /** What came in place of the Prometheus text format, and what to do. `problem`: why it could not be parsed. */
-const describeOtherContent = (response: HttpResponse, problem: string): string => {
-  const { status, text, contentType } = response
-  const { name, advice } = CONTENTS.find(({ isContent }) => isContent(response)) ?? {
-    name: problem,
-    advice: 'check with curl what that address returns',
-  }
-  const type = contentType === undefined || contentType === null ? 'no Content-Type' : printable(contentType)
-  return `invalid: ${name}, HTTP status ${status}, ${type}, begins with "${printable(text)}"; ${advice}`
+const describeOtherContent = ({ status, text, contentType }: HttpResponse, problem: string): string => {
+  const type = printable(contentType ?? 'no Content-Type')
+  return `invalid: ${problem}, HTTP status ${status}, ${type}, begins with "${printable(text)}"; check with curl what that address returns`
 }
 
 /** Bytes that a terminal does not show are dots, as in a hex dump. */

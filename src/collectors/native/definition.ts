@@ -38,14 +38,12 @@ export const MIGRATION_PHASES = ['legacy', 'dual', 'page_encoded', 'promoted'] a
 /** Sessions of the authenticated transport: established, and being set up. */
 export const SESSION_STATES = ['transport', 'initiating'] as const
 export const VOTE_PERCENTILES = ['50', '90', '99'] as const
-/** Compaction copies from one list of chunks to the other, or within the slow one. */
-export const COPY_DIRECTIONS = ['fast_to_slow', 'slow_to_slow', 'slow_to_fast'] as const
 
 export const definition = {
   name: 'native',
   help: 'metrics exported by consensus: peers, sessions, votes, statesync',
   introduction:
-    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When the main loop of consensus stops updating them they are absent here, and `chain_native_frozen` is 1. `chain_native_database_reads_total`, `chain_native_database_writes_total` and `chain_native_database_copied_bytes_total` need the options `--db-stats-file` of execution and `--triedb-stats-path` of consensus; if that file is no longer written, they keep their last values.',
+    'Metrics exported by the node, read from `native.url`, else from `native.fallbackUrl`: only those that no other source provides. When the main loop of consensus stops updating them they are absent here, and `chain_native_frozen` is 1.',
   settings: timed('10s', '5s', {
     ...polling('10s'),
     url: url('the metrics endpoint of consensus; without a path, /metrics is used').default('http://localhost:9143'),
@@ -105,31 +103,6 @@ export const definition = {
       },
     ),
     chain_native_database_used_bytes: gauge('Used bytes of the database, from the metrics of consensus.'),
-    chain_native_database_reads_total: externalCounter(
-      'Nodes of the trie that execution read from the database for compaction, or for the expiry of history.',
-      { task: ['compaction', 'expiry'] },
-    ),
-    chain_native_database_writes_total: externalCounter(
-      'Nodes of the trie that execution wrote to the database for blocks, or for the expiry of history.',
-      { task: ['upsert', 'expiry'] },
-    ),
-    chain_native_database_copied_bytes_total: externalCounter(
-      'Bytes that compaction copied between the lists of chunks of the database.',
-      { direction: COPY_DIRECTIONS },
-    ),
-    chain_native_cache_requests_total: externalCounter(
-      'Requests to the cache of trie nodes with which consensus reads the state, by result.',
-      { result: ['hit', 'miss'] },
-    ),
-    chain_native_cache_evictions_total: externalCounter(
-      'Trie nodes that were removed from the cache with which consensus reads the state.',
-    ),
-    chain_native_cache_used_bytes: gauge('Used bytes of the cache of trie nodes with which consensus reads the state.'),
-    chain_native_cache_capacity_bytes: gauge(
-      'Capacity of the cache of trie nodes with which consensus reads the state.',
-    ),
-    chain_native_cache_entries: gauge('Trie nodes in the cache with which consensus reads the state.'),
-    chain_native_cache_max_entries: gauge('Limit of trie nodes in the cache with which consensus reads the state.'),
     chain_native_pool_transactions: gauge('Number of transactions in the transaction pool of consensus.'),
     chain_native_broadcast_latency_seconds: gauge(
       'Time from the clock of the sender to that of this node for each decoded message of the channel, in seconds, 99th percentile of the last 30 seconds, from the metrics of consensus; wrong clocks of senders move it.',

@@ -1,12 +1,5 @@
 import { MIGRATION_PHASES } from './definition.ts'
-import {
-  ALL_NODE_METRICS,
-  DATABASE_WORK,
-  EXPORTED,
-  NODE_METRICS,
-  type NodeMetric,
-  UPSERT_WRITES,
-} from './node-metrics.ts'
+import { ALL_NODE_METRICS, EXPORTED, NODE_METRICS, type NodeMetric } from './node-metrics.ts'
 import { withinBounds } from '../../core/bounds.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
@@ -15,13 +8,8 @@ import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { plainText } from '../../core/redaction/redact.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 
-/** The current name of each metric of consensus by any of its names, without the name prefix. */
-export const currentNames = (metrics: readonly Pick<NodeMetric, 'name' | 'formerNames'>[]) =>
-  new Map(
-    metrics.flatMap(({ name, formerNames = [] }) => [name, ...formerNames].map((one): [string, string] => [one, name])),
-  )
-
-const CURRENT_NAMES = currentNames([...ALL_NODE_METRICS, { name: 'execution_ledger_block_num' }])
+/** The metrics of consensus that are read, without the name prefix; the last one shows that there are any. */
+const NAMES: ReadonlySet<string> = new Set([...ALL_NODE_METRICS.map(({ name }) => name), 'execution_ledger_block_num'])
 
 /** The metrics of consensus that an endpoint returned. */
 export type NativeSeries = NonNullable<ReturnType<typeof readNativeSeries>>
@@ -36,8 +24,8 @@ const STALE_AFTER = minute / 2
  */
 export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: string) => {
   const own = samples.map(withoutDots).flatMap((one) => {
-    const name = one.name.startsWith(`${prefix}_`) && CURRENT_NAMES.get(one.name.slice(prefix.length + 1))
-    return name ? [{ ...one, name }] : []
+    const name = one.name.slice(prefix.length + 1)
+    return one.name.startsWith(`${prefix}_`) && NAMES.has(name) ? [{ ...one, name }] : []
   })
   if (own.length === 0) return undefined
   const { fresh, newestAt } = freshSamples(own, STALE_AFTER)
@@ -142,8 +130,6 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
     // It is 0 until consensus is live, whatever the stake.
     ...(isNotLive(series) ? [] : exportedSamples(series, [NODE_METRICS.stake])),
     ...phaseSamples(value(NODE_METRICS.migrationPhase.name)),
-    // Before the first block was written, the numbers are unknown.
-    ...((value(UPSERT_WRITES.name) ?? 0) === 0 ? [] : exportedSamples(series, DATABASE_WORK)),
     ...exportedSamples(series, EXPORTED),
   ]
 }

@@ -4,8 +4,9 @@ import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import { epochPosition } from '../../domain/epoch.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { createSampleIndex, type Sample, sampleIfKnown } from '../../core/metric.ts'
-import { hour, inSeconds, larger, minute } from '../../core/units.ts'
+import { hour, inSeconds, larger, minute, second } from '../../core/units.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
+import { createRate } from '../../domain/rate.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseEpochStarts, parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
 import type { ReadingOf, Uses } from '../dependencies.ts'
@@ -15,7 +16,7 @@ import { createOwnRounds, createPredictions, type LedgerRound, PROOF_ROUNDS } fr
 
 type NodeFileUses = 'nodeFiles' | 'nodeDirectory' | 'readPrefix' | 'keyFiles'
 type RoundUses = 'roundFeed' | 'ownKey' | 'recorder' | 'epochs' | 'published' | 'roundLog'
-type ScheduleUses = Uses<NodeFileUses | RoundUses | 'checkpoint' | 'checkpoints'>
+type ScheduleUses = Uses<NodeFileUses | RoundUses | 'checkpoints'>
 
 type Reading = ReadingOf<typeof definition>
 
@@ -27,8 +28,8 @@ const READ_EVERY_MS = minute
 const MAX_SLOTS = 500
 /** Missed rounds in the reading. */
 const MAX_MISSED = 20
-const PACE_MS = 5 * minute
-const PACE_ROUNDS = 20
+/** The pace of the rounds is that of the last minutes. */
+const PACE = { span: 5 * minute, least: 8 * second }
 const NO_SETS: readonly ValidatorSet[] = []
 /** Rounds that are compared at once: 5 ms of work. */
 const SLICE = 100
@@ -78,23 +79,6 @@ const createSetFiles = ({
   }
 }
 
-/** The duration of a round in the last minutes. */
-const createPace = () => {
-  const recent: { readonly round: bigint; readonly blockAt: number }[] = []
-  return {
-    add: (round: bigint, blockAt: number): void => {
-      recent.push({ round, blockAt })
-      while (blockAt - (recent[0]?.blockAt ?? blockAt) > PACE_MS) recent.shift()
-    },
-    /** Milliseconds per round; null with too few rounds. */
-    read: (): number | null => {
-      const [from, to] = [recent[0], recent.at(-1)]
-      if (!from || !to || to.round - from.round < PACE_ROUNDS) return null
-      return (to.blockAt - from.blockAt) / Number(to.round - from.round)
-    },
-  }
-}
-
 const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string | null => {
   if (predictions.isProved()) return null
   const agreed = `${predictions.agreed()} of ${PROOF_ROUNDS} rounds have agreed`
@@ -106,12 +90,12 @@ const whyUnproved = (predictions: ReturnType<typeof createPredictions>): string 
 
 /** Rounds that this node leads, from the leader schedule that the ledger stream proves. */
 export const schedule = (uses: ScheduleUses): Collector<Reading> => {
-  const { roundFeed, ownKey, recorder, epochs, published, roundLog, checkpoint, checkpoints, timing } = uses
+  const { roundFeed, ownKey, recorder, epochs, published, roundLog, checkpoints, timing } = uses
   const predictions = createPredictions(() => recorder.count('chain_schedule_misses_total', 1))
   const own = createOwnRounds()
   const missed = createMissedRounds(roundLog, checkpoints.open(MISSED_ROUNDS))
   const setFiles = createSetFiles(uses)
-  const pace = createPace()
+  const pace = createRate(PACE)
   let used: readonly ValidatorSet[] | undefined
   let members: ReadonlyMap<bigint, number> = new Map()
   let readAt: number | undefined
@@ -143,13 +127,10 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
     const isOwn = (at: bigint): boolean => leaders?.leader(at) === key
     if (key !== null && !round.isOld) missed.add(round, { ownKey: key, now, isOwn })
     if (!block || block.epoch === null) return
-    const { epoch, blockAt, seqNum, parentRound } = block
-    if (key !== null && !round.isOld) {
-      own.settle({ round: round.round, parentRound, epoch, isLed: round.author === key, isOwn })
-    }
+    const { epoch, blockAt, seqNum } = block
     if (last && round.round <= last.round) return
     last = { round: round.round, epoch, seqNum, blockAt }
-    pace.add(round.round, blockAt)
+    pace.add({ at: blockAt, value: Number(round.round) })
   }
 
   /** The last round whose set of validators is known: the next epoch does not start before. */
@@ -183,7 +164,7 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
     const key = ownKey.get()
     missed.evaluate(createSampleIndex(published()), key, clock.now())
     const known = last && predictions.scheduleOf(last.epoch)
-    const roundMs = pace.read()
+    const roundsPerMs = pace.read()
     const base = {
       problem: known ? whyUnproved(predictions) : whyNoSet(),
       epoch: last?.epoch ?? null,
@@ -195,14 +176,13 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
       fileEpoch: setFiles.newestEpoch(),
       missed: missed.all().slice(-MAX_MISSED),
     }
-    const none = { until: null, own: null, nextHour: null, inEpoch: null }
+    const none = { until: null, own: null, nextHour: null, ahead: null }
     if (!last || !known || !predictions.isProved()) return { ...base, ...none }
     if (key === null) return { ...base, ...none, problem: 'the public key of this node is not known (node.publicKey)' }
-    if (roundMs === null) return { ...base, ...none, problem: 'the pace of the rounds is not known yet' }
+    if (!roundsPerMs) return { ...base, ...none, problem: 'the pace of the rounds is not known yet' }
     const current = last
-    const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) * roundMs)
+    const timeOf = (round: bigint): number => Math.round(current.blockAt + Number(round - current.round) / roundsPerMs)
     const until = await own.extend(current.round + 1n, horizon(current), (round) => known.leader(round) === key)
-    void checkpoint.save(own.snapshot())
     const slots = own.ahead().map((round) => ({ round, slotAt: timeOf(round) }))
     const hourEnd = clock.now() + hour
     return {
@@ -210,15 +190,13 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
       until: { round: until, slotAt: timeOf(until) },
       own: slots.slice(0, MAX_SLOTS),
       nextHour: timeOf(until) < hourEnd ? null : slots.filter(({ slotAt }) => slotAt <= hourEnd).length,
-      inEpoch: { ...own.counts(), ahead: own.ahead().length },
+      ahead: slots.length,
     }
   }
 
   return {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
-      const found = await checkpoint.read()
-      if (found.state === 'saved') own.restore(found.value)
       await missed.restore()
       await poll(timing, evaluate)(context, report)
     },
@@ -236,16 +214,14 @@ export const schedule = (uses: ScheduleUses): Collector<Reading> => {
   }
 }
 
-const samplesOf = ({ isProved, own, nextHour, inEpoch, fileEpoch }: Reading): readonly Sample[] => {
+const samplesOf = ({ isProved, own, nextHour, ahead, fileEpoch }: Reading): readonly Sample[] => {
   const [next] = own ?? []
   return [
     ...sampleIfKnown('chain_schedule_file_epoch', fileEpoch),
     ...sampleIfKnown('chain_schedule_proved', isProved),
     ...sampleIfKnown('chain_schedule_next_own_round', next?.round),
     ...sampleIfKnown('chain_schedule_next_own_timestamp_seconds', inSeconds(next?.slotAt)),
-    ...sampleIfKnown('chain_schedule_own_rounds_ahead', inEpoch?.ahead),
+    ...sampleIfKnown('chain_schedule_own_rounds_ahead', ahead),
     ...sampleIfKnown('chain_schedule_own_rounds_next_hour', nextHour),
-    ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.led, { result: 'led' }),
-    ...sampleIfKnown('chain_schedule_own_rounds', inEpoch?.missed, { result: 'missed' }),
   ]
 }

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { enabled, fixed } from '../../core/settings.ts'
+import { enabled, timed } from '../../core/settings.ts'
 import { counter, gauge } from '../../core/metric.ts'
 import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
-
-/** What became of an own round. */
-const OWN_ROUND_RESULTS = ['led', 'missed'] as const
 
 const slot = objectOf({ round: orNull.integer, slotAt: orNull.time })
 
@@ -13,7 +10,7 @@ export const definition = {
   help: 'the leader schedule: rounds that the node will lead, and those that it missed',
   introduction:
     "The leader schedule, computed as consensus does from the set of validators in force. The set is read from the node's own files, `config/validators/validators.toml` and `config/forkpoint/forkpoint.toml` in `node.directory`. Predictions are compared with the leaders in the ledger stream, and exported only while the last 200 rounds agreed without exception. Own rounds need the own key (`node.publicKey`, or the status report). Times are estimates by the pace of the last five minutes.",
-  settings: fixed('5s', '20s', { enabled }),
+  settings: timed('5s', '20s', { enabled }),
   reading: objectOf({
     /** Why the own rounds are not known; null if they are. */
     problem: orNull.text,
@@ -34,7 +31,7 @@ export const definition = {
     missed: listOf(
       objectOf({ round: orNull.integer, at: orNull.time, class: orNull.text, figures: listOf(z.string()) }),
     ),
-    inEpoch: objectOrNull({ led: orNull.number, missed: orNull.number, ahead: orNull.number }),
+    ahead: orNull.number,
   }),
   metrics: {
     chain_schedule_file_epoch: gauge('Newest epoch whose set is in the file of the node with the sets of validators.'),
@@ -49,10 +46,6 @@ export const definition = {
     ),
     chain_schedule_own_rounds_next_hour: gauge(
       'Rounds that this node will lead in the next hour; absent if the schedule is not known that far.',
-    ),
-    chain_schedule_own_rounds: gauge(
-      'Own rounds of the epoch since the agent follows it: led with a block, or missed.',
-      { result: OWN_ROUND_RESULTS },
     ),
   },
 } as const

@@ -164,8 +164,7 @@ export const createMissedRounds = (roundLog: RoundLog, checkpoint: Checkpoint) =
 
   return {
     restore: async (): Promise<void> => {
-      const found = await checkpoint.read()
-      if (found.state === 'saved') classified = parseMissedRounds(found.value)
+      classified = parseMissedRounds((await checkpoint.read()).value)
     },
     add: ({ round, author, block }: LedgerRound, context: BlockContext): void => {
       const isLed = author === context.ownKey

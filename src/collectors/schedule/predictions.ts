@@ -1,9 +1,7 @@
-import { z } from 'zod'
 import { nextTurn } from '../../core/clock.ts'
-import { larger, smaller } from '../../core/units.ts'
+import { smaller } from '../../core/units.ts'
 import { createLeaderSchedule, type LeaderSchedule } from '../../domain/leader-schedule.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
-import { savedInteger } from '../shared/saved-counts.ts'
 
 /** A round as the ledger stream reports it, in the order of its lines. */
 export interface LedgerRound {
@@ -21,8 +19,6 @@ export interface LedgerRound {
   /** From before the agent was first started: it proves the schedule, and is not counted. */
   readonly isOld: boolean
 }
-
-export type RoundFeed = ReturnType<typeof createRoundFeed>
 
 /** Rounds that are kept while no collector takes them: half an hour would be 5,000. */
 const MAX_ROUNDS = 2000
@@ -102,33 +98,16 @@ export const createPredictions = (onMiss: () => void) => {
   }
 }
 
-/** A block that followed its parent. */
-interface SettledBlock {
-  readonly round: bigint
-  /** Null is unknown. */
-  readonly parentRound: bigint | null
-  readonly epoch: bigint
-  /** Whether this node is its author. */
-  readonly isLed: boolean
-  /** Whether the schedule predicts this node as the leader; false while the schedule is not proved. */
-  isOwn(round: bigint): boolean
-}
-
 /** 5 ms of work, at 20 µs a round. */
 const SLICE = 250n
 /** An hour of rounds: one call takes a quarter of a second, in slices. */
 const AT_ONCE = 12_000n
 
-const snapshotSchema = z.object({ epoch: savedInteger, led: z.number(), missed: z.number() })
-
-/** The rounds that this node leads: those ahead, and what became of those of the epoch. `pause` lets other work run. */
+/** The rounds that this node will lead. `pause` lets other work run. */
 export const createOwnRounds = (pause = nextTurn) => {
   let ahead: bigint[] = []
   /** All rounds up to this one have been computed. */
   let computedTo: bigint | undefined
-  let epoch: bigint | undefined
-  let [led, missed] = [0, 0]
-  let settledTo: bigint | undefined
 
   return {
     /** The rounds ahead are computed again. */
@@ -152,27 +131,6 @@ export const createOwnRounds = (pause = nextTurn) => {
       }
       return computedTo ?? from - 1n
     },
-    /** Counts the own rounds up to a block: those between it and its parent had no block. */
-    settle: (block: SettledBlock): void => {
-      if (block.epoch !== epoch) {
-        ;[led, missed] = [0, 0]
-        epoch = block.epoch
-      }
-      if (settledTo !== undefined && block.round <= settledTo) return
-      const { parentRound } = block
-      const first = parentRound === null ? block.round : larger(parentRound, settledTo ?? parentRound) + 1n
-      // More are not missed rounds of this node but an outage of the network.
-      const from = larger(first, block.round - SLICE)
-      for (let round = from; round < block.round; round += 1n) if (block.isOwn(round)) missed += 1
-      if (block.isLed) led += 1
-      settledTo = block.round
-    },
     ahead: (): readonly bigint[] => ahead,
-    counts: () => ({ led, missed }),
-    snapshot: () => (epoch === undefined ? null : { epoch, led, missed }),
-    restore: (snapshot: unknown): void => {
-      const { data } = snapshotSchema.safeParse(snapshot)
-      if (data) ({ epoch, led, missed } = data)
-    },
   }
 }

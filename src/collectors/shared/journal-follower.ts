@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, type Context, endsWithin, withDeadline } from '../../core/clock.ts'
-import type { Timing } from '../../core/collector.ts'
+import { type Collector, follow, metadataOf, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { widen } from '../../core/widen.ts'
 import { LIMITS } from '../../core/limits.ts'
@@ -90,7 +90,7 @@ export const createJournalFollower = (
   const start = async (match: readonly string[], { clock }: Context): Promise<FollowState> => {
     const found = await checkpoint.read()
     /** Undefined also if what was saved cannot be read or is invalid. */
-    const { data: saved } = schema.safeParse(found.state === 'saved' ? found.value : undefined)
+    const { data: saved } = schema.safeParse(found.value)
     if (saved && !hasRestored) {
       hasRestored = true
       consumer.restore(saved.memory)
@@ -185,6 +185,24 @@ export const createJournalFollower = (
   }
 }
 
+/** A collector that follows the journal for a consumer. */
+export const followJournal = <Reading extends FollowerReading>(
+  definition: Pick<Collector<Reading>, 'name' | 'help'>,
+  { journalDependencies, timing }: { readonly journalDependencies: JournalDependencies; readonly timing: Timing },
+  { consumer, read, samples, states }: FollowingCollector<Reading>,
+): Collector<Reading> => ({
+  ...metadataOf(definition, timing),
+  run: follow(createJournalFollower(journalDependencies, { consumer, timing }), read),
+  samples: (reading) => [...followerSamples(consumer.service, reading), ...samples(reading)],
+  states,
+})
+
+interface FollowingCollector<Reading> extends Pick<Collector<Reading>, 'samples' | 'states'> {
+  readonly consumer: JournalConsumer
+  /** The reading after a batch. */
+  read(following: FollowerReading): Reading
+}
+
 /** The metrics of the follower itself, the same for every consumer. */
 export const followerSamples = (service: string, { lastEntryAt }: FollowerReading): readonly Sample[] =>
   sampleIfKnown('chain_agent_journal_last_entry_timestamp_seconds', inSeconds(lastEntryAt), { service })
@@ -226,10 +244,11 @@ const withoutPattern = (match: readonly string[]): readonly string[] =>
 /** Matches of the entries of units that the pattern selects; all of their entries if journalctl cannot filter by pattern. */
 export const createFilteredMatch = (
   { exec, unitNames }: { readonly exec: Exec; readonly unitNames: Pick<UnitNames, 'match'> },
+  units: readonly string[],
   pattern: string,
 ) => {
   const canGrep = createGrepSupport(exec)
-  return async (units: readonly string[], signal: AbortSignal): Promise<readonly string[]> => [
+  return async (signal: AbortSignal): Promise<readonly string[]> => [
     ...(await unitNames.match(units, signal)),
     ...((await canGrep(signal)) ? [`--grep=${pattern}`] : []),
   ]

@@ -1,4 +1,4 @@
-import { enabled, fixed } from '../../core/settings.ts'
+import { enabled, timed } from '../../core/settings.ts'
 import { gauge } from '../../core/metric.ts'
 import { each, objectOf, orNull } from '../shared/reading-schema.ts'
 
@@ -10,7 +10,7 @@ export const definition = {
   help: 'uptime of the last seven days, and what is left of its budget',
   introduction:
     'Estimates of the uptime that the delegation programme demands: operators report 98 % of each week, its rules do not say how it is measured. Two measurements of the last seven days: `fresh_block` is the time in which the newest block was at most 30 s old, as in `instance:chain_available:bool`; statesync and maintenance count as downtime. `own_rounds` is the part of the own rounds in the ledger stream that had a block; the stream does not report every timeout. The budget is what the objective (`health.objective`) leaves; unknown time does not use it: see `chain_slo_known_ratio`. Hours are kept in `state.directory` for 31 days, and `chain-agent report` reads them. Not exported, because their limits are not known: the commission cap, the days allowed for an upgrade.',
-  settings: fixed('5s', '5s', { enabled }),
+  settings: timed('5s', '5s', { enabled }),
   reading: objectOf({
     objective: orNull.number,
     /** Milliseconds of the last seven days in which it was known whether the newest block was fresh. */

@@ -9,7 +9,6 @@ export const FLAGS = ['stake_low', 'withdrawn', 'double_sign'] as const
 
 const perView = objectOf({ execution: orNull.amount, consensus: orNull.amount, snapshot: orNull.amount })
 const count = z.int().positive()
-const RATIO = 'expected a ratio from 0 to 1'
 
 export const definition = {
   name: 'staking',
@@ -29,13 +28,6 @@ export const definition = {
       .describe('ids of withdrawal requests of the authority, 0 to 255: exported until they are withdrawn'),
     expected: z
       .strictObject({
-        commission: z
-          .number(RATIO)
-          .min(0, RATIO)
-          .max(1, RATIO)
-          .nullable()
-          .default(null)
-          .describe('the commission that the validator should have, as a ratio'),
         beneficiary: address
           .nullable()
           .default(null)
@@ -127,7 +119,6 @@ export const definition = {
     chain_staking_commission_ratio: gauge('Commission of the validator, by view; absent where it is no member.', {
       view: SET_VIEWS,
     }),
-    chain_staking_expected_commission_ratio: gauge('Commission that the configuration expects of the validator.'),
     chain_staking_beneficiary_matches: gauge(
       'Whether the newest finalized block that this node led has the beneficiary that the configuration expects.',
     ),

@@ -53,34 +53,6 @@ export const membership = (epoch: StakingEpoch, validator: StakingValidator) => 
   isActiveNext: epoch.isInDelay ? validator.consensus.stake > 0n : null,
 })
 
-/** Enough blocks for a mean, because timestamps are in seconds. */
-const MIN_BLOCKS = 100n
-export const PACE_BLOCKS = 1000n
-
-type TimedBlock = FinalizedBlock & { readonly at: number }
-
-/** The mean time between blocks, over the last 1,000 blocks. */
-export const createBlockPace = () => {
-  let points: readonly TimedBlock[] = []
-  return {
-    isEmpty: (): boolean => points.length === 0,
-    /** A block below the previous one starts again: the chain was reset. */
-    add: ({ number, at }: FinalizedBlock): void => {
-      if (at === null) return
-      const known = points.filter((one) => one.number < number)
-      const start = known.findLastIndex((one) => one.number <= number - PACE_BLOCKS)
-      points = [...known.slice(Math.max(0, start)), { number, at }]
-    },
-    /** In milliseconds; null while it is unknown. */
-    blockTime: (): number | null => {
-      const [first] = points
-      const last = points.at(-1)
-      if (!first || !last || last.number - first.number < MIN_BLOCKS) return null
-      return (last.at - first.at) / Number(last.number - first.number)
-    },
-  }
-}
-
 /** What a later reading is compared with. */
 export const rewardBaseline = z.object({
   id: savedInteger,

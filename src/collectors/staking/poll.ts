@@ -10,17 +10,16 @@ import type { definition } from './definition.ts'
 import {
   addRewards,
   baselineOf,
-  createBlockPace,
   type EpochRewards,
   epochRewards,
   type FinalizedBlock,
   type IdentifiedValidator,
-  PACE_BLOCKS,
   progressOf,
   type RewardBaseline,
   rewardBaseline,
   rewardsBetween,
 } from './epoch.ts'
+import { createRate } from '../../domain/rate.ts'
 import { createStakingNode, NodeUnavailableError, type StakingNode, type StakingState } from './precompile.ts'
 import { inTokens, NOTHING_READ, type StakingReading, validatorReading, type ValidatorSets } from './reading.ts'
 import { requestTimeout } from '../shared/request.ts'
@@ -33,6 +32,9 @@ export type StakingUses = Uses<
 
 /** A call that takes longer waits in the queue of the node. */
 const CALL_TIMEOUT_MS = 2 * second
+
+/** The mean time between blocks is that of the last 1,000; their timestamps are in seconds. */
+const PACE = { span: 1000, least: 100 }
 
 /** What survives a restart: the id of the key, and the rewards. */
 const savedSchema = z.object({
@@ -48,7 +50,7 @@ export const createStakingPoll = (uses: StakingUses) => {
   const { rpcUrl, rpcAt, clock, ownKey, recorder, checkpoint, stakingNetworks, timing } = uses
   const { ownBlock: newestOwn, validatorId, withdrawals, expected } = uses
   const rpc = rpcAt(rpcUrl, Math.min(CALL_TIMEOUT_MS, requestTimeout(timing, 1)))
-  const pace = createBlockPace()
+  const pace = createRate(PACE)
   const readSets = createSetReader(clock)
   const readBalance = createBalanceReader(clock)
   let saved: Saved | null | undefined
@@ -72,20 +74,15 @@ export const createStakingPoll = (uses: StakingUses) => {
   }
 
   const restore = async (key: string): Promise<Saved | null> => {
-    if (saved === undefined) {
-      const found = await checkpoint.read()
-      saved = (found.state === 'saved' ? savedSchema.safeParse(found.value).data : undefined) ?? null
-    }
+    if (saved === undefined) saved = savedSchema.safeParse((await checkpoint.read()).value).data ?? null
     if (saved?.key !== key) saved = null
     return saved
   }
 
   const addBlock = async (node: StakingNode, block: FinalizedBlock): Promise<void> => {
-    if (pace.isEmpty() && block.number > PACE_BLOCKS) {
-      const earlier = await node.block(block.number - PACE_BLOCKS)
-      if (earlier) pace.add(earlier)
-    }
-    pace.add(block)
+    const isFirst = pace.last() === undefined && block.number > PACE.span
+    for (const one of [isFirst ? await node.block(block.number - BigInt(PACE.span)) : null, block])
+      if (one && one.at !== null) pace.add({ at: Number(one.number), value: one.at })
   }
 
   const countRewards = (now: RewardBaseline): readonly EpochRewards[] => {
@@ -134,7 +131,7 @@ export const createStakingPoll = (uses: StakingUses) => {
     const epoch = await state.epoch()
     constants ??= stakingNetworks(await node.chainId())
     await addBlock(node, block)
-    const progress = progressOf(epoch, block, { ...constants, blockTime: pace.blockTime() })
+    const progress = progressOf(epoch, block, { ...constants, blockTime: pace.read() })
     await restore(key)
     const found = await identify(state, key)
     const reading = {
@@ -143,7 +140,6 @@ export const createStakingPoll = (uses: StakingUses) => {
       up: true,
       block,
       epoch: { ...epoch, progress },
-      expectedCommission: expected.commission,
       expectedBalance: expected.authorityBalance,
       beneficiary: await readBeneficiary(node, block.number),
     }

@@ -31,7 +31,6 @@ export type StakingReading = ReadingOf<typeof definition> & {
   readonly up: boolean
   readonly epoch: (StakingEpoch & { readonly progress: ReturnType<typeof progressOf> }) | null
   readonly validator: ValidatorReading | null
-  readonly expectedCommission: number | null
   /** In tokens. */
   readonly expectedBalance: number | null
   /** That of the newest own block; null without an expected one, and until an own block is finalized. */
@@ -44,7 +43,6 @@ export const NOTHING_READ: StakingReading = {
   up: false,
   epoch: null,
   validator: null,
-  expectedCommission: null,
   expectedBalance: null,
   beneficiary: null,
 }
@@ -108,7 +106,6 @@ export const samplesOf = (reading: StakingReading): readonly Sample[] => {
     ...sampleIfKnown('chain_staking_next_epoch_timestamp_seconds', inSeconds(epoch?.progress?.nextEpochAt)),
     ...SET_VIEWS.flatMap((view) => sampleIfKnown('chain_staking_set_members', sets?.[view], { view })),
     ...(validator ? validatorSamples(validator) : []),
-    ...sampleIfKnown('chain_staking_expected_commission_ratio', reading.expectedCommission),
     ...sampleIfKnown('chain_staking_beneficiary_matches', reading.beneficiary?.isExpected),
     ...sampleIfKnown('chain_staking_authority_balance_tokens', tokens(reading.authority?.balance)),
     ...sampleIfKnown('chain_staking_authority_balance_minimum_tokens', reading.expectedBalance),

@@ -3,20 +3,22 @@ import { forkSamples, forkState, type Readiness, readinessFor } from './forks.ts
 import { definition } from './definition.ts'
 import { inSeconds } from '../../core/units.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
+import type { parsePolicy } from '../../parsers/apt.ts'
 import { isDifferentVersion, versionIn, type InstalledPackage, type NodeVersion } from '../../parsers/version.ts'
 import {
   createKeptResult,
+  OF_LISTS,
   hasPageTimeline,
   hasSlotPrimary,
-  readKernelHeld,
   readPackageVersion,
   readProgramVersion,
-  readUpgrade,
+  readPolicy,
   type RunningVersion,
   runningVersions,
   runsReplaced,
   unknownKinds,
   type Upgrade,
+  upgradeOf,
   type VersionResult,
 } from './versions.ts'
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
@@ -31,8 +33,6 @@ export interface VersionReading {
   /** The value is null if dpkg has not installed the package. */
   readonly package: VersionResult<InstalledPackage | null>
   readonly upgrade: Upgrade
-  /** Whether a package of the kernel is on hold; null if unknown. */
-  readonly isKernelHeld: boolean | null
   /** Null if neither the package nor a program reports it. */
   readonly installed: string | null
   readonly running: readonly RunningVersion[]
@@ -47,36 +47,42 @@ export interface VersionReading {
 }
 
 type VersionCollectorOptions = Uses<
-  'exec' | 'recorder' | 'readPrefix' | 'packageLists' | 'installedFiles' | 'published' | 'forks' | 'forksReviewedAt',
-  Settings<typeof definition, 'programs' | 'package' | 'forksFile'>
+  'exec' | 'recorder' | 'readPrefix' | 'installedFiles' | 'published' | 'forks' | 'forksReviewedAt',
+  Settings<typeof definition, 'programs' | 'package' | 'forksFile' | 'rootDirectory'>
 >
+
+type Policy = ReturnType<typeof parsePolicy>
 
 /** Installed and running versions, and whether they meet the requirements of the next forks. */
 export const version = (uses: VersionCollectorOptions): Collector<VersionReading> => {
-  const { exec, recorder, readPrefix, packageLists, installedFiles, published, timing } = uses
+  const { exec, recorder, readPrefix, rootDirectory, installedFiles, published, timing } = uses
   const { programs: names, package: configuredPackage, forks: networks, forksReviewedAt, forksFile } = uses
   const unknownValues = createUnknownValues(recorder, 'chain-mpt')
   /** A node does not change its chain: the chain id is kept while the RPC is down. */
   let chainId: string | null = null
   const keptPackage = createKeptResult<InstalledPackage | null>()
-  const keptKernel = createKeptResult<boolean | null>()
+  const keptPolicy = createKeptResult<Policy>(OF_LISTS)
   const programs = names.map((name) => ({ name, kept: createKeptResult<NodeVersion>() }))
 
   const read = async (context: Context): Promise<VersionReading> => {
     const { word, from } = await readPrefix(context.signal)
     const versionContext = { exec, recorder, context, timeout: timing.timeout * 0.75 }
-    const packages = await installedFiles.packages()
+    const [packages, lists] = await Promise.all([installedFiles.packages(), installedFiles.packageLists()])
     const packageName = configuredPackage ?? word
     const readProgram = async ({ name, kept }: (typeof programs)[number]) => {
       const command = `${word}-${name}`
       const file = await installedFiles.program(command)
       return [name, await kept(file, context.clock, () => readProgramVersion(command, versionContext))] as const
     }
-    const [package_, kernelHeld, ...named] = await Promise.all([
+    const [package_, policy, ...named] = await Promise.all([
       keptPackage(packages && `${packageName} ${packages}`, context.clock, () =>
         readPackageVersion(packageName, versionContext),
       ),
-      keptKernel(packages, context.clock, () => readKernelHeld(versionContext)),
+      lists === null
+        ? undefined
+        : keptPolicy(packages && `${packageName} ${packages} ${lists}`, context.clock, () =>
+            readPolicy(packageName, rootDirectory, versionContext),
+          ),
       ...programs.map(readProgram),
     ])
     const results = named.map(([, result]) => result)
@@ -102,8 +108,7 @@ export const version = (uses: VersionCollectorOptions): Collector<VersionReading
     return {
       programs: new Map(named),
       package: package_,
-      upgrade: await readUpgrade(packageLists, found, { context, timeout: timing.timeout * 0.2 }),
-      isKernelHeld: kernelHeld.ok ? kernelHeld.value : null,
+      upgrade: upgradeOf(found, policy),
       installed,
       running,
       mismatch,
@@ -174,7 +179,6 @@ const samples = (reading: VersionReading): readonly Sample[] => [
     sample('chain_node_running_info', 1, { source, version: label(runs) }),
   ),
   ...(reading.package.ok && reading.package.value ? packageSamples(reading.package.value) : []),
-  ...sampleIfKnown('chain_package_held', reading.isKernelHeld, { package: 'kernel' }),
   ...sampleIfKnown('chain_package_candidate_info', reading.upgrade.candidate === null ? null : 1, {
     version: label(reading.upgrade.candidate),
   }),

@@ -23,7 +23,7 @@ export const definition = {
   name: 'version',
   help: 'installed and running versions, and whether the node is ready for the next fork',
   introduction:
-    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install follows from the lists that `apt-get update` left on the host and from pins of the package by version; the agent does not use the network for it. Compressed lists are not read. It is unknown if a pin that the agent does not evaluate may decide: by release or origin, with another pattern than `*`, or of all packages below priority 500. The package and the programs are read again if `var/lib/dpkg/status` below `version.rootDirectory`, or the file of the program, has changed, and every ten minutes. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
+    'Installed and running versions, and the requirements of the network. An endpoint reports three numbers, so a suffix that only the package has (`-1`, `~rc`, `+1`) shows nothing: then, and where no running version is known, `chain_version_mismatch` is 1 if consensus, execution or the RPC has been running since before the package was installed. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met and no slot-encoded timeline is primary. What apt would install is the candidate of `apt-cache policy`, by the lists that `apt-get update` left on the host and by its pins; the agent does not use the network for it. It is read when the lists, the preferences or the installed packages have changed, and every 6 h. The package and the programs are read again if `var/lib/dpkg/status` below `version.rootDirectory`, or the file of the program, has changed, and every ten minutes. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`, whose `reviewed` counts if it is later than that of the shipped list.',
   settings: timed('1m', '20s', {
     ...polling('1m'),
     package: label.nullable().default(null).describe("the node's Debian package; null: the name prefix"),
@@ -42,7 +42,6 @@ export const definition = {
     ),
     package: resultOf({ package: orNull.text, version: orNull.text, installedAt: orNull.time, isHeld: orNull.flag }),
     upgrade: objectOf({ candidate: orNull.text, isAvailable: orNull.flag, state: orNull.text }),
-    isKernelHeld: orNull.flag,
     installed: orNull.text,
     running: listOf(objectOf({ source: orNull.text, version: orNull.text })),
     mismatch: orNull.flag,
@@ -73,7 +72,7 @@ export const definition = {
     }),
     chain_package_info: gauge('Constant 1; the installed package.', { package: open, version: open }),
     chain_package_held: gauge('Whether the package is on hold (`apt-mark hold`), so that apt does not upgrade it.', {
-      package: ['node', 'kernel'],
+      package: ['node'],
     }),
     chain_package_candidate_info: gauge(
       "Constant 1; the version of the node's package that apt would install, by the lists of the last `apt-get update`.",

@@ -1,20 +1,18 @@
 import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
-import { asError, ParseError, SourceError } from '../../core/errors.ts'
+import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type Recorder, type SampleIndex } from '../../core/metric.ts'
-import { chooseVersion, compareDebianVersions, parseOfferedVersion, parsePreferences } from '../../parsers/apt.ts'
+import { parsePolicy } from '../../parsers/apt.ts'
 import {
   type InstalledPackage,
-  parseHeld,
   parseInstalledPackage,
   type NodeVersion,
   parseNodeVersion,
   versionIn,
 } from '../../parsers/version.ts'
-import { minute, second } from '../../core/units.ts'
+import { hour, minute, second } from '../../core/units.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 import { type RUNNING_SOURCES } from './definition.ts'
 import { type Exec } from '../../sources/exec.ts'
-import { type PackageLists } from '../../sources/packages.ts'
 
 /** The version of a program or package, or the error. */
 export type VersionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error }
@@ -29,11 +27,19 @@ interface VersionContext {
 
 const READ_EVERY_MS = 10 * minute
 
-/**
- * Keeps a result while the text that `InstalledFiles` returns does not change, for ten minutes: a program may be a script
- * that runs another one. A failed read is repeated at each call, as is one without such a text.
- */
-export const createKeptResult = <Value>() => {
+/** How long a result is kept, and a failure, in milliseconds. */
+interface KeptTimes {
+  readonly every: number
+  readonly retry: number
+}
+
+/** A program may be a script that runs another one. A failed read is repeated at each call. */
+const OF_PROGRAMS: KeptTimes = { every: READ_EVERY_MS, retry: 0 }
+/** apt reads all lists: half a second of CPU time and more. */
+export const OF_LISTS: KeptTimes = { every: 6 * hour, retry: hour }
+
+/** Keeps a result while the text that `InstalledFiles` returns does not change. A read without such a text is repeated at each call. */
+export const createKeptResult = <Value>({ every, retry }: KeptTimes = OF_PROGRAMS) => {
   let kept: { readonly result: VersionResult<Value>; readonly from: string; readonly dueAt: number } | undefined
   return async (
     from: string | null,
@@ -43,7 +49,7 @@ export const createKeptResult = <Value>() => {
     const now = clock.elapsed()
     if (kept?.from === from && now < kept.dueAt) return kept.result
     const result = await read()
-    kept = result.ok && from !== null ? { result, from, dueAt: now + READ_EVERY_MS } : undefined
+    kept = from === null ? undefined : { result, from, dueAt: now + (result.ok ? every : retry) }
     return result
   }
 }
@@ -78,20 +84,6 @@ export const readPackageVersion = async (
       happened: `exit code ${exitCode}`,
       evidence: stderr,
     })
-  })
-
-/** Kernel images, and the packages that depend on the newest one. */
-const KERNELS = ['linux-image*', 'linux-generic*']
-
-/** Whether a package of the kernel is on hold; null if there is none. */
-export const readKernelHeld = async (context: VersionContext): Promise<VersionResult<boolean | null>> =>
-  resultOf(context, 'dpkg', async (signal) => {
-    const { stdout } = await context.exec.run(
-      // 1: one of the patterns matches no package.
-      { command: 'dpkg-query', args: ['-W', '-f=${db:Status-Abbrev} ${Package}\\n', ...KERNELS], answers: [0, 1] },
-      signal,
-    )
-    return () => parseHeld(stdout)
   })
 
 const resultOf = async <T>(
@@ -177,55 +169,33 @@ export const unknownKinds = (known: SampleIndex, prefix: string): readonly Unkno
     .series('chain_storage_timeline_info')
     .flatMap(({ labels }) => unknownValue('state machine kind', labels['kind'], [SLOT_KIND, prefix]))
 
-/** What apt would install for the package of the node. */
-export interface Upgrade {
-  /** Null if unknown. */
-  readonly candidate: string | null
-  /** Whether the candidate is newer than the installed version. */
-  readonly isAvailable: boolean | null
-  readonly state: string
-}
+/** As root apt would write its cache. */
+const NO_CACHE = ['Dir::Cache::pkgcache=', 'Dir::Cache::srcpkgcache=']
 
-/** Reads files only: the lists are as old as the last `apt-get update`. */
-export const readUpgrade = async (
-  lists: PackageLists,
+/** What apt would install for the package of the node, by the lists that the last `apt-get update` left on the host. */
+export const readPolicy = async (name: string, root: string, context: VersionContext) =>
+  resultOf(context, 'dpkg', async (signal) => {
+    const directories = root === '/' ? [] : [`Dir=${root}`, `Dir::State::status=${root}/var/lib/dpkg/status`]
+    const args = ['policy', name, ...[...NO_CACHE, ...directories].flatMap((option) => ['-o', option])]
+    const { stdout } = await context.exec.run({ command: 'apt-cache', args }, signal)
+    return () => parsePolicy(stdout)
+  })
+
+export type Upgrade = ReturnType<typeof upgradeOf>
+
+/** `policy`: undefined on a host without package lists. */
+export const upgradeOf = (
   installed: InstalledPackage | null,
-  { context, timeout }: { readonly context: Context; readonly timeout: number },
-): Promise<Upgrade> => {
+  policy: VersionResult<ReturnType<typeof parsePolicy>> | undefined,
+) => {
+  const unknown = (why: string) => ({ candidate: null, isAvailable: null, state: `unknown: ${why}` })
   if (installed === null) return unknown('the installed version is unknown')
-  try {
-    const listing = await withDeadline(context, timeout, ({ signal }) => lists.read(installed.package ?? '', signal))
-    return upgradeOf(installed, listing)
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error
-    return unknown(error.timeout ? 'the package lists are still being read' : error.summary)
-  }
+  if (policy === undefined) return unknown('this host has no package lists')
+  if (!policy.ok) return unknown(summaryOf(policy.error))
+  if (policy.value === null) return unknown('no package list has the package')
+  const { candidate, isNewer, excluded } = policy.value
+  const pinned = excluded === undefined ? '' : `; ${excluded} is excluded by a pin`
+  const held = installed.isHeld ? '; the package is on hold' : ''
+  const state = `${isNewer ? `${candidate} is available` : 'none available'}${pinned}${held}`
+  return { candidate, isAvailable: isNewer, state }
 }
-
-const upgradeOf = (
-  { package: name, version, architecture: own, isHeld }: InstalledPackage,
-  listing: Awaited<ReturnType<PackageLists['read']>>,
-): Upgrade => {
-  if (listing === null) return unknown('this host has no package lists')
-  const { stanzas, compressed } = listing
-  const available = stanzas
-    .flatMap((stanza) => parseOfferedVersion(stanza) ?? [])
-    .filter(({ architecture }) => architecture === own || architecture === 'all')
-    .map((offered) => offered.version)
-  const unread = compressed > 0 ? `${compressed} package lists are compressed and not read` : null
-  if (available.length === 0) return unknown(unread ?? 'no package list has the package')
-  const pins = listing.preferences.flatMap(parsePreferences)
-  const candidate = chooseVersion({ name: name ?? '', installed: version, available, pins })
-  if (candidate === null) return unknown('a pin that is not evaluated may decide')
-  const isAvailable = compareDebianVersions(candidate, version) > 0
-  if (!isAvailable && unread !== null) return unknown(unread)
-  const newest = available.toSorted(compareDebianVersions).at(-1) ?? version
-  const pinned = compareDebianVersions(newest, candidate) > 0 ? `; ${newest} is excluded by a pin` : ''
-  return {
-    candidate,
-    isAvailable,
-    state: `${isAvailable ? `${candidate} is available` : 'none available'}${pinned}${isHeld ? '; the package is on hold' : ''}`,
-  }
-}
-
-const unknown = (why: string): Upgrade => ({ candidate: null, isAvailable: null, state: `unknown: ${why}` })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { gauge, open } from '../../core/metric.ts'
-import { fixed, label } from '../../core/settings.ts'
+import { label, timed } from '../../core/settings.ts'
 import { HEALTH_STATES } from '../../domain/health.ts'
 import { each, listOf, objectOf, objectOrNull, orNull } from '../shared/reading-schema.ts'
 
@@ -16,7 +16,7 @@ export const definition = {
   help: 'another node, by the heartbeats of its agent and its public port',
   introduction:
     'Another node (`watched.name`), seen from this host without access to it: the heartbeats that its agent posts to `/api/v1/heartbeat` here, and whether its public port answers. Disabled without a name.',
-  settings: fixed('15s', '5s', {
+  settings: timed('15s', '5s', {
     name: label.nullable().default(null).describe('the name of the other node, as a label'),
     port: z
       .string()

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { deliveryState, isAcceptedHeartbeat, createOutbox } from '../../outbound/outbox.ts'
 import type { Config } from '../../config/schema.ts'
 import { second, minute } from '../../core/units.ts'
-import { createHeartbeat } from '../../sources/endpoints.ts'
+import { createAlertmanagerEndpoint, createHeartbeat } from '../../sources/endpoints.ts'
 import type { SendRequest } from '../../sources/http.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ConfigOptions, flagsOf } from '../../terminal/config-options.ts'
@@ -13,7 +13,6 @@ import type { Style } from '../../terminal/style.ts'
 import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { ifUnreadable } from '../../core/errors.ts'
 import { duration } from '../../core/format.ts'
-import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
 import {
   type AlertmanagerReader,
   createAlertmanagerReader,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { parseJson } from '../../core/json.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
-import type { AlertmanagerEndpoint } from '../../sources/alertmanager.ts'
+import type { AlertmanagerEndpoint } from '../../sources/endpoints.ts'
 import { describeStatus } from '../../collectors/shared/request.ts'
 import { parseDuration, second } from '../../core/units.ts'
 

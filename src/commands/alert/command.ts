@@ -47,21 +47,12 @@ routed and whether each of their integrations has handed it to its service, by
 the metrics of Alertmanager. The message has four digits, which the output
 names: look for them on your phone. A service can accept a message and drop it.
 
-The metrics count the notifications of all alerts. If others are sent by the
-same integration, or two receivers have the same kind of integration, the
-state is "cannot tell", and the exit code 1: only the four digits on your
-phone show that it works. With --enable-feature=receiver-name-in-metrics,
-Alertmanager counts by receiver.
-
-The alert ends when its group has been sent, after three failed requests, or
-after --wait; a receiver with send_resolved is sent its end. If
-heartbeat.urlFile is set, a heartbeat {"test": true} is sent as well, or alone
-if there is no Alertmanager. As root it also trusts the certificate authority
-of NODE_EXTRA_CA_CERTS in the environment of the running agent.
-
-A notification waits for the group_wait of its route. Where a route groups it
-with other alerts, it waits for group_interval: use a longer --wait. In a
-cluster of Alertmanagers one of them sends: name one with --alertmanager.
+The state is "cannot tell", and the exit code 1, if the metrics may count
+another alert: only the four digits on your phone show then that it works. A
+notification waits for group_wait of its route, and with other alerts for
+group_interval: use a longer --wait. In a cluster one Alertmanager sends: name
+it with --alertmanager. If heartbeat.urlFile is set, a heartbeat {"test": true}
+is sent as well. docs/how-to/first-message.md has what each state means.
 
 ${EXIT_CODES}
 

@@ -3,8 +3,8 @@ import type { Config } from '../../config/schema.ts'
 import { resolveFolders } from '../../domain/key-paths.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { preflight } from './preflight.ts'
-import { summarize } from '../../health/summary.ts'
-import { diagnose } from '../../health/diagnosis.ts'
+import { createView } from '../../health/sections/section.ts'
+import { overviewRows } from '../../health/sections/sections.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { checkLines, diagnosisDocument } from '../../terminal/diagnosis.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
@@ -16,16 +16,17 @@ export const check = async (context: ConfiguredContext<object>): Promise<void> =
     const findings = await preflight({ ...host, snapshot: read })
     return { snapshot: read, setUp: findings, paths: await foundPaths(config, read.prefix) }
   })
-  const diagnosis = diagnose(snapshot)
+  const view = createView(snapshot)
+  const { diagnosis } = view
   // 1 if only the set-up of the host has a warning.
   const exitCode =
     diagnosis.exitCode === 0 && setUp.some(({ severity }) => severity === 'warning') ? 1 : diagnosis.exitCode
   const { publicKey } = config.node
   const facts = [
-    ...summarize(snapshot),
-    ...(publicKey === null ? [] : [{ label: 'own key', value: publicKey }]),
-    ...(paths === null ? [] : [{ label: "the node's files", value: paths }]),
-    { label: 'configuration', value: describeSource(source) },
+    ...overviewRows(view),
+    ...(publicKey === null ? [] : [{ label: 'own key', text: publicKey }]),
+    ...(paths === null ? [] : [{ label: "the node's files", text: paths }]),
+    { label: 'configuration', text: describeSource(source) },
   ]
   const { verdict, recovery } = diagnosisDocument(diagnosis)
   print({
@@ -34,7 +35,7 @@ export const check = async (context: ConfiguredContext<object>): Promise<void> =
       recovery,
       findings: diagnosis.causes,
       setUp,
-      facts: Object.fromEntries(facts.map(({ label, value }) => [label, value])),
+      facts: Object.fromEntries(facts.map(({ label, text }) => [label, text])),
     }),
     lines: (style) => checkLines({ diagnosis, setUp, facts }, style),
   })

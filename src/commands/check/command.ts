@@ -5,11 +5,10 @@ export const checkCommand = defineConfigured({
   json: 'as JSON: state, recovery, findings, set-up and facts',
   help: `Prints the state of the node, the recovery that it needs, and the causes with
 what to do, as the running agent reports them. Then it checks the set-up of the
-host, and whether files of Prometheus, Alertmanager and Grafana in /etc and
-/var/lib/grafana name alerts or metrics of version 0.2.0. Without an agent it
-runs every collector once, which takes some seconds: a single reading does not
-show how long a condition has lasted. It changes nothing. Run it as the user of
-the agent: another user may have other permissions.
+host. Without an agent it runs every collector once, which takes some seconds: a
+single reading does not show how long a condition has lasted. It changes
+nothing. Run it as the user of the agent: another user may have other
+permissions.
 
 Exit codes: 0 healthy, 1 something needs attention, including the set-up of the
 host, 2 the node does not do its work, or its state is unknown. During a

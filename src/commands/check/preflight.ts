@@ -3,9 +3,8 @@ import { ifUnreadable } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import type { Finding } from '../../health/finding.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
-import { consensusUnit, database, dropIns, journalGroup, nodeArguments, packageHold, state } from './preflight/host.ts'
-import { affinity, databaseDrive, driveModels, hugePages } from './preflight/hardware.ts'
-import { renamedNames } from './preflight/renamed.ts'
+import { consensusUnit, database, nodeArguments, packageHold, state } from './preflight/host.ts'
+import { databaseDrive, hugePages } from './preflight/hardware.ts'
 import {
   createContext,
   finding,
@@ -17,24 +16,19 @@ import {
 const CHECKS: readonly PreflightCheck[] = [
   agent,
   exposure,
-  journalGroup,
   database,
-  dropIns,
   nodeArguments,
   consensusUnit,
   packageHold,
   databaseDrive,
-  driveModels,
   hugePages,
-  affinity,
   references,
   ownKey,
-  renamedNames,
   state,
 ]
 
 /** Those of a host without a node. */
-const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, renamedNames, state]
+const CHECKS_OF_WATCHER: readonly PreflightCheck[] = [agent, exposure, references, state]
 
 /** Findings about the host and the agent that neither a metric nor the snapshot shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {

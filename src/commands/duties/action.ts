@@ -283,9 +283,8 @@ const NONE: ReadonlyMap<bigint, ClassifiedRound> = new Map()
 
 /** The classes that the running agent has saved. */
 const readClassified = async ({ config }: DutiesOptions): Promise<ReadonlyMap<bigint, ClassifiedRound>> => {
-  const found = await createReadOnlyCheckpoints(config.state.directory).open(MISSED_ROUNDS).read()
-  const all = found.state === 'saved' ? parseMissedRounds(found.value) : []
-  return new Map(all.map((one) => [one.round, one]))
+  const { value } = await createReadOnlyCheckpoints(config.state.directory).open(MISSED_ROUNDS).read()
+  return new Map(parseMissedRounds(value).map((one) => [one.round, one]))
 }
 
 /** A network that was reset has the same rounds again. */

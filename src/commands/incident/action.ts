@@ -54,7 +54,7 @@ const summaryOf = (one: ListedIncident): string =>
     : [one.alerts.join(', '), size(one.bytes), ...(one.completedAt === null ? ['incomplete'] : [])].join('; ')
 
 const incidentLines = (incident: Incident, style: Style): readonly string[] => {
-  const { id, agent, alerts, diagnosis, changes, tools } = incident
+  const { id, agent, alerts, diagnosis, tools } = incident
   const heading = (text: string): string => style.paint('strong', text)
   return [
     heading(`Incident ${id}, kept by chain-agent ${agent}`),
@@ -71,13 +71,6 @@ const incidentLines = (incident: Incident, style: Style): readonly string[] => {
     ...headLines({ ...diagnosis, incident: null }, style),
     '',
     ...findingLines(diagnosis.causes, style),
-    ...(changes.length === 0
-      ? []
-      : [
-          heading('What changed most against the hour before'),
-          ...changes.flatMap((change) => style.wrap(change, '  ')),
-          '',
-        ]),
     ...tools.flatMap(({ command, at, output }) => [
       heading(`Last output of ${command}, ${at}`),
       ...output

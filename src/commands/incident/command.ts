@@ -7,10 +7,9 @@ export const incidentCommand = defineConfigured({
   help: `When a critical alert fires, the agent keeps what explains it: the journals of
 the node's services from 60 seconds before the alert, and before its condition
 became true, to 30 seconds after, with secrets redacted; the diagnosis, the
-readings and the last output of each tool at that time, and the series that
-changed most against the hour before. Alerts that fire within ten minutes are
-one incident. Of each journal and range of time at most 5,000 lines or 512 KiB
-are kept, those next to the alert, and 6 MiB of all together.
+readings and the last output of each tool at that time. Alerts that fire within
+ten minutes are one incident. Of each journal and range of time at most 5,000
+lines or 512 KiB are kept, those next to the alert, and 6 MiB of all together.
 
 The newest 20 incidents are kept, in at most 64 MiB, in the directory incidents
 of state.directory, which root and the group of the agent may read. They are not

@@ -18,24 +18,16 @@ export const initCommand = defineCommand({
       .option('-y, --yes', 'ask nothing')
       .option('--check', 'write nothing, print the difference'),
   help: `Reads the node once, and writes its name prefix, its public key from the
-status report, which root can read, the references and the Alertmanagers. In a
-new file, units and devices are comments: the agent finds them at each start.
---config is read only.
-
-To a file that exists it adds what is missing. It replaces prefix and public key
-only if an option or a variable has another value, and removes nothing: each
-other byte stays. It prints the difference, in which a URL is its host only. If
-the file has settings, it asks before it writes, unless --yes is given.
-
-If standard input is a terminal, it asks for references and for an Alertmanager
-where there are none. The answers as options, or as variables of the settings:
+status report, which root can read, the references and the Alertmanagers.
+--config is read only. In a file that exists all values and comments stay: what
+is missing is added. The difference is printed and, if the file has settings,
+written after a question, unless --yes is given. docs/how-to/install.md has the
+steps. On a terminal it asks for what is not known; the answers are options, or
+variables of the settings:
   --prefix        CHAIN_AGENT_PREFIX=monad
   --public-key    CHAIN_AGENT_NODE_PUBLIC_KEY=02...
   --reference     CHAIN_AGENT_REFERENCES='[{name: a, url: https://a.example}]'
   --alertmanager  CHAIN_AGENT_ALERTMANAGERS_URLS='[http://127.0.0.1:9093]'
-
-The output begins with "changed:" or "unchanged:"; with --check with
-"would change:" or "unchanged:".
 
 All other keys: chain-agent config --example. In force: chain-agent config.
 

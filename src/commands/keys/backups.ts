@@ -1,57 +1,37 @@
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
-import { asError, SourceError } from '../../core/errors.ts'
+import { SourceError } from '../../core/errors.ts'
 import { backUp, type BackupResult, type BackupType, exportKeys, type ExportResult } from '../../keys/backup.ts'
 import {
   FOLDER_ADVICE,
   identityLine,
-  type KeyFailure,
   type KeySession,
   LEGACY,
   type Line,
   page,
-  printResults,
+  runForEach,
   runKeyCommand,
   warnOfExposure,
 } from './session.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { UsageError } from '../../terminal/io.ts'
 import type { Style } from '../../terminal/style.ts'
-import { compareKeys, type Comparison, type KeyContext } from '../../keys/key-context.ts'
+import { compareKeys, type Comparison } from '../../keys/key-context.ts'
 import { verify, type VerifyResult, noteOffNode } from '../../keys/verify.ts'
 import { resolve } from 'node:path'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 
 export const backup = async (command: ConfiguredContext<{ readonly type?: readonly BackupType[] }>): Promise<void> => {
-  const { io, exit, options } = command
+  const { io, options } = command
   await runKeyCommand(command, async (session, progress) => {
     warnOfExposure(io, session, 'the keystore password')
-    const results = await backUpAll(session.context, options.type ?? KEY_TYPES)
-    progress.end()
-    printResults(command, results, renderBackup)
-    if (!options.json && results.done.length > 0) io.stdout.write(BACKUP_CLOSING)
-    exit(results.failed.length === 0 ? 0 : 1)
+    const work = new Map((options.type ?? KEY_TYPES).map((key) => [key, () => backUp(session.context, key)]))
+    const done = await runForEach(command, { work, progress }, renderBackup)
+    if (!options.json && done.length > 0) io.stdout.write(BACKUP_CLOSING)
   })
 }
 
 const BACKUP_CLOSING =
   'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
-
-/** A key that fails does not prevent the backup of the others. */
-const backUpAll = async (context: KeyContext, keys: readonly BackupType[]) => {
-  const { signal } = context
-  const done: BackupResult[] = []
-  const failed: KeyFailure[] = []
-  for (const key of keys) {
-    try {
-      done.push(await backUp(context, key))
-    } catch (thrown) {
-      if (signal.aborted && done.length === 0) throw thrown
-      failed.push({ key, error: asError(thrown) })
-      if (signal.aborted) break
-    }
-  }
-  return { done, failed }
-}
 
 const renderBackup = (one: BackupResult, style: Style): readonly string[] =>
   page(`${style.paint('good', style.sign('good'))} ${one.key}: ${one.file}`, style, [

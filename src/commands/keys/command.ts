@@ -9,18 +9,10 @@ export const keysCommand = defineCommand({
   help: `A backup contains the private key: everyone who has it can take over the node.
 Without a backup a validator cannot be moved to another host, and all
 delegations must be moved by hand. docs/how-to/keys.md describes what to store
-where.
-
-Protects against: backups that are empty or truncated; a crash or a full disk
-during a write; an intact backup overwritten by a damaged one; a restored
-keystore that cannot be opened; files that other users can read; keys in logs,
-errors, metrics, core dumps and in the environment of other programs.
-
-Does not protect against: root on this host, which can read everything; a backup
-that is read before it is moved off the host; memory that is swapped to disk;
+where, and SECURITY.md against what this protects. It does not protect against
+root on this host, a backup that is read before it is moved off the host, and
 the process list, where the keystore tool of the node shows the password, and in
-a restore the secret, for about a second (mount /proc with hidepid=2); an auditd
-that records the arguments of programs.
+a restore the secret, for about a second (mount /proc with hidepid=2).
 
 Exit codes: 0 done, 1 a key or a backup has a problem, 2 usage error. \`verify\`
 lists what it checks.
@@ -43,16 +35,13 @@ const backupCommand = defineConfigured({
   summary: 'write backups of the keys; earlier backups are kept as .bak',
   json: 'as JSON',
   options: (command) => command.addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password')),
-  help: `The keystore tool of the node recovers each key from its keystore into a new
-file that only its owner can read. When the file is complete and synced to disk,
-the earlier backup is kept with its time in UTC, as in
-secp-backup.20260301121000.bak, and the new one replaces it. If the command is
-interrupted at any point, an intact backup remains: the old one or the new one.
+  help: `The keystore tool of the node recovers each key from its keystore. The earlier
+backup is kept with its time in UTC, as in secp-backup.20260301121000.bak. If
+the command is interrupted, an intact backup remains: the old or the new one.
 
 A backup on the node is not protected: everyone who can read the file has the
 key. Move a copy off the node (chain-agent keys export), and fix the mode of
-files that others can read. --type password writes the password after checking
-that it opens the keystore of the secp key.
+files that others can read.
 
 Examples:
   sudo chain-agent keys backup
@@ -70,15 +59,12 @@ const verifyCommand = defineConfigured({
       .option('--files-only', 'run no tool: do not open the keystores, do not read the status report'),
   help: `The keystore tool of the node opens the keystore, and its secret is compared
 with the one in the backup; neither is printed. The public key is compared with
-node.publicKey in the configuration and with the status report of the node, so
-that the keystore and backup of another node fail. A source that is not set, not
-installed or does not answer within 20 seconds is reported as "not compared".
+node.publicKey in the configuration and with the status report of the node. A
+source that is not set, or does not answer, is reported as "not compared".
 
-Exit code 0 if all backups are intact, readable only by their owner and of the
-same keys as the keystores (with --files-only: intact and readable only by their
-owner), or recorded as off this host; if a keystore can be restored from each,
-no earlier backup is readable by others, and no source reports another public
-key. Exit code 1 otherwise. Nothing is written.
+Exit code 0 if each backup is intact, readable only by its owner and of the same
+key as the keystore, or recorded as off this host, and no source reports another
+public key. Exit code 1 otherwise. Nothing is written.
 
 Copies off this host are not checked: record them with chain-agent keys
 off-node.
@@ -108,14 +94,11 @@ const exportCommand = defineConfigured({
         '.',
       )
       .option('-a, --armor', 'write text (ASCII armor), for vaults that store text'),
-  help: `The file contains the backup unchanged. age decrypts it without this program:
-age -d -i KEYFILE secp-backup.age. Create the key pair on the host of the vault,
-not on this host: age-keygen -o KEYFILE prints the recipient; replace
-age1YOUR-RECIPIENT with it. Without KEYFILE the file cannot be decrypted.
-Recipients known from public documentation are rejected. No file is overwritten.
-
-If the public key of a backup differs from node.publicKey or from the status
-report of the node, nothing is exported.
+  help: `age decrypts the files without this program: age -d -i KEYFILE secp-backup.age.
+Create the key pair on the host of the vault, not on this host: age-keygen -o
+KEYFILE prints the recipient. Without KEYFILE the file cannot be decrypted. If
+the public key of a backup differs from node.publicKey or from the status report
+of the node, nothing is exported. No file is overwritten.
 
 The copies are still on this host after the export. Move one off the host, check
 that you can decrypt it there, and record it: chain-agent keys off-node 'safe in
@@ -163,18 +146,15 @@ const restoreCommand = defineConfigured({
       .option('--dry-run', 'print what would be done, and change nothing')
       .option('--while-running', 'restore even if the consensus service is running')
       .option('--replace-identity', 'restore even if the status report of the node has another public key'),
-  help: `The keystore tool of the node makes the new keystores outside the node's
-directories, and must recover the same key from each. Then each old keystore is
-kept with its time in UTC, as in id-secp.20260301121000.bak, and the new one
-replaces it, with the same owner and readable only by its owner.
+  help: `Each old keystore is kept with its time in UTC, as in
+id-secp.20260301121000.bak; docs/how-to/keys.md has each step.
 
 Before anything is replaced, the public key is compared with node.publicKey in
 the configuration and with the status report of the node. A mismatch ends the
 command with exit code 1. On a new host whose status report still has a
 temporary key, use --replace-identity. It does not override node.publicKey:
-correct that first. A source that is not set, not installed or does not answer
-within 20 seconds is "not compared"; then compare the public key that is printed
-with the one that your validator is registered with.
+correct that first. If both sources are "not compared", compare the public key
+that is printed with the one that your validator is registered with.
 
 The consensus service must be stopped: otherwise it keeps signing with the key
 in its memory, and two nodes that sign with the same key are penalized. For the
@@ -182,9 +162,7 @@ same reason, stop the old host permanently before you restore its keys on
 another.
 
 A backup of another node is detected only if one of the two sources has the
-public key. The secret is an argument of the tool for about a second, and is
-readable in the process list unless /proc is mounted with hidepid=2: on a host
-with other users, restore the keys before they can log in.
+public key.
 
 Examples:
   sudo chain-agent keys restore --dry-run

@@ -7,16 +7,8 @@ import {
 } from '../../keys/key-context.ts'
 import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
-import {
-  identityLine,
-  type KeyFailure,
-  page,
-  printResults,
-  runKeyCommand,
-  warnOfExposure,
-  type KeySession,
-} from './session.ts'
-import { asError, SourceError } from '../../core/errors.ts'
+import { identityLine, page, runForEach, runKeyCommand, warnOfExposure, type KeySession } from './session.ts'
+import { SourceError } from '../../core/errors.ts'
 import { KEY_TYPES, type KeyType } from '../../domain/key-paths.ts'
 import {
   planRestore,
@@ -28,7 +20,7 @@ import {
   type RestoreResult,
 } from '../../keys/restore.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
-import { type ExitCode, UsageError } from '../../terminal/io.ts'
+import { UsageError } from '../../terminal/io.ts'
 import { type Progress } from '../../terminal/progress.ts'
 import { confirm, requireTerminal } from '../../terminal/prompt.ts'
 
@@ -43,22 +35,23 @@ interface RestoreOptions extends OutputOptions {
 }
 
 export const restore = async (command: ConfiguredContext<RestoreOptions>): Promise<void> => {
-  const { io, exit, options } = command
+  const { io, options } = command
   if (!options.yes && !options.dryRun) requireTerminal(io, '--yes')
   await runKeyCommand(command, async (session, progress) => {
     await assertOneType(session, options)
     if (!options.dryRun) await assertStopped(session, options)
     warnOfExposure(io, session, `the keystore password${options.dryRun ? '' : ' and the secret that is restored'}`)
-    exit(await restoreAll(command, session, progress))
+    await restoreAll(command, session, progress)
   })
 }
 
 /** Plans all keys before it makes a keystore, and makes and verifies all keystores before it replaces one. */
 const restoreAll = async (
-  { io, options }: Pick<ConfiguredContext<RestoreOptions>, 'io' | 'options'>,
+  command: ConfiguredContext<RestoreOptions>,
   session: KeySession,
   progress: Progress,
-): Promise<ExitCode> => {
+): Promise<void> => {
+  const { io, options, exit } = command
   const { context } = session
   const password = await readNodePassword(context)
   const source = { from: options.from, identity: options.identity }
@@ -74,12 +67,13 @@ const restoreAll = async (
   for (const plan of plans) assertIdentity(plan, publicKeyOf(plan), { known, options })
   if (options.dryRun) {
     if (!options.json) io.stdout.write('Nothing was changed.\n')
-    return 0
+    return
   }
   const isNew = plans.every(({ before }) => before === undefined)
   if (!options.yes && !isNew && !(await confirm(io, 'Replace?', '--yes'))) {
     io.stderr.write('Nothing was changed.\n')
-    return 1
+    exit(1)
+    return
   }
   const prepared: PreparedKeystore[] = []
   for (const plan of plans) prepared.push(await prepareKeystore(context, plan, password))
@@ -87,23 +81,8 @@ const restoreAll = async (
   for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
   // The service may have been started in the meantime.
   await assertStopped(session, options)
-  const results = await replaceAll(session, prepared)
-  progress.end()
-  printResults({ io, options }, results, renderRestored)
-  return results.failed.length === 0 ? 0 : 1
-}
-
-const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKeystore[]) => {
-  const done: RestoreResult[] = []
-  const failed: KeyFailure[] = []
-  for (const one of prepared) {
-    try {
-      done.push(await replaceKeystore(context, one))
-    } catch (thrown) {
-      failed.push({ key: one.plan.type, error: asError(thrown) })
-    }
-  }
-  return { done, failed }
+  const work = new Map(prepared.map((one) => [one.plan.type, () => replaceKeystore(context, one)]))
+  await runForEach(command, { work, progress }, renderRestored)
 }
 
 /** `--replace-identity` overrides the status report, never the configuration. */

@@ -1,5 +1,5 @@
 import { type Context, withDeadline } from '../../core/clock.ts'
-import { asError, ifUnreadable, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
+import { asError, ifUnreadable, isInternal, summaryOf } from '../../core/errors.ts'
 import { type KeyFolders, resolveFolders } from '../../domain/key-paths.ts'
 import { second } from '../../core/units.ts'
 import {
@@ -24,8 +24,8 @@ import {
   withPrivateUmask,
 } from '../../sources/process.ts'
 import { createStatusTool } from '../../sources/reports.ts'
-import { type ActionContext, InterruptedError, type Io } from '../../terminal/io.ts'
-import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
+import { InterruptedError, type Io } from '../../terminal/io.ts'
+import { linesText } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { createProgress, type Progress } from '../../terminal/progress.ts'
@@ -161,31 +161,37 @@ export const warnOfExposure = (io: Io, { isListOpen, coreDumpProblem }: KeySessi
   }
 }
 
-/** The failure of one key out of several. */
-export interface KeyFailure {
-  readonly key: string
-  readonly error: Error
-}
-
-/** Prints the results, and the failures: in the JSON, or on stderr. Throws errors that are bugs. */
-export const printResults = <Result>(
-  { io, options }: Pick<ActionContext<OutputOptions>, 'io' | 'options'>,
-  { done, failed }: { readonly done: readonly Result[]; readonly failed: readonly KeyFailure[] },
+/**
+ * Runs the work for each key, and prints the results, and the failures: in the JSON, or on stderr. A failure does not
+ * prevent the work for the next key, an interruption does. Returns the results; throws errors that are bugs.
+ */
+export const runForEach = async <Result>(
+  { io, options, print, exit }: ConfiguredContext<object>,
+  { work, progress }: { readonly work: ReadonlyMap<string, () => Promise<Result>>; readonly progress: Progress },
   render: (one: Result, style: Style) => readonly string[],
-): void => {
-  // A SourceError or a ParseError is expected; another one is a bug.
-  const bug = failed.find(({ error }) => !(error instanceof SourceError) && !(error instanceof ParseError))
-  if (options.json) {
-    if (bug) throw bug.error
-    io.stdout.write(jsonText({ done, failed: failed.map(({ key, error }) => ({ key, error: error.message })) }))
-    return
+): Promise<readonly Result[]> => {
+  const done: Result[] = []
+  const failed: { readonly key: string; readonly error: Error }[] = []
+  for (const [key, run] of work) {
+    try {
+      done.push(await run())
+    } catch (thrown) {
+      if (io.signal.aborted && done.length === 0) throw thrown
+      failed.push({ key, error: asError(thrown) })
+      if (io.signal.aborted) break
+    }
   }
-  const style = createStyle(io)
-  io.stdout.write(linesText(done.flatMap((one) => render(one, style))))
-  for (const one of failed) {
-    if (one === bug) throw one.error
-    io.stderr.write(`${one.error.message}\n`)
-  }
+  progress.end()
+  const bug = failed.find(({ error }) => isInternal(error))
+  if (bug && options.json) throw bug.error
+  print({
+    document: () => ({ done, failed: failed.map(({ key, error }) => ({ key, error: error.message })) }),
+    lines: (style) => done.flatMap((one) => render(one, style)),
+  })
+  if (bug) throw bug.error
+  if (!options.json) io.stderr.write(linesText(failed.map(({ error }) => error.message)))
+  exit(failed.length === 0 ? 0 : 1)
+  return done
 }
 
 export type Line = readonly [tone: Tone, text: string]

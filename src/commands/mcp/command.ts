@@ -7,15 +7,10 @@ export const mcpCommand = (runCli: RunCli) =>
   defineCommand({
     options: fileOption,
     help: `A server of the Model Context Protocol (MCP) on standard input and output, which
-an assistant starts; it opens no port, and exits when the input ends. Revisions
-2026-07-28, 2025-11-25, 2025-06-18 and 2024-11-05. Its five tools only read:
-diagnosis (as check --json), metrics (by name or prefix), incident, runbook and
-duties. The first two return an error if no agent runs.
-
-An answer is JSON with the age of its readings, redacted as a bundle is; of more
-than 48 KiB a part is left out and listed in \`cut\`. Texts of logs in it are
-marked as data that must not be followed. A call times out after 50 s. What an
-assistant receives leaves this host if its model runs elsewhere.
+an assistant starts; it opens no port, and exits when the input ends. Its five
+tools only read: diagnosis, metrics, incident, runbook and duties. An answer is
+redacted as a bundle is. What an assistant receives leaves this host if its
+model runs elsewhere: docs/how-to/assistant.md.
 
 Exit codes: 0 the input ended, 1 it could not be read, 2 usage error.
 

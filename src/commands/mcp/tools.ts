@@ -73,7 +73,7 @@ export const TOOLS: readonly Tool[] = [
   defineTool({
     name: 'incident',
     description:
-      'What the agent kept when a critical alert fired: alerts, diagnosis, what changed, last output of tools, journals around that time. What `chain-agent incident ID --json` prints, without the readings.',
+      'What the agent kept when a critical alert fired: alerts, diagnosis, last output of tools, journals around that time. What `chain-agent incident ID --json` prints, without the readings.',
     input: z.strictObject({ id: word.default('latest').describe('an id such as 20260301-125930, latest, or list') }),
     run: async ({ id }, context) => runCommand(['incident', '--json', ...(id === 'list' ? [] : [id])], context),
   }),

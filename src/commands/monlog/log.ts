@@ -147,7 +147,7 @@ const readUnit = async (options: LogOptions, { exec, readPrefix, to }: HostReade
   const fold = createFold()
   if (earlier) fold.begin(since)
   const joiner = createLineJoiner()
-  const match = await createFilteredMatch({ exec, unitNames: names }, CONSENSUS_LOG_PATTERN)([unit], signal)
+  const match = await createFilteredMatch({ exec, unitNames: names }, [unit], CONSENSUS_LOG_PATTERN)(signal)
   let lines = 0
   let unreadable = 0
   for await (const batch of readRange({ match, since, until }, signal)) {

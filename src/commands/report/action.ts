@@ -10,7 +10,7 @@ import { readReport, type Report, type Availability, type Incidents, type Restar
 import { deliveryState, isAcceptedAlert } from '../../outbound/outbox.ts'
 import type { Config } from '../../config/schema.ts'
 import { oneLine } from '../../health/sections/fact.ts'
-import { createAlertmanagerEndpoint } from '../../sources/alertmanager.ts'
+import { createAlertmanagerEndpoint } from '../../sources/endpoints.ts'
 import { alertLabels, clientOf } from '../shared/alert-request.ts'
 import { type Incident, lastedText } from '../replay/firings.ts'
 

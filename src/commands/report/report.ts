@@ -51,7 +51,7 @@ const readAvailability = async ({ config, since }: DutiesOptions) => {
   const found = await createReadOnlyCheckpoints(directory).open('slo').read()
   if (found.state === 'unreadable')
     return asUnknown(`slo.json in ${directory} cannot be read: use sudo, or the user of the agent`)
-  const hours = found.state === 'saved' ? parseSloHours(found.value) : []
+  const hours = parseSloHours(found.value)
   const fromAt = since - (since % hour)
   const { known, fresh } = sumOfHours(hours, fromAt)
   const first = hours.find(({ from }) => from >= fromAt)

@@ -1,5 +1,4 @@
 import { stringify } from 'yaml'
-import { SourceError } from '../../core/errors.ts'
 import { loadFor } from '../../terminal/config.ts'
 import { type ActionContext, unlessInterrupted, UsageError, writeAll } from '../../terminal/io.ts'
 import { type OutputOptions, printResult } from '../../terminal/output.ts'
@@ -16,8 +15,6 @@ import { readShipped, writeFiles } from '../shared/write-files.ts'
 import { count, duration, figure, utc } from '../../core/format.ts'
 import { SEVERITY_TONES, type Tone } from '../../domain/health.ts'
 import type { Style } from '../../terminal/style.ts'
-import { describeRenamed, findRenamed, type RenamedUse } from '../../health/rules/renamed.ts'
-import { readInput } from '../shared/read-input.ts'
 
 interface RulesOptions extends OutputOptions {
   readonly config?: string
@@ -32,17 +29,14 @@ interface RulesOptions extends OutputOptions {
   readonly resourceLabel: readonly string[]
   readonly estimate?: string
   readonly days?: number
-  readonly renamed?: string
 }
 
-/** `chain-agent rules`: writes the rules, or with an option reports what they would do or replace. */
+/** `chain-agent rules`: writes the rules, or with --estimate reports what they would do. */
 export const runRules = async (context: ActionContext<RulesOptions>): Promise<void> => {
-  const { estimate, renamed, json, days } = context.options
+  const { estimate, json, days } = context.options
   if (days !== undefined && estimate === undefined) throw new UsageError('--days is for --estimate')
-  if (json && estimate === undefined && renamed === undefined)
-    throw new UsageError('--json is for --estimate and --renamed')
+  if (json && estimate === undefined) throw new UsageError('--json is for --estimate')
   if (estimate !== undefined) await estimateRules(context, estimate)
-  else if (renamed !== undefined) await listRenamed(context, renamed)
   else await writeRules(context)
 }
 
@@ -208,25 +202,3 @@ const estimatePage = ({ from, to, rules, computed }: Estimate, style: Style): re
     ),
   ]
 }
-
-/** `chain-agent rules --renamed`: what a file names of version 0.2.0. Throws a UsageError for a file that cannot be read. */
-const listRenamed = async ({ io, exit, options }: ActionContext<OutputOptions>, file: string): Promise<void> => {
-  const text = await unlessInterrupted(io, () => readInput(io, file)).catch((error: unknown) => {
-    throw error instanceof SourceError ? new UsageError(error.message, { cause: error }) : error
-  })
-  const uses = findRenamed(text)
-  printResult({ io, options }, { document: () => ({ file, uses }), lines: (style) => renamedLines(file, uses, style) })
-  exit(uses.length === 0 ? 0 : 1)
-}
-
-const renamedLines = (file: string, uses: readonly RenamedUse[], style: Style): readonly string[] => [
-  ...uses.flatMap(({ line, old, now, matchers }) => [
-    ...style.wrap(`${file}:${line}: ${describeRenamed({ old, now })}`),
-    ...(matchers === null || matchers === now ? [] : style.wrap(matchers, '    ')),
-  ]),
-  ...style.wrap(
-    uses.length === 0
-      ? `${file} names nothing that was renamed since version 0.2.0.`
-      : `${count(uses.length, 'old name')} of version 0.2.0 in ${file}.`,
-  ),
-]

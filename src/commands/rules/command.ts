@@ -35,16 +35,10 @@ export const rulesCommand = defineCommand({
       .addOption(
         new Option('--estimate <url>', 'write nothing: how often each rule would have fired, by this Prometheus')
           .argParser(readPageUrl)
-          .conflicts(['output', 'format', 'renamed']),
+          .conflicts(['output', 'format']),
       )
       .option('--days <number>', 'the days of --estimate before now (default: 30)', readDays)
-      .addOption(
-        new Option(
-          '--renamed <file>',
-          'write nothing: list the alerts and metrics of version 0.2.0 that a file names, - for standard input',
-        ).conflicts(['output', 'format']),
-      )
-      .option('--json', 'the result of --estimate or --renamed as JSON'),
+      .option('--json', 'the result of --estimate as JSON'),
   help: `The rules are those of alerts/*.rules.yaml. The keys health.limits,
 health.disable and health.objective of the configuration change them, and
 --set and --disable override the configuration. The running agent evaluates the
@@ -53,36 +47,25 @@ Prometheus.
 
 Alertmanager renders the messages with chain.tmpl, which --output writes next to
 the rules and --format template prints. For the Prometheus Operator it is a
-ConfigMap, chain-agent-templates.
+ConfigMap, chain-agent-templates. docs/how-to/alerts.md has the steps.
 
 A value is in the unit of its metric: 25ms, 90s, 15min or 2d; 5% or 0.05; 450.
-Every rule keeps the labels instance, job and cluster. If your targets have
-others that routes or inhibitions use, name all of them with --labels, and in
-group_by and equal of alertmanager.yaml.
-
-An installation runs the command again after each upgrade. Files of the same
+Every rule keeps the labels instance, job and cluster: name all others that
+routes or inhibitions use with --labels, and in group_by and equal of
+alertmanager.yaml. Run the command again after each upgrade: files of the same
 name are replaced.
 
---estimate evaluates each rule on the samples that a Prometheus has, with the
-limits of the configuration, --set, --disable, --job and --labels, and lists the
-loudest first. Recorded series that it does not have are computed from their
-expressions. It sends one query at a time; a month of many nodes takes minutes.
-
---renamed reads a configuration of Alertmanager, silences (amtool silence query
--o json), rules, a dashboard, a rule test or any other text, and lists alerts
-and metrics. A line that names the new metric as well is a query for both
-versions, and is not listed. \`check\` lists the files of this host.
+--estimate evaluates each rule on the samples that a Prometheus has, and lists
+the loudest first. A month of many nodes takes minutes.
 
 Exit codes: 0 the rules were written, 1 they were not, 2 usage error; with
---estimate 0 estimated, 1 not; with --renamed 0 nothing old is named, 1
-something is.
+--estimate 0 estimated, 1 not.
 
 Examples:
   chain-agent rules --output /etc/prometheus/chain-agent --runbooks https://wiki.example/runbooks --dashboards https://grafana.example
   chain-agent rules --set ChainExecutionSlow.limit=400ms --set ChainBehind.for=1m --disable ChainHostSetUp.smt
   chain-agent rules --format template > /etc/prometheus/chain.tmpl
   chain-agent rules --estimate http://localhost:9090 --set ChainExecutionSlow.limit=400ms
-  chain-agent rules --renamed /etc/alertmanager/alertmanager.yaml
   chain-agent rules --format prometheusrule --resource-label release=prometheus | kubectl apply --server-side -f -`,
   load: async () => (await import('./action.ts')).runRules,
 })

@@ -17,8 +17,8 @@ export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookO
   // As rules/rule.ts, whose rules are not loaded for a name.
   const [name, why] = options.alert?.split('.') ?? []
   const names = await runbooks.list()
-  const fail = (wanted: string, meant: string | undefined, is?: string): void => {
-    const hint = is === undefined ? (meant === undefined ? '' : `\n(Did you mean ${meant}?)`) : `\n(It is ${is} now.)`
+  const fail = (wanted: string, meant: string | undefined): void => {
+    const hint = meant === undefined ? '' : `\n(Did you mean ${meant}?)`
     io.stderr.write(`error: no runbook for '${wanted}'.${hint}\n`)
     exit(2)
   }
@@ -37,10 +37,7 @@ export const printRunbook = async ({ io, exit, options }: ActionContext<RunbookO
       io.stderr.write(`No node was found on this host: names have the prefix ${word}. Set another one with --prefix.\n`)
     io.stdout.write(createStyle(io).plain(why === undefined ? page : withOnly(why, page)))
     exit(0)
-  } else {
-    const { renamedTo } = await import('../../health/rules/renamed.ts')
-    fail(name, closestMatch(name, names), renamedTo(name))
-  }
+  } else fail(name, closestMatch(name, names))
 }
 
 /** A runbook is readable with an installed configuration that is invalid, or that this user may not read. */

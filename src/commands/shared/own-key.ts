@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json.ts'
 import type { Config } from '../../config/schema.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
@@ -14,7 +15,6 @@ export const ownKeyOf = async (
 
 /** The key as saved by the agent on this host, if it has found it. */
 export const savedKey = async (directory: string): Promise<string | null> => {
-  const found = await createReadOnlyCheckpoints(directory).open('derived').read()
-  if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return null
-  return 'key' in found.value && typeof found.value.key === 'string' ? found.value.key : null
+  const { value } = await createReadOnlyCheckpoints(directory).open('derived').read()
+  return isObject(value) && typeof value['key'] === 'string' ? value['key'] : null
 }

@@ -74,8 +74,8 @@ const readService = async (service: string, found: UnitFiles, sources: ArgumentS
     problem: command === null ? why : null,
     /** Compared with the unit file of the package; null if there is none, or it cannot be read. */
     differences: command && original && differencesOf(original, command),
-    /** Whether a drop-in has a command. */
-    isOverridden: contents.slice(files.length - dropIns.length).some((one) => one !== null && one.length > 0),
+    /** The drop-ins that have a command. */
+    overriddenBy: dropIns.filter((path) => (contents[files.indexOf(path)] ?? []).length > 0),
     /** Files that have changed since the service was started; null if it does not run. */
     changed: await changedSinceStart(service, [...files, `${localDirectory}/${unit}.d`], sources),
     /** Whether a file has changed since systemd read it; null if systemd does not report it. */

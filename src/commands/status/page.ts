@@ -3,13 +3,12 @@ import type { Config } from '../../config/schema.ts'
 import type { ConfigSource } from '../../config/source.ts'
 import { count, duration, hostAndPort } from '../../core/format.ts'
 import { isObject, toJson } from '../../core/json.ts'
-import { NODE_ARGUMENTS } from '../../domain/node-arguments.ts'
 import { weightOf } from '../../health/finding.ts'
-import { type Fact, fact, iso, oneLine, UNKNOWN } from '../../health/sections/fact.ts'
-import { isInUse, reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
-import { ARGUMENTS, SECTIONS } from '../../health/sections/sections.ts'
+import { type Fact, fact, iso, oneLine } from '../../health/sections/fact.ts'
+import { reasonsOf, type Section, sourceOf, type View } from '../../health/sections/section.ts'
+import { ARGUMENTS, overviewRows, SECTIONS } from '../../health/sections/sections.ts'
 import { diagnosisDocument, headLines } from '../../terminal/diagnosis.ts'
-import type { Pairs, Style } from '../../terminal/style.ts'
+import type { Style } from '../../terminal/style.ts'
 import type { ServiceArguments } from '../shared/unit-arguments.ts'
 
 export interface Page {
@@ -49,8 +48,6 @@ const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
 
 /** The number of further findings that are printed. */
 const MAX_FINDINGS = 2
-/** Keeps the overview on one screen, however long the values of the node are. */
-const MAX_SUMMARY = 200
 
 const MORE = 'More: chain-agent status SECTION, or all.'
 
@@ -61,17 +58,10 @@ const renderOverview = ({ view }: Page, style: Style): readonly string[] => {
     .map(({ summary }) => summary)
   const more = others.length - MAX_FINDINGS
   const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
-  const rows = SECTIONS.flatMap((section): Pairs => {
-    const { name, label = name, summary, isOnPageOnly = false } = section
-    if (!summary || isOnPageOnly || !isInUse(section, view)) return []
-    const value = summary(view)
-    const tone = value === null ? 'unknown' : value.tone
-    return [[label, oneLine(value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN), tone]]
-  })
   return [
     ...(also.length === 0 ? [] : style.paragraph('notice', oneLine(`Also: ${also.join('; ')}.`))),
     '',
-    ...style.pairs(rows),
+    ...style.pairs(overviewRows(view).map(({ label, text, tone }) => [label, text, tone])),
     '',
     ...style.paragraph('quiet', `${word === 'OK' ? '' : 'What to do: chain-agent check. '}${MORE}`),
   ]
@@ -148,17 +138,13 @@ const factsOf = (one: ServiceArguments): readonly Fact[] => {
   const why = { unknownReason: problem ?? undefined }
   return [
     fact([service, 'program'], command?.program, why),
-    ...(command?.arguments ?? []).map(({ name, value }) => {
-      const meaning = NODE_ARGUMENTS[service]?.get(name)?.meaning ?? null
-      return fact(
+    ...(command?.arguments ?? []).map(({ name, value }) =>
+      fact(
         [service, 'arguments', name],
-        { value, meaning },
-        {
-          label: name.startsWith('(') ? name : `--${name}`,
-          text: () => [value ?? 'yes', ...(meaning === null ? [] : [meaning])].join(': '),
-        },
-      )
-    }),
+        { value },
+        { label: name.startsWith('(') ? name : `--${name}`, text: () => value ?? 'yes' },
+      ),
+    ),
     fact([service, 'files'], files, { text: (paths) => paths.join(', ') }),
     fact([service, 'differences'], differences, {
       label: 'changes to the package',

@@ -26,20 +26,7 @@ const redactField = (field: string, text: string, count: RedactionCount): string
     count('labelled')
     return REDACTED
   }
-  if (field === 'changes')
-    return text
-      .split(LABEL)
-      .map((part, index) => (index % 2 === 1 ? redactLabel(part, count) : redactField('', part, count)))
-      .join('')
   return redact(isPublic(field, text) ? text : redactDocument(text, count))
-}
-
-/** The changes of an incident name series: of their labels the name decides, as on a page of metrics. */
-const LABEL = /(\b[a-z_]\w*="(?:[^"\\]|\\.)*")/i
-
-const redactLabel = (pair: string, count: RedactionCount): string => {
-  const [, label = '', value = ''] = /^(\w+)="(.*)"$/s.exec(pair) ?? []
-  return `${label}="${escaped(redactField(label, unescaped(value), count))}"`
 }
 
 /** `apiKey`, `x-api-key`, `passwords`; not `apiKeysFile`, `passwordBackup`, and `pendingTokens`, which are amounts. */
@@ -54,6 +41,9 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
+
+const LABEL = /\b([a-z_]\w*)="((?:[^"\\]|\\.)*)"/gi
+
 /** Redacts a page of metrics: names and help are the agent's own, values of labels may not be. */
 export const redactExposition = (text: string, count: RedactionCount): string =>
   text
@@ -61,10 +51,10 @@ export const redactExposition = (text: string, count: RedactionCount): string =>
     .map((line) =>
       line.startsWith('#')
         ? line
-        : line
-            .split(LABEL)
-            .map((part, index) => (index % 2 === 1 ? redactLabel(part, count) : part))
-            .join(''),
+        : line.replaceAll(
+            LABEL,
+            (_, label: string, value: string) => `${label}="${escaped(redactField(label, unescaped(value), count))}"`,
+          ),
     )
     .join('\n')
 

@@ -94,34 +94,24 @@ const redactWords = (text: string, count: Count): string => {
   // If a line mentions secrets, no hex digits in it are considered public.
   const isSuspicious = SUSPICIOUS.test(text)
   return text
-    .replaceAll(TOKEN, () => longWord(count))
-    .replaceAll(BYTES, () => hexDigits(count))
-    .replaceAll(GROUPS, () => hexDigits(count))
+    .replaceAll(TOKEN, () => mark('long word', count))
+    .replaceAll(BYTES, () => mark('hex digits', count))
+    .replaceAll(GROUPS, () => mark('hex digits', count))
     .replaceAll(HEX, (digits, at: number, whole: string) => {
       if (!isSuspicious && isPublicHex(digits, whole.slice(Math.max(0, at - 96), at))) return digits
-      return `${digits.startsWith('0x') ? '0x' : ''}${hexDigits(count)}`
+      return `${digits.startsWith('0x') ? '0x' : ''}${mark('hex digits', count)}`
     })
-    .replaceAll(WITH_SLASHES, (word) => (isPathLike(word) ? word : longWord(count)))
+    .replaceAll(WITH_SLASHES, (word) => (isPathLike(word) ? word : mark('long word', count)))
     .replaceAll(LONG, (word, at: number, whole: string) =>
       isLongWord(word, whole.slice(Math.max(0, at - 96), at)) && (isSuspicious || !CONTRACT.test(word))
-        ? longWord(count)
+        ? mark('long word', count)
         : word,
     )
 }
 
 const mark = (kind: RedactionKind, count: Count): string => {
   count(kind)
-  return REDACTED
-}
-
-const hexDigits = (count: Count): string => {
-  count('hex digits')
-  return '(hex digits)'
-}
-
-const longWord = (count: Count): string => {
-  count('long word')
-  return '(long word)'
+  return kind === 'hex digits' || kind === 'long word' ? `(${kind})` : REDACTED
 }
 
 /**

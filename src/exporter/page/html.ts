@@ -1,6 +1,6 @@
 import { sanitize } from '../../core/redaction/redact.ts'
 
-/** HTML that is safe to send: only `html` creates it, and `html` escapes every value. */
+/** HTML that is safe to send: `html` creates it, which escapes every value, and the renderer of Markdown. */
 export class Html {
   readonly #text: string
 
@@ -10,6 +10,11 @@ export class Html {
 
   toString(): string {
     return this.#text
+  }
+
+  /** What the renderer of Markdown returns. */
+  static rendered(this: void, text: string): Html {
+    return new Html(text)
   }
 
   /**

@@ -1,18 +1,6 @@
 import type { HealthStatus } from '../../domain/health.ts'
-import { pageAssets } from './assets.ts'
+import { pageAssets } from './document.ts'
 import { html, type Html } from './html.ts'
-
-/** The only sources of a page are the files of this server: nothing inline, nothing from elsewhere. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 type Link = readonly [href: string, name: string]
 
@@ -34,7 +22,6 @@ const AGENT: Site = {
     ['/', 'Status'],
     ['/events', 'Events'],
     ['/runbooks/', 'Runbooks'],
-    ['/metrics-help', 'Metrics'],
   ],
   note: 'Pages show what the agent has read already: a request causes no load on the node.',
   data: [
@@ -119,7 +106,7 @@ const SHAPES: Readonly<Record<HealthStatus, readonly [colour: string, path: stri
 }
 
 /** An icon for the tab of the browser: colour and shape of the state. */
-export const iconOf = (status: HealthStatus | undefined): string => {
+const iconOf = (status: HealthStatus | undefined): string => {
   const [colour, path] = status === undefined ? (['57606a', 'M4 8h8'] as const) : SHAPES[status]
   return (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='8' " +

@@ -109,8 +109,4 @@ const placeOf = ({ name }: Section): number => {
   return first >= 0 ? first : ORDER.length + 1 + last
 }
 
-/** The title of the document: the host, whose beginning a narrow tab shows, and its state. */
-export const titleOf = ({ document: { verdict, hostName } }: Overview): string =>
-  `${hostName === null ? '' : `${hostName} · `}${verdict.word} · chain-agent`
-
 const iso = (at: number): string => new Date(at).toISOString()

@@ -8,7 +8,7 @@ import { html, type Html } from './html.ts'
 import type { Overview } from './overview.ts'
 import { renderRounds } from './rounds.ts'
 
-/** The parts of the status page by the id of their element: each is sent again when it changes. */
+/** The parts of the status page by the id of their element, by which the script of the page updates them. */
 export const renderParts = (overview: Overview): ReadonlyMap<string, Html> => {
   const { document, rounds, events, at } = overview
   const { findings, roundsUnknownBecause, figures, sections } = document
@@ -48,10 +48,6 @@ const list = (name: string, items: readonly Html[]): Html | null =>
 
 /** The collectors of the agent, after everything about the node. */
 const AGENT = 'agent'
-
-/** All parts as they are in the document. */
-export const renderMain = (parts: ReadonlyMap<string, Html>): Html =>
-  html`${[...parts].map(([id, part]) => html`<section id="${id}">${part}</section> `)}`
 
 const renderState = ({ at, since, document }: Overview): Html => {
   const { hostName, verdict, recovery, incident } = document

@@ -97,11 +97,6 @@ const compile = (node: SyntaxNode, text: string): Expression => {
     }
     case 'StringLiteral':
       return { type: 'text', text: unquote(slice(node)) }
-    case 'UnaryExpr': {
-      const operand = compile(node.lastChild ?? node, text)
-      if (slice(child('UnaryOp')) !== '-' || operand.type !== 'scalar') throw unsupported()
-      return { type: 'scalar', evaluate: (context) => -operand.evaluate(context) }
-    }
     case 'VectorSelector': {
       const select = selectorOf(node, text)
       return vector((context) => lastPoints(select, context, (labels, { value }) => ({ labels, value })))

@@ -93,7 +93,6 @@ export const RANGE_FUNCTIONS: Readonly<Record<string, RangeFunction>> = {
   count_over_time: aggregated((values) => values.length),
   min_over_time: aggregated((values) => Math.min(...values)),
   max_over_time: aggregated((values) => Math.max(...values)),
-  sum_over_time: aggregated(sum),
   last_over_time: ({ points }) => points.at(-1)?.value,
   changes: ({ points }) =>
     points.length === 0
@@ -116,7 +115,6 @@ export const AGGREGATIONS: Readonly<Record<string, (values: readonly number[]) =
   sum,
   min: (values) => Math.min(...values),
   max: (values) => Math.max(...values),
-  avg: (values) => sum(values) / values.length,
   count: (values) => values.length,
   group: () => 1,
 }

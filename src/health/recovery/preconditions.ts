@@ -99,9 +99,10 @@ export const hostNotReady: RecoveryRule = (situation) => {
 const DAY_S = 86_400
 const SOON_S = 7 * DAY_S
 
-/** The earliest fork that the node is not ready for, of those whose remaining seconds match. */
-const findUnreadyFork = ({ known, at }: Situation, isRelevant: (secondsLeft: number) => boolean) => {
-  const found = known
+/** The plan for the earliest fork that the node is not ready for, of those whose remaining seconds match. */
+const forkPlan = (situation: Situation, isRelevant: (secondsLeft: number) => boolean): RecoveryPlan | undefined => {
+  const { known, at } = situation
+  const [unready] = known
     .series('chain_fork_ready')
     .filter(({ value }) => value === 0)
     .flatMap(({ labels: { fork = '', check = '' } }) => {
@@ -109,55 +110,41 @@ const findUnreadyFork = ({ known, at }: Situation, isRelevant: (secondsLeft: num
       const left = activation === undefined ? undefined : activation - at / second
       return left === undefined || !isRelevant(left) ? [] : [{ fork, check, left }]
     })
-  return found.toSorted((a, b) => a.left - b.left)[0]
+    .toSorted((a, b) => a.left - b.left)
+  if (!unready) return undefined
+  const { fork, check, left } = unready
+  const [isUpgrade, isInForce] = [check === 'version', left <= 0]
+  const time = shortDuration(Math.abs(left) * second)
+  return {
+    path: isUpgrade ? 'upgrade' : 'migrate',
+    summary: `${isUpgrade ? 'upgrade the node' : 'migrate the database'}${isInForce ? `: the fork ${fork} is active, and the node is not ready for it` : ` before the fork ${fork}, which is ${time} away`}`,
+    why: [
+      isInForce ? `The fork ${fork} took effect ${time} ago.` : 'The node works until then.',
+      ...(isVersionPending(situation) ? ['The installed version is newer than the running one.'] : []),
+    ],
+    steps: isUpgrade ? upgrade(situation) : migration(situation, isInForce),
+    notNow: [
+      isInForce
+        ? 'Do not restart the old version: it cannot follow the chain from the fork on.'
+        : 'Do not leave it to the last hour: if it fails, the node falls out of the network.',
+      ...(isUpgrade ? [] : MIGRATION_CAUTIONS),
+    ],
+    runbook: 'ChainForkNotReady',
+  }
 }
-
-interface ForkPlan extends Pick<RecoveryPlan, 'why'> {
-  /** What follows the procedure in the summary. */
-  readonly reason: string
-  readonly caution: string
-}
-
-const forkPlan = (situation: Situation, isUpgrade: boolean, { reason, why, caution }: ForkPlan): RecoveryPlan => ({
-  path: isUpgrade ? 'upgrade' : 'migrate',
-  summary: `${isUpgrade ? 'upgrade the node' : 'migrate the database'}${reason}`,
-  why,
-  steps: isUpgrade ? upgrade(situation) : migration(situation),
-  notNow: [caution, ...(isUpgrade ? [] : migrationCautions(situation))],
-  runbook: 'ChainForkNotReady',
-})
 
 /** The fork is active and the node does not meet its requirements: nothing else helps. */
-export const missedFork: RecoveryRule = (situation) => {
-  const missed = findUnreadyFork(situation, (left) => left <= 0)
-  if (!missed) return undefined
-  const { fork, check, left } = missed
-  return forkPlan(situation, check === 'version', {
-    reason: `: the fork ${fork} is active, and the node is not ready for it`,
-    why: [`The fork ${fork} took effect ${shortDuration(-left * second)} ago.`, ...installed(situation)],
-    caution: 'Do not restart the old version: it cannot follow the chain from the fork on.',
-  })
-}
+export const missedFork: RecoveryRule = (situation) => forkPlan(situation, (left) => left <= 0)
 
 /** A fork within a week that the node is not ready for. */
-export const comingFork: RecoveryRule = (situation) => {
-  const coming = findUnreadyFork(situation, (left) => left > 0 && left <= SOON_S)
-  if (!coming) return undefined
-  const { fork, check, left } = coming
-  return forkPlan(situation, check === 'version', {
-    reason: ` before the fork ${fork}, which is ${shortDuration(left * second)} away`,
-    why: ['The node works until then.', ...(check === 'version' ? installed(situation) : [])],
-    caution: 'Do not leave it to the last hour: if it fails, the node falls out of the network.',
-  })
-}
+export const comingFork: RecoveryRule = (situation) => forkPlan(situation, (left) => left > 0 && left <= SOON_S)
 
-const installed = ({ known }: Situation): readonly string[] =>
-  known.value('chain_version_mismatch') === 1 ? ['The installed version is newer than the running one.'] : []
+const isVersionPending = ({ known }: Situation): boolean => known.value('chain_version_mismatch') === 1
 
 const upgrade = (situation: Situation): readonly string[] => [
   'Check that the backups of the keys exist: `sudo chain-agent check`',
   setMaintenance('1h', 'upgrade'),
-  ...(situation.known.value('chain_version_mismatch') === 1
+  ...(isVersionPending(situation)
     ? []
     : ["Install the release that the network requires, as in the node's upgrade instructions."]),
   `Restart the services together: \`${restartAll(situation)}\``,
@@ -165,21 +152,6 @@ const upgrade = (situation: Situation): readonly string[] => [
 
 /** The kind of a slot-encoded timeline; the page-encoded kind is named by the name prefix. */
 const SLOT_KIND = 'ethereum'
-
-/** Whether a fork that requires a page-encoded timeline is active; undefined if none is known on this network. */
-const isPageForkActive = ({ known, at }: Situation): boolean | undefined => {
-  const requiring = known.series('chain_fork_ready').flatMap(({ labels: { fork, check } }) => {
-    return check === 'timeline' && fork !== undefined ? [fork] : []
-  })
-  const times = known
-    .series('chain_fork_activation_timestamp_seconds')
-    .filter(({ labels: { fork = '' } }) => fork === PAGE_FORK || requiring.includes(fork))
-    .map(({ value }) => value)
-  return times.length === 0 ? undefined : Math.min(...times) <= at / second
-}
-
-/** Its name in networks/forks.yaml. */
-const PAGE_FORK = 'mip-8'
 
 /** The kind of each timeline of the database; both undefined without a report. */
 const timelinesOf = ({ known }: Situation): { readonly primary?: string; readonly secondary?: string } =>
@@ -201,55 +173,40 @@ export const hardReset = (situation: Situation): readonly string[] => [
   'Check that statesync and blocksync catch up with the network: `chain-agent status statesync --watch`',
 ]
 
-/** What an empty database must be so that execution starts with it. */
+/** What an empty database must be so that execution starts with it, since the fork MIP-8. */
 const newDatabase = (situation: Situation): readonly string[] => {
-  const isActive = isPageForkActive(situation)
   const { prefix } = situation
-  if (isActive === false) {
-    return [
-      `Before the fork a new database needs both timelines, each loaded from the snapshot${cite('migration-runbook')}. Check both before the start: \`${storageTool(situation)}\``,
-    ]
-  }
-  const since = isActive === undefined ? 'Since the fork MIP-8' : 'Since the fork'
   return [
-    `${since} the new database must be page-encoded: created with \`--state-machine ${prefix}\`, into which an older snapshot can be loaded, too${cite('migration-runbook')}. Without the option it is slot-encoded, and execution does not start${cite('storage-tool', 'v0.16.1')}.`,
+    `Since the fork MIP-8 the new database must be page-encoded: created with \`--state-machine ${prefix}\`, into which an older snapshot can be loaded, too${cite('migration-runbook')}. Without the option it is slot-encoded, and execution does not start${cite('storage-tool', 'v0.16.1')}.`,
     `Check before the start that the report has \`State machine kind: ${prefix}\`: the reset script assumes slot encoding if the storage tool printed nothing${cite('reset-workspace')}: \`${storageTool(situation)}\``,
   ]
 }
 
+/** After the fork every recovery leads forward. */
+const NO_DOWNGRADE = `Do not install a release older than v0.16.1: it leaves the chain at the fork MIP-8${cite('v0.16.2')}.`
+
 /** What not to do with a hard reset. */
-export const hardResetCautions = (situation: Situation): readonly string[] => [
+export const HARD_RESET_CAUTIONS: readonly string[] = [
   `Do not reset a node whose history is needed, such as an RPC or archive node: it has no logs, receipts and traces from before the snapshot afterwards. A full replay keeps them${cite('node-recovery')}.`,
-  ...noDowngrade(situation),
+  NO_DOWNGRADE,
 ]
 
-/** After the fork every recovery leads forward. */
-const noDowngrade = (situation: Situation): readonly string[] =>
-  isPageForkActive(situation) === false
-    ? []
-    : [`Do not install a release older than v0.16.1: it leaves the chain at the fork MIP-8${cite('v0.16.2')}.`]
-
-/** The page-encoded timeline next to the slot-encoded one; after the fork in its place. */
-const migration = (situation: Situation): readonly string[] => [
+/** The page-encoded timeline in the place of the slot-encoded one; next to it before a fork that will require it. */
+const migration = (situation: Situation, isInForce = true): readonly string[] => [
   setMaintenance('1h', 'upgrade'),
   `Stop the services together: \`${stopAll(situation)}\``,
   `Migrate the database as in the node's documentation: activate the page-encoded timeline, dump a snapshot of the database, load it into that timeline${cite('page-migration')}. It takes about 8 minutes${cite('v0.15.2')}.`,
-  ...(isPageForkActive(situation) === true
-    ? [`After the fork promote that timeline, too${cite('migration-runbook')}: \`${promote(situation)}\``]
-    : []),
+  ...(isInForce ? [`Promote that timeline, too${cite('migration-runbook')}: \`${promote(situation)}\``] : []),
   `Start the services together: \`${startAll(situation)}\``,
   'If the blocksync window has closed by then, the node needs a newer forkpoint: `chain-agent recover`',
 ]
 
 const promote = (situation: Situation): string => storageTool(situation, '--promote-secondary')
 
-const migrationCautions = (situation: Situation): readonly string[] => [
+const MIGRATION_CAUTIONS: readonly string[] = [
   `Do not empty the database to save time: a hard reset is hardly faster, and costs its history${cite('hard-reset', 'node-recovery')}.`,
-  ...(isPageForkActive(situation) === true
-    ? noDowngrade(situation)
-    : [
-        `Do not promote the page-encoded timeline before the fork: execution would end at its next commit${cite('migration-runbook')}.`,
-      ]),
+  `Do not promote the page-encoded timeline before the fork that requires it: execution would end at its next commit${cite('migration-runbook')}.`,
+  NO_DOWNGRADE,
 ]
 
 type DatabasePlan = Pick<RecoveryPlan, 'summary' | 'steps' | 'notNow'>
@@ -266,7 +223,7 @@ const OLD_DATABASE: Readonly<Record<string, (situation: Situation) => DatabasePl
   timeline_missing: (situation) => ({
     summary: 'migrate the database: execution does not start without the page-encoded timeline',
     steps: migration(situation),
-    notNow: migrationCautions(situation),
+    notNow: MIGRATION_CAUTIONS,
   }),
 }
 
@@ -310,20 +267,19 @@ const otherRelease = (situation: Situation): DatabasePlan => ({
     `Start the services together: \`${startAll(situation)}\``,
     `If the database is older than the previous version of the format, it cannot be upgraded${cite('database-metadata')}: ask the developers of the node before you reset it.`,
   ],
-  notNow: noDowngrade(situation),
+  notNow: [NO_DOWNGRADE],
 })
 
-/** Since the fork the primary timeline must be page-encoded, before it slot-encoded. */
+/** The primary timeline must be page-encoded. */
 const otherEncoding = (situation: Situation): DatabasePlan => {
   const { primary, secondary } = timelinesOf(situation)
-  const isActive = isPageForkActive(situation)
-  if (isActive === false || primary === situation.prefix) return unknownEncoding(situation)
+  if (primary === situation.prefix) return unknownEncoding(situation)
   const isPromotable = primary === SLOT_KIND && secondary === situation.prefix
   if (primary !== undefined && !isPromotable) {
     return {
       summary: `migrate the database: ${OTHER_ENCODING}`,
       steps: migration(situation),
-      notNow: migrationCautions(situation),
+      notNow: MIGRATION_CAUTIONS,
     }
   }
   return {
@@ -336,8 +292,8 @@ const otherEncoding = (situation: Situation): DatabasePlan => {
       `Start the services together: \`${startAll(situation)}\``,
     ],
     notNow: [
-      `Do not promote if the primary timeline is of kind ${situation.prefix} already, or before the fork MIP-8 is active on your network: the storage tool does not check the fork, and execution would end at its next commit${cite('migration-runbook')}.`,
-      ...noDowngrade(situation),
+      `Do not promote if the primary timeline is of kind ${situation.prefix} already, or before the fork that requires it: the storage tool does not check the fork, and execution would end at its next commit${cite('migration-runbook')}.`,
+      NO_DOWNGRADE,
     ],
   }
 }
@@ -352,7 +308,7 @@ const unknownEncoding = (situation: Situation): DatabasePlan => ({
     'Compare the installed release with the one that the network requires: `chain-agent status versions`',
     'If they are the same, send the report and the log to the developers of the node: its documentation has no procedure for this.',
   ],
-  notNow: migrationCautions(situation),
+  notNow: MIGRATION_CAUTIONS,
 })
 
 /** The database is full: a start would fail like the last run. */
@@ -379,17 +335,17 @@ export const fullDatabase: RecoveryRule = (situation) => {
     notNow: [
       'Do not restart to free space: a restart frees nothing.',
       `Do not remove files to free space: the database is on a device of its own.`,
-      ...hardResetCautions(situation),
+      ...HARD_RESET_CAUTIONS,
     ],
     runbook: 'ChainStorageFull.free-chunks',
   }
 }
 
-/** Whether the fork is active and the slot-encoded timeline still takes space. */
+/** Whether the slot-encoded timeline still takes space. */
 const isSlotTimelineLeft = (situation: Situation): boolean => {
   const { primary, secondary } = timelinesOf(situation)
   const kinds = [primary, secondary]
-  return isPageForkActive(situation) === true && kinds.includes(SLOT_KIND) && kinds.includes(situation.prefix)
+  return kinds.includes(SLOT_KIND) && kinds.includes(situation.prefix)
 }
 
 const dropSlotTimeline = (situation: Situation): readonly string[] => [

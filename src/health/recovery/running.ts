@@ -1,10 +1,10 @@
 import { isStarting, statesyncProgress } from '../../domain/agreement.ts'
-import { BEHIND_BLOCKS, isolationOf, peersText, progressText } from '../facts.ts'
+import { BEHIND_BLOCKS, isolationOf, peersText, progressText, servicesOf } from '../facts.ts'
 import { minute, second } from '../../core/units.ts'
 import { limitOf } from '../rules/index.ts'
 import { shortDuration } from '../../core/format.ts'
 import { cite } from '../../domain/node-documentation.ts'
-import { hardReset, hardResetCautions, storageTool } from './preconditions.ts'
+import { hardReset, HARD_RESET_CAUTIONS, storageTool } from './preconditions.ts'
 import {
   NEVER_ALONE,
   NO_REBOOT,
@@ -41,7 +41,7 @@ export const stalled: RecoveryRule = (situation) => {
     }
   }
   const why = [
-    `No block for ${stalledFor}${situation.hasServices ? ', and consensus and execution run' : ''}.`,
+    `No block for ${stalledFor}${servicesOf(known).length > 0 ? ', and consensus and execution run' : ''}.`,
     ...isolationOf(known),
     ...(known.value('chain_consensus_finding', { finding: 'timeout_deadlock' }) === 1
       ? ['Consensus times out its rounds and commits nothing.']
@@ -229,11 +229,7 @@ export const statesync: RecoveryRule = (situation) => {
         `Restart the services together once, and wait ten minutes: \`${restartAll(situation)}\``,
         ...hardReset(situation),
       ],
-      notNow: [
-        'Do not restart repeatedly: each start has to find peers again.',
-        ...hardResetCautions(situation),
-        NEVER_ALONE,
-      ],
+      notNow: ['Do not restart repeatedly: each start has to find peers again.', ...HARD_RESET_CAUTIONS, NEVER_ALONE],
       runbook: 'ChainStatesyncFrozen',
     }
   }

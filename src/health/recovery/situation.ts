@@ -7,7 +7,6 @@ import {
   isAdvancing,
   keyFilesOf,
   servicesDown,
-  servicesOf,
   systemdFailure,
 } from '../facts.ts'
 import { excerpt } from '../../core/errors.ts'
@@ -20,7 +19,9 @@ import { count, figure, shortDuration } from '../../core/format.ts'
 
 /** Everything that a recovery plan is chosen from. */
 export type RecoveryInput = HealthInput &
-  Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & { readonly health: Pick<NodeSnapshot['health'], 'findings'> }
+  Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & {
+    readonly health: Pick<NodeSnapshot['health'], 'findings' | 'unknownBecause'>
+  }
 
 /** State of the service of consensus, execution or RPC. */
 interface ServiceState {
@@ -62,8 +63,8 @@ export const readSituation = (input: RecoveryInput) => {
     bft,
     execution,
     rpc,
-    /** Whether systemd reported its services. */
-    hasServices: servicesOf(known).length > 0,
+    /** Why the state of the node is unknown; null if it is known. */
+    unknownBecause: input.health.unknownBecause,
     /** What came from systemd instead of an answer, if it did not. */
     systemdFailure: systemdFailure(input),
     /** Whether a running agent has monitored it; otherwise there was only a single round of collectors. */

@@ -1,7 +1,7 @@
 import { figure, joinList } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { cite } from '../../domain/node-documentation.ts'
-import { hardReset, hardResetCautions } from './preconditions.ts'
+import { hardReset, HARD_RESET_CAUTIONS } from './preconditions.ts'
 import {
   NEVER_ALONE,
   NO_REBOOT,
@@ -39,7 +39,7 @@ export const wrongState: RecoveryRule = (situation) => {
   if (name === undefined || situation.isPartial || mayBeEarlierRun(situation)) return undefined
   const compare =
     "Compare the version with the one that the network runs. If it is older, upgrade as in the node's release notes."
-  const cautions = ['Do not serve applications from this node until it is fixed.', ...hardResetCautions(situation)]
+  const cautions = ['Do not serve applications from this node until it is fixed.', ...HARD_RESET_CAUTIONS]
   if (name === 'block_failed') {
     return {
       path: 'restart together',
@@ -103,7 +103,7 @@ export const diverged: RecoveryRule = (situation) => {
       "Compare the version with the one that the network runs. If it is older, upgrade as in the node's release notes.",
       ...hardReset(situation),
     ],
-    notNow: [...notNow, ...hardResetCautions(situation)],
+    notNow: [...notNow, ...HARD_RESET_CAUTIONS],
     runbook: 'ChainStateDiverged',
   }
 }
@@ -210,7 +210,7 @@ export const fromSnapshot = (situation: Situation, why: readonly string[]): Reco
   steps: hardReset(situation),
   notNow: [
     `Do not start it from here without a snapshot: the node itself advises to restore one first${cite('statesync-threshold')}.`,
-    ...hardResetCautions(situation),
+    ...HARD_RESET_CAUTIONS,
     NEVER_ALONE,
   ],
   runbook: 'ChainBlocksyncWindow',

@@ -1,10 +1,5 @@
 import { NODE_DOWN, ruleFile } from './rule.ts'
 
-const NETWORK_NOISE_ADVICE = [
-  'See which peers and errors: `chain-agent monlog -r`.',
-  'Check the clock and the connection: `chain-agent status host`.',
-]
-
 export const peers = ruleFile({ name: 'peers', component: 'consensus' }, [
   {
     comment:
@@ -51,26 +46,5 @@ export const peers = ruleFile({ name: 'peers', component: 'consensus' }, [
     summary: 'the node has few sessions with its peers',
     description: (limit) =>
       `{{ $labels.instance }} has had fewer than ${limit} sessions for half an hour; now it has {{ $value }}. It may soon be isolated.`,
-  },
-  {
-    comment:
-      'Only a node that suffers from it: too few votes, few sessions, or behind; each of those pages by itself where it must. The errors are caused by peers.',
-    alert: 'ChainPeersFew.noise',
-    causedBy: 'others',
-    limit: 50,
-    keepFiringFor: '5m',
-    advice: NETWORK_NOISE_ADVICE,
-    expr: (limit) => `sum by (instance, job, cluster) (increase(chain_consensus_network_errors_total[5m])) > ${limit}
-  and on (instance, job, cluster) (chain_consensus_network_error_peers >= 3)
-  and on (instance, job, cluster) (
-      instance:chain_votes_per_round:ratio_rate2m < 0.9
-    or on (instance, job, cluster)
-      chain_native_sessions{state="transport"} < 8
-    or on (instance, job, cluster)
-      instance:chain_behind:seconds > 5
-  )`,
-    summary: 'several peers cause network errors from which the node suffers',
-    description: (limit) =>
-      `{{ $labels.instance }} has had {{ $value | printf "%.0f" }} errors of the network layer in five minutes, more than ${limit}, from 3 peers or more, and it votes too little, has few sessions or is behind.`,
   },
 ])

@@ -70,22 +70,6 @@ export const staking = ruleFile(HEADER, [
       'The commission of the validator of {{ $labels.instance }} has changed by {{ $value | humanizePercentage }} within a day. It counts from the next boundary block on.',
   },
   {
-    comment: 'Only with the setting. The day of a change has an alert of its own.',
-    alert: 'ChainStakingMismatch.commission',
-    component: 'security',
-    for: '2m',
-    explainedBy: [{ alerts: ['ChainStakingMismatch.commission-changed'] }],
-    advice: [
-      'Ask the holders of the authority key whether they changed the commission.',
-      'If the value is right, correct `staking.expected.commission` in the configuration of the agent.',
-    ],
-    expr: `chain_staking_commission_ratio{view="execution"}
-  != on (instance, job, cluster) chain_staking_expected_commission_ratio`,
-    summary: 'the commission of the validator is not the expected one',
-    description:
-      'The commission of the validator of {{ $labels.instance }} is {{ $value | humanizePercentage }}, and `staking.expected.commission` is another value.',
-  },
-  {
     comment: 'Only with the setting, and once this node has led a block that is finalized.',
     alert: 'ChainStakingMismatch.beneficiary',
     component: 'security',
@@ -137,25 +121,5 @@ export const staking = ruleFile(HEADER, [
     summary: 'the authority of the validator has less stake than a member needs',
     description:
       'The authority of the validator of {{ $labels.instance }} has {{ $value | humanize }} tokens of its own at stake, less than the minimum.',
-  },
-  {
-    comment:
-      'Consensus changes its set with the round of the epoch, execution with the block: they differ for seconds.',
-    alert: 'ChainLeftActiveSet.views-differ',
-    component: 'consensus',
-    for: '15m',
-    advice: [
-      'Check that the key of consensus is the registered one: `chain-agent status duties`.',
-      'Compare the epochs: `curl -s localhost:9843/metrics | grep -E "^chain_(staking|ledger|consensus)_epoch"`.',
-    ],
-    pending: 'nothing',
-    expr: `(
-    chain_staking_active == 1 and on (instance, job, cluster) (chain_native_stake_ratio == 0)
-  or
-    chain_staking_active == 0 and on (instance, job, cluster) (chain_native_stake_ratio > 0)
-  )`,
-    summary: 'consensus and staking precompile disagree on the membership',
-    description:
-      'On {{ $labels.instance }} the staking precompile reports membership {{ $value }} in the set in force, and consensus the opposite.',
   },
 ])

@@ -1,5 +1,6 @@
 import { duration, figure, size, count, share } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
+import { databaseUsedRatio } from '../../domain/agreement.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
 import { fact, type Fact, factsFor, relativeTime } from './fact.ts'
 import { group, type Section, summary, type View } from './section.ts'
@@ -30,10 +31,6 @@ export const execution: Section = {
             Object.entries(lists)
               .map(([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`)
               .join(', '),
-        }),
-        value(['database', 'earliestBlock'], reading?.history.primary?.earliest, {
-          label: 'history from block',
-          text: figure,
         }),
         time('lastEntryAt', reading?.lastEntryAt, { label: 'newest line' }),
       ]
@@ -81,13 +78,18 @@ export const storage: Section = {
   ],
   summary: (view) => {
     const { devices = [], timelines } = view.readings.storage ?? {}
-    const fullest = Math.max(...devices.map(({ usedRatio }) => usedRatio ?? -1))
-    if (devices.length === 0 || fullest < 0) return null
+    // Without the report of the tool, as execution logs it.
+    const used =
+      devices.length > 0 ? Math.max(...devices.map(({ usedRatio }) => usedRatio ?? -1)) : databaseUsedRatio(view.known)
+    if (used === undefined || used < 0) return null
     const capacity = devices.reduce((sum, { capacityBytes }) => sum + (capacityBytes ?? 0), 0)
     const blocks = timelines?.primary?.historyBlocks ?? null
     return summary(
-      [`${share(fullest)} of ${size(capacity)} used`, blocks === null ? null : `history of ${count(blocks, 'block')}`],
-      toneOfUse(fullest),
+      [
+        `${share(used)}${devices.length === 0 ? '' : ` of ${size(capacity)}`} used`,
+        blocks === null ? null : `history of ${count(blocks, 'block')}`,
+      ],
+      toneOfUse(used),
     )
   },
 }
@@ -95,36 +97,29 @@ export const storage: Section = {
 const deviceFacts = (view: View): readonly Fact[] => {
   const { devices = [] } = view.readings.storage ?? {}
   if (devices.length === 0) return [fact('devices', null)]
-  return devices.map((device) => {
-    const { path, capacityBytes, usedBytes, usedRatio } = device
+  return devices.map(({ path, ...value }) => {
     const name = path || 'a deleted file'
-    const value = { capacityBytes, usedBytes, usedRatio }
     return fact(['devices', name], value, {
       label: name,
-      text: () => [
+      text: ({ capacityBytes, usedBytes, usedRatio }) => [
         `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
         `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
       ],
-      tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
+      tone: ({ usedRatio }) => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
     })
   })
 }
 
-const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
-  const list = view.readings.storage?.lists[name]
-  if (!list) return fact(['lists', name], null, { label: `${name} list` })
-  const { chunks, capacityBytes, usedBytes } = list
-  const value = { chunks, capacityBytes, usedBytes }
-  return fact(['lists', name], value, {
+const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact =>
+  fact(['lists', name], view.readings.storage?.lists[name], {
     label: `${name} list`,
-    text: () => [
+    text: ({ chunks, capacityBytes, usedBytes }) => [
       chunks === null ? 'unknown' : count(chunks, 'chunk'),
       capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
       usedBytes === null ? null : `used ${size(usedBytes)}`,
     ],
-    tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
+    tone: ({ chunks }) => (name === 'free' && chunks === 0 ? 'bad' : undefined),
   })
-}
 
 const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
   const found = view.readings.storage?.timelines[name] ?? null

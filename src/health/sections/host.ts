@@ -14,7 +14,7 @@ const reasonFor = (view: View, aspect: string): string | undefined => {
 }
 
 /** Aspects that always have a line. */
-const SHOWN = ['kernel', 'kernel after a reboot', 'load', 'memory', 'clock', 'ports']
+const SHOWN = ['kernel', 'kernel after a reboot', 'boot time', 'memory', 'clock', 'ports']
 
 const milliseconds = (seconds: number): string => `${seconds > 0 ? '+' : ''}${(seconds * 1000).toFixed(1)} ms`
 
@@ -69,7 +69,10 @@ const kernelFacts = (view: View): readonly Fact[] => {
   return [
     kernel('running', 'kernel'),
     kernel('pending', 'kernel after a reboot'),
-    view.time('bootedAt', bootedAt && bootedAt * 1000, { label: 'booted', unknownReason: reasonFor(view, 'load') }),
+    view.time('bootedAt', bootedAt && bootedAt * 1000, {
+      label: 'booted',
+      unknownReason: reasonFor(view, 'boot time'),
+    }),
     ...known.series('chain_host_smt_active').map(({ value }) =>
       fact('simultaneousMultithreading', value === 1, {
         label: 'multithreading',
@@ -190,10 +193,10 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
         `media errors ${mediaErrors ?? 'unknown'}`,
         usedRatio === null ? null : `${share(usedRatio)} of its life used`,
         lasts === undefined ? null : `at that rate it lasts ${figure(Math.floor(lasts / DAY_S))} days`,
-        fault === null ? null : `known to fail: ${fault.why}`,
+        fault === undefined ? null : `known to fail: ${fault}`,
       ],
       tone: () =>
-        (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 || fault !== null ? ('bad' as const) : undefined,
+        (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 || fault !== undefined ? ('bad' as const) : undefined,
     })
   })
 

@@ -6,7 +6,8 @@ import { consensus, duties, statesync } from './consensus.ts'
 import { execution, storage } from './execution.ts'
 import { config, header, peers, versions } from './node.ts'
 import { host, keys } from './host.ts'
-import type { Section } from './section.ts'
+import { isInUse, type Section, type View } from './section.ts'
+import { type Fact, oneLine, UNKNOWN } from './fact.ts'
 import { services, serviceSection } from './services.ts'
 import { staking } from './staking.ts'
 
@@ -33,6 +34,18 @@ export const SECTIONS: readonly Section[] = [
   notifications,
   agent,
 ]
+
+/** A row for each section in use: `status`, and below the findings `check`. */
+export const overviewRows = (view: View): readonly Pick<Fact, 'label' | 'text' | 'tone'>[] =>
+  SECTIONS.flatMap((section) => {
+    const { name, label = name, summary, isOnPageOnly = false } = section
+    if (!summary || isOnPageOnly || !isInUse(section, view)) return []
+    const { text, tone } = summary(view) ?? { text: UNKNOWN, tone: 'unknown' as const }
+    return [{ label, text: oneLine(text).slice(0, MAX_SUMMARY), tone }]
+  })
+
+/** Keeps the overview on one screen, however long the values of the node are. */
+const MAX_SUMMARY = 200
 
 export const ALL = 'all'
 

@@ -1,19 +1,10 @@
-import { own, received } from '../../domain/node-source.ts'
 import type { LogPatternRow } from './pattern.ts'
-
-const MAIN = 'monad-bft/monad-node/src/main.rs'
-const CONSENSUS = 'monad-bft/monad-consensus-state/src/lib.rs'
-const TXPOOL = 'monad-bft/monad-eth-txpool-executor/src/lib.rs'
-const POOL = 'monad-bft/monad-eth-txpool/src/pool'
-const STATESYNC = 'monad-bft/monad-statesync-executor/src'
 
 /** Consensus: rounds, trace of events, statesync. Present since v0.11 unless a version is given. */
 export const consensus: readonly LogPatternRow[] = [
   {
     name: 'wal_stopped',
     text: 'waltrace thread stopped',
-    sources: own(MAIN, 'run'),
-    severity: 'warning',
     alert: 'ChainLogTrouble.wal-stopped',
     meaning:
       'The trace of events (`--wal-path`) is no longer written, and the line is logged for every event, about 250 times a second (v0.14.5). The node never reads the trace: only the flood of lines does harm.',
@@ -23,7 +14,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'wal_push_failed',
     text: 'failed to push to wal',
-    sources: own(MAIN, 'run'),
     severity: 'info',
     meaning:
       'A record could not be written to the trace of events, usually because the disk is full. The node never reads the trace, but needs the disk for its ledger.',
@@ -32,7 +22,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'wal_not_started',
     text: 'failed to initialize wal',
-    sources: own(MAIN, 'run'),
     severity: 'info',
     meaning: 'The trace of events cannot be opened, so consensus writes none. The node never reads it.',
     advice: 'Check the free space and the owner of the directory in `--wal-path` at a convenient time.',
@@ -40,7 +29,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'wal_lagging',
     text: 'waltrace is lagging; dropping wal event',
-    sources: own(MAIN, 'run'),
     severity: 'info',
     meaning:
       'Records of the trace of events are dropped, because writing them takes too long. The node never reads the trace.',
@@ -49,7 +37,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'slow_executor',
     text: 'long time to (?:execute commands|update event)',
-    sources: own(MAIN, 'run'),
     severity: 'info',
     meaning: 'One step of the main loop of consensus took more than 50 ms.',
     advice: "No action needed for single lines. If they are frequent, check the host's load and its drives.",
@@ -57,7 +44,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'pacing_mismatch',
     text: 'network has different vote/proposal pacing than us',
-    sources: received(CONSENSUS, 'try_vote'),
     severity: 'info',
     meaning:
       'The next vote was ready before the timer of the previous one: proposals arrived late and together, or the version has another round pace than the network.',
@@ -67,15 +53,12 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'cannot_propose',
     text: "no eth_header found, can't propose",
-    sources: own(CONSENSUS, 'try_propose'),
-    severity: 'warning',
     meaning: 'Execution was too far behind for the node to propose a block: a slot was lost.',
     advice: 'Check how long execution takes for a block, and what slows it down.',
   },
   {
     name: 'vote_not_coherent',
     text: 'not voting on proposal, is not coherent',
-    sources: received(CONSENSUS, 'try_vote'),
     severity: 'info',
     meaning:
       "The node did not vote in a round: the leader's block is wrong, or the state of this node is behind or different.",
@@ -85,7 +68,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'proposal_without_parent',
     text: 'dropping proposal, no parent timestamp/block_round',
-    sources: received(CONSENSUS, 'try_vote'),
     severity: 'info',
     meaning: 'The node did not vote in a round, because it does not have the parent of the proposed block yet.',
     advice: 'No action needed for single lines. If nearly every round has one, check the network and blocksync.',
@@ -93,7 +75,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'result_not_coherent',
     text: 'block not coherent, (?:execution result|base_fee) mismatch',
-    sources: received('monad-bft/monad-eth-block-policy/src/lib.rs', 'check_coherency'),
     severity: 'info',
     meaning:
       'A received block has another execution result or base fee than this node computed. The block is checked again with every block after it, so one wrong block causes many lines.',
@@ -103,7 +84,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'block_invalid',
     text: 'blocksynced block failed to validate',
-    sources: received(CONSENSUS, 'handle_block_sync'),
     severity: 'info',
     meaning: 'A block that blocksync received is not valid. Blocksync does not get past it.',
     advice:
@@ -112,7 +92,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'blocksync_range_refused',
     text: 'requested blocksync header range too large',
-    sources: received('monad-bft/monad-ledger/src/lib.rs', 'ledger_fetch_headers'),
     severity: 'info',
     meaning: 'A node requested more than 800 headers at once, and this node refused.',
     advice: 'No action needed: the other node is too far behind for blocksync.',
@@ -120,25 +99,12 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'commits_lagging',
     text: "evicted round from block_cache that's higher than last_commit_round",
-    sources: own('monad-bft/monad-ledger/src/lib.rs', 'update_cache'),
-    severity: 'warning',
     meaning: 'More blocks than the ledger caches (1,000) are proposed and not committed: commits are stalled.',
     advice: 'Check execution and the height: `chain-agent status chain`.',
   },
   {
     name: 'consensus_invariant',
     text: '(?:invariant broken: round_recovery|process_(?:vote|no_endorsement) called on round|epoch start not scheduled|Validator set data is not consumed|new epoch(?:_start)? .{0,80}? (?:does not advance|is not consecutive)|txpool (?:last commit update does not match|sequencer authority nonce delta invariant))',
-    sources: [
-      ...own(CONSENSUS, 'handle_round_recovery_message'),
-      ...own('monad-bft/monad-consensus/src/vote_state.rs', 'process_vote'),
-      ...own('monad-bft/monad-consensus/src/no_endorsement_state.rs', 'process_no_endorsement'),
-      ...own('monad-bft/monad-state/src/lib.rs', 'update'),
-      ...own('monad-bft/monad-updaters/src/triedb_val_set.rs', 'exec'),
-      ...own('monad-bft/monad-validator/src/proposer_schedule.rs', 'insert_epoch'),
-      ...own(`${POOL}/mod.rs`, 'sequence_user_transactions'),
-      ...own(`${POOL}/sequencer.rs`, 'build_proposal'),
-    ],
-    severity: 'warning',
     meaning: 'Consensus detected an inconsistency of its own state, and continues.',
     advice: 'Keep the log for the developers. Check that its height increases: `chain-agent status chain`.',
   },
@@ -146,8 +112,6 @@ export const consensus: readonly LogPatternRow[] = [
     name: 'statesync_invariant',
     text: 'invariant broken: send_request called after destroy',
     isBare: true,
-    sources: own(`${STATESYNC}/client/mod.rs`, 'start'),
-    endsProcess: true,
     meaning: 'The statesync client detected an inconsistency of its own state, and consensus ended with exit code 1.',
     advice: 'Keep the log for the developers. Start the services together: statesync starts again.',
     documents: ['statesync-client'],
@@ -155,7 +119,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'txpool_stopped',
     text: '(?:(?:command|forwarded) channel was dropped|failed to send event to BFT), shutting down txpool',
-    sources: own(TXPOOL, 'run'),
     severity: 'info',
     meaning: 'The transaction pool ends, because consensus itself is stopping.',
     advice: 'No action needed if consensus was stopped. Otherwise read the preceding lines.',
@@ -163,8 +126,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'txpool_proposal_failed',
     text: '(?:txpool executor (?:failed to create proposal|stream terminated)|txpool create_proposal called before)',
-    sources: [...own(TXPOOL, 'exec', 'run'), ...own(`${POOL}/mod.rs`, 'sequence_user_transactions')],
-    severity: 'warning',
     meaning: 'The transaction pool could not build a block: a slot of this node was lost, or its block was empty.',
     advice:
       'Check that execution keeps up: `chain-agent status chain`. If every own slot has one, restart consensus and execution together at a convenient time.',
@@ -172,7 +133,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'txpool_preload_failed',
     text: 'txpool executor failed to preload account balances',
-    sources: own(TXPOOL, 'poll_next'),
     severity: 'info',
     meaning:
       'The state for the next block is not available yet: execution is behind for a moment. The pool reads it later.',
@@ -181,8 +141,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'snapshot_advised',
     text: String.raw`(?:local tip over \d+ blocks older than root|starting from empty state, consider fetching a snapshot)`,
-    sources: own('monad-bft/monad-state/src/lib.rs', 'maybe_start_consensus'),
-    severity: 'warning',
     meaning:
       'At the start of a statesync the database is empty or more than 30,000 blocks older than the target: statesync takes very long.',
     advice:
@@ -192,7 +150,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'state_root_mismatch',
     text: "state root doesn't match, are peers trusted",
-    sources: own(`${STATESYNC}/client/mod.rs`, 'start'),
     endsProcess: true,
     meaning: "Statesync ended with another state than the network's, and consensus ended: a peer sent wrong data.",
     advice: 'Set trusted peers for statesync, then follow the hard reset: the wrong state is in the database.',
@@ -201,10 +158,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'statesync_backlogged',
     text: 'dropping (?:inbound statesync (?:request|completion), execution|outbound statesync response, consensus state) backlogged',
-    sources: [
-      ...received(`${STATESYNC}/lib.rs`, 'exec'),
-      ...received(`${STATESYNC}/ipc.rs`, 'write_response', 'handle_request'),
-    ],
     severity: 'info',
     meaning: 'This node serves statesync to others and dropped one of their messages, because they send too many.',
     advice: 'No action needed: the other nodes ask again.',

@@ -1,14 +1,4 @@
-import { own } from '../../domain/node-source.ts'
 import type { LogPatternRow } from './pattern.ts'
-
-const METADATA = 'monad/category/mpt/db_metadata_context.cpp'
-const UPDATE = 'monad/category/mpt/update_aux.cpp'
-const POOL = 'monad/category/async/storage_pool.cpp'
-const TRIE_DB = 'monad/category/execution/ethereum/db/trie_db.cpp'
-const RUNLOOP = 'monad/category/execution/runloop'
-const EXECUTION_MAIN = 'monad/cmd/monad/main.cpp'
-const CONSENSUS_MAIN = 'monad-bft/monad-node/src/main.rs'
-const READER = 'monad-bft/monad-triedb-utils/src'
 
 /** The database, in any program that opens it. */
 export const database: readonly LogPatternRow[] = [
@@ -16,7 +6,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'timeline_missing',
     services: ['execution'],
     text: String.raw`live \S+ requires a page-encoded timeline`,
-    sources: own(EXECUTION_MAIN, 'main'),
     endsProcess: true,
     alert: 'ChainLogTrouble.timeline-missing',
     meaning: 'This version needs the page-encoded timeline, and the database has none (v0.16).',
@@ -31,8 +20,6 @@ export const database: readonly LogPatternRow[] = [
     text: "(?:.*: )?Assertion [`'].*(?:page_encoded|mip_8_active).*' failed",
     isBare: true,
     reasonOnNextLine: true,
-    sources: own('monad/category/execution/monad/db/commit_block_migration.cpp', 'commit_block'),
-    endsProcess: true,
     meaning:
       'The encoding of the primary timeline does not match the block: since the fork MIP-8 it must be page-encoded (v0.16.3).',
     advice:
@@ -43,7 +30,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_old_format',
     services: ['any'],
     text: String.raw`(?:DB is on older format \(magic=|DB was generated with version |Detected pre-dual-timeline DB)`,
-    sources: own(METADATA, 'DbMetadataContext'),
     endsProcess: true,
     meaning: 'The database has the format of another version: no program opens it (v0.15).',
     advice:
@@ -55,11 +41,6 @@ export const database: readonly LogPatternRow[] = [
     // Consensus runs the statesync client, and the RPC reads the database.
     services: ['bft', 'execution', 'rpc'],
     text: String.raw`(?:\S+ revision \d+ at block \d+ crosses mip-8 cutoff|encoding mismatch at block|secondary timeline must be page-encoded|No client db timeline is page-encoded|read_storage_page is only valid on a page-encoded)`,
-    sources: [
-      ...own(`${RUNLOOP}/runloop_monad_ethblocks.cpp`, 'runloop_monad_ethblocks'),
-      ...own(TRIE_DB, 'commit', 'read_storage_page'),
-      ...own(EXECUTION_MAIN, 'main'),
-    ],
     endsProcess: true,
     meaning: 'The encoding of the database does not match this version or this block (v0.15, v0.16).',
     advice:
@@ -70,10 +51,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_hard_reset',
     services: ['execution'],
     text: '(?:database must be (?:hard reset|empty) when loading snapshot|can not load checkpoint into non-empty database)',
-    sources: [
-      ...own('monad/category/execution/ethereum/db/db_snapshot.cpp', 'monad_db_snapshot_loader_create'),
-      ...own(EXECUTION_MAIN, 'main'),
-    ],
     endsProcess: true,
     meaning: 'A snapshot was to be loaded into a non-empty database.',
     advice:
@@ -84,7 +61,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_dirty',
     services: ['any'],
     text: '(?:DB metadata (?:was closed dirty|has a pending shrink/grow op)|First copy of metadata corrupted, but not opened)',
-    sources: own(METADATA, 'DbMetadataContext', 'replay_pending_shrink_grow_'),
     endsProcess: true,
     meaning:
       'A program that opens the database for reading ended, because the last process that wrote to it did not close it, or changed it for more than a second.',
@@ -96,10 +72,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_corrupt',
     services: ['any'],
     text: '(?:Neither copy of the DB metadata is valid|Both DB metadata copies are dirty|Detected corruption|Detected referenced offsets below compaction boundary|corrupt db_metadata|pending_shrink_grow disagrees)',
-    sources: [
-      ...own(METADATA, 'DbMetadataContext', 'replay_pending_shrink_grow_'),
-      ...own(UPDATE, 'rewind_to_match_offsets', 'advance_compact_offsets'),
-    ],
     endsProcess: true,
     meaning: 'The database is damaged, or the device contains no database: no program can use it.',
     advice:
@@ -110,7 +82,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_not_opened',
     services: ['any'],
     text: '(?:open failed due to|ftruncate failed due to|Storage pool source .{0,300}? has not been initiali[sz]ed|Trying to initialise new DB but storage pool contains existing data)',
-    sources: [...own(POOL, 'make_device_', 'storage_pool'), ...own('monad/category/mpt/db.cpp', 'AsyncIOContext')],
     endsProcess: true,
     meaning: 'The database cannot be opened: its device is missing, not initialised, or has other data.',
     advice:
@@ -120,8 +91,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_path_failed',
     services: ['bft', 'rpc'],
     text: 'Failed to inspect database path',
-    sources: own('monad/rust/crates/monad-triedb/src/ffi.cpp', 'triedb_open'),
-    severity: 'warning',
     meaning: 'The path of the database cannot be read: it does not exist, or the user may not read it.',
     advice: "Check the path that the service names, its owner, and after a reboot the device's udev rule.",
   },
@@ -129,8 +98,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_path_ambiguous',
     text: '(?:assertion .left == right. failed: nothing in triedb path|triedb should exist in path)',
     isBare: true,
-    sources: own(CONSENSUS_MAIN, 'run'),
-    endsProcess: true,
     meaning:
       'Consensus did not start: the path of the database is a directory that has not exactly one entry, or no database can be opened there.',
     advice:
@@ -140,10 +107,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_io_failed',
     services: ['any'],
     text: String.raw`(?:pread\(\d+|msync of |fsync of cnv chunk|MAP_FIXED failed)`,
-    sources: [
-      ...own('monad/category/mpt/read_node_blocking.cpp', 'read_node_blocking'),
-      ...own(METADATA, 'sync_metadata_to_disk_', 'sync_ring_data_to_disk_', 'install_chunk_mapping_'),
-    ],
     endsProcess: true,
     meaning: 'Reading or writing the database failed: the drive or the memory mapping.',
     advice: 'Check the kernel log and the drive (`chain-agent status host`) before you start anything.',
@@ -152,7 +115,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'virtual_offset',
     services: ['bft', 'execution'],
     text: 'Virtual offset space is running out',
-    sources: own(METADATA, 'append'),
     severity: 'critical',
     meaning: 'The database is running out of addresses for new data.',
     advice:
@@ -163,7 +125,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'virtual_offset_used_up',
     services: ['bft', 'execution'],
     text: 'Chunk count overflow detected',
-    sources: own('monad/category/mpt/detail/db_metadata.hpp', 'append_'),
     endsProcess: true,
     meaning: 'The database has no addresses left for new data, and the program that writes to it ended.',
     advice: 'Follow the hard reset: a restart does not help.',
@@ -173,8 +134,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'history_shortened',
     services: ['execution'],
     text: 'Adjust db history length down',
-    sources: own(UPDATE, 'adjust_history_length_based_on_disk_usage'),
-    severity: 'warning',
     meaning: 'The database is more than 80 % full and drops old state to stay below that.',
     advice: 'No immediate action: only history is dropped. If free space still decreases, add storage.',
   },
@@ -182,28 +141,18 @@ export const database: readonly LogPatternRow[] = [
     name: 'slow_commit',
     services: ['execution'],
     text: 'Slow block commit detected',
-    sources: [
-      ...own(`${RUNLOOP}/runloop_monad.cpp`, 'propose_block'),
-      ...own(`${RUNLOOP}/runloop_monad_ethblocks.cpp`, 'process_monad_block'),
-    ],
-    severity: 'warning',
     meaning: 'Writing a block to the database took far too long.',
     advice: 'Check the drive of the database: temperature, health, and other processes that write to it.',
   },
   {
     name: 'triedb_unavailable',
     text: 'triedb unavailable, migration-phase and disk-usage metrics will not be reported',
-    sources: own(CONSENSUS_MAIN, 'run'),
-    severity: 'warning',
     meaning: 'Consensus cannot open the database for its metrics.',
     advice: "Check that the database's device exists and that the node's user may read it.",
   },
   {
     name: 'triedb_stats_missing',
     text: 'no triedb stats sample; check that --triedb-stats-path',
-    sources: [],
-    notInSource: 'it is not on the default branch of 2026-08-21',
-    severity: 'warning',
     meaning:
       'Consensus cannot read the statistics of execution on the database: their metrics keep their last values, or are absent.',
     advice:
@@ -212,8 +161,6 @@ export const database: readonly LogPatternRow[] = [
   {
     name: 'triedb_without_cache',
     text: 'state backend has no trie-node cache, its metrics will not be reported',
-    sources: [],
-    notInSource: 'it is not on the default branch of 2026-08-21',
     severity: 'info',
     meaning: 'Consensus reads the state without a cache of its own: the metrics of that cache are absent.',
     advice: 'No action needed.',
@@ -222,11 +169,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'triedb_overloaded',
     services: ['bft', 'rpc'],
     text: '(?:TrieDB poll count went over limit|Polling thread channel full)',
-    sources: [
-      ...own(`${READER}/lib.rs`, 'get_accounts_async'),
-      ...own(`${READER}/triedb_env.rs`, 'send_async_request', 'send_traverse_request', 'send_async_range_request'),
-    ],
-    severity: 'warning',
     meaning: 'Requests to the database take too long: the drive is too slow for the load.',
     advice: 'Check the load of the drive, and the requests that the RPC gets.',
   },
@@ -234,17 +176,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'triedb_read_failed',
     services: ['bft', 'rpc'],
     text: '(?:error decoding result from db|Error traversing db|Error awaiting result|rlp [a-z_ ]{1,30} ?decode failed|rlp decode failed)',
-    sources: [
-      ...own(
-        `${READER}/triedb_env.rs`,
-        'parse_rlp_entries',
-        'populate_cache',
-        'handle_async_result',
-        'handle_traverse_result',
-      ),
-      ...own(`${READER}/decode.rs`, 'rlp_decode_account', 'rlp_decode_storage_slot', 'rlp_decode_transaction_location'),
-    ],
-    severity: 'warning',
     meaning: 'A value could not be read from the database.',
     advice: 'Compare the versions of the programs: all must be of one release. If they are, check the drive.',
   },

@@ -1,8 +1,4 @@
-import { own, received } from '../../domain/node-source.ts'
 import type { LogPatternRow } from './pattern.ts'
-
-const EVENT = 'monad/cmd/monad/event.cpp'
-const UDP = 'monad-bft/monad-dataplane/src/udp.rs'
 
 /** The host: disks, clock, kernel, huge pages. */
 export const host: readonly LogPatternRow[] = [
@@ -10,8 +6,6 @@ export const host: readonly LogPatternRow[] = [
     name: 'disk_full',
     services: ['any', 'cruft'],
     text: '.{0,160}?No space left on device',
-    sources: [],
-    notInSource: 'the C library',
     severity: 'critical',
     meaning: 'A file system or the huge pages are full, and a write failed.',
     advice:
@@ -20,7 +14,6 @@ export const host: readonly LogPatternRow[] = [
   {
     name: 'clock_rejected',
     text: 'Timestamp validation failed',
-    sources: received('monad-bft/monad-consensus-state/src/lib.rs', 'try_vote'),
     severity: 'info',
     meaning:
       "The timestamp of a proposal differs from this host's clock by more than 500 ms and one vote pace, or is not newer than its parent's: usually the leader's clock is wrong.",
@@ -31,8 +24,6 @@ export const host: readonly LogPatternRow[] = [
     name: 'clock_before_epoch',
     text: 'Clock may have gone backwards',
     isBare: true,
-    sources: own('monad-bft/monad-updaters/src/tokio_timestamp.rs', 'poll_next'),
-    endsProcess: true,
     meaning: "Consensus ended, because the host's clock shows a time before 1970.",
     advice:
       'Set the clock: `chain-agent status host` shows its time service. Then start consensus and execution together.',
@@ -40,8 +31,6 @@ export const host: readonly LogPatternRow[] = [
   {
     name: 'clock_not_set',
     text: 'system time is before unix epoch',
-    sources: own('monad-bft/monad-raptorcast/src/parser/packet_parser.rs', 'ensure_valid_timestamp'),
-    severity: 'warning',
     meaning: "The host's clock shows a time before 1970.",
     advice: 'Set the clock: `chain-agent status host` shows its time service.',
   },
@@ -49,16 +38,6 @@ export const host: readonly LogPatternRow[] = [
     name: 'event_ring',
     services: ['execution'],
     text: '(?:.{0,80}?event library error -- |cannot continue without execution event ring|event ring file|flock on event ring file|could not (?:create event ring|dup.2. ring file)|rename of |resolution of event ring file)',
-    sources: [
-      ...own('monad/cmd/monad/main.cpp', 'main'),
-      ...own(
-        EVENT,
-        'claim_event_ring_file',
-        'allocate_event_ring_file',
-        'create_owned_event_ring',
-        'init_owned_event_ring',
-      ),
-    ],
     endsProcess: true,
     meaning: 'The event ring in shared memory cannot be created: no huge pages are free, or another process owns it.',
     advice:
@@ -68,8 +47,6 @@ export const host: readonly LogPatternRow[] = [
     name: 'huge_pages_missing',
     services: ['execution'],
     text: 'file system hosting event ring file',
-    sources: own(EVENT, 'init_owned_event_ring'),
-    severity: 'warning',
     meaning: 'The event ring is not in huge pages: execution continues, more slowly.',
     advice:
       "Check the host's huge pages and the mount of hugetlbfs, then restart consensus and execution together at a convenient time.",
@@ -78,10 +55,6 @@ export const host: readonly LogPatternRow[] = [
     name: 'io_uring',
     services: ['execution'],
     text: String.raw`(?:.{0,80}?io_uring_queue_init_params failed|io_uring_register_buffers in )`,
-    sources: [
-      ...own('monad/category/core/io/ring.cpp', 'Ring'),
-      ...own('monad/category/core/io/buffers.cpp', 'Buffers'),
-    ],
     endsProcess: true,
     meaning:
       'The kernel provides no io_uring queue, or registers no buffers for it: some kernels have a bug, a container may forbid it.',
@@ -90,8 +63,6 @@ export const host: readonly LogPatternRow[] = [
   {
     name: 'buffer_ring',
     text: 'failed to create multishot buffer ring',
-    sources: own(UDP, 'rx_multishot_socket'),
-    severity: 'warning',
     meaning: 'The kernel provides no buffer ring of io_uring: consensus receives messages in a slower way.',
     advice: 'Compare the kernel with the known bad versions: `chain-agent status host`.',
   },
@@ -100,8 +71,6 @@ export const host: readonly LogPatternRow[] = [
     // The first text until v0.16, the second since.
     text: 'failed to (?:create buffer ring|recreate multishot buffer ring)',
     isBare: true,
-    sources: own(UDP, 'rx_multishot_socket'),
-    endsProcess: true,
     meaning: 'Consensus ended, because the kernel provides no buffer ring of io_uring.',
     advice:
       'Compare the kernel with the known bad versions: `chain-agent status host`. Set `enable_udp_multishot = false` in node.toml if the version has it, then start consensus and execution together.',

@@ -1,21 +1,10 @@
-import { own, received } from '../../domain/node-source.ts'
 import type { LogPatternRow } from './pattern.ts'
-
-const MAIN = 'monad-bft/monad-node/src/main.rs'
-const DATAPLANE = 'monad-bft/monad-dataplane/src'
-const RAPTORCAST = 'monad-bft/monad-raptorcast/src'
 
 /** Peers and the network. */
 export const network: readonly LogPatternRow[] = [
   {
     name: 'stream_ended',
     text: '(?:(?:Primary|Secondary) RaptorCast stream ended unexpectedly|RaptorCast secondary->primary .{0,20}?channel disconnected|RaptorCastSecondary channel disconnected|Could not send InboundRouterMessage to secondary)',
-    sources: [
-      ...own('monad-bft/monad-router-multi/src/lib.rs', 'poll_next'),
-      ...own(`${RAPTORCAST}/lib.rs`, 'poll_next'),
-      ...own(`${RAPTORCAST}/raptorcast_secondary/mod.rs`, 'poll_next'),
-    ],
-    severity: 'warning',
     meaning: 'A part of the network layer has ended: blocks are distributed only in part.',
     advice:
       'Check that its height increases: `chain-agent status chain`. If not, restart consensus and execution together.',
@@ -23,8 +12,6 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'egress_full',
     text: '(?:udp|tcp) egress channel full, dropping',
-    sources: own(`${DATAPLANE}/lib.rs`, 'write', 'write_broadcast_with_priority', 'write_unicast_with_priority'),
-    severity: 'warning',
     meaning: 'Messages to peers are dropped: the network interface or a CPU is overloaded.',
     advice: 'Check the load of the host and the bandwidth.',
   },
@@ -32,8 +19,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'udp_buffers',
     text: 'unable to set udp (?:receive|send) buffer size',
     isBare: true,
-    sources: own(`${DATAPLANE}/udp.rs`, 'set_recv_buffer_size', 'set_send_buffer_size'),
-    endsProcess: true,
     meaning: 'Consensus did not start: the kernel limits the socket buffers below what it requests.',
     advice:
       'Set net.core.rmem_max and net.core.wmem_max to at least the size in the line, then start consensus and execution together.',
@@ -41,19 +26,12 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'accept_failed',
     text: 'error accepting tcp connection',
-    sources: own(`${DATAPLANE}/tcp/rx.rs`, 'task'),
-    severity: 'warning',
     meaning: 'A connection of a peer could not be accepted, usually because no file descriptors are left.',
     advice: 'Check the limit and the number of open files: `chain-agent status services`.',
   },
   {
     name: 'local_accept_failed',
     text: 'listener poll accept error',
-    sources: [
-      ...own('monad-bft/monad-control-panel/src/ipc.rs', 'new'),
-      ...own('monad-bft/monad-eth-txpool-executor/src/ipc/mod.rs', 'poll_txs'),
-    ],
-    severity: 'warning',
     meaning:
       'A connection of a program on this host, usually the RPC, could not be accepted, usually because no file descriptors are left.',
     advice: 'Check the limit and the number of open files: `chain-agent status services`.',
@@ -62,8 +40,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'control_panel_failed',
     text: 'not yet implemented: ipc listener error',
     isBare: true,
-    sources: own('monad-bft/monad-control-panel/src/ipc.rs', 'new'),
-    endsProcess: true,
     meaning:
       'Consensus ended, because its control socket could not accept a connection: usually no file descriptors are left.',
     advice:
@@ -73,8 +49,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'name_record_invalid',
     text: 'self name record signature mismatch',
     isBare: true,
-    sources: own(MAIN, 'build_raptorcast_router'),
-    endsProcess: true,
     meaning:
       "Consensus did not start: the signature of this node's own address record in node.toml does not match its key, address, ports and number.",
     advice:
@@ -83,10 +57,6 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'peer_name_record_invalid',
     text: 'invalid name record signature(?: in config file|, dropping record)',
-    sources: [
-      ...own(MAIN, 'build_raptorcast_router'),
-      ...received('monad-bft/monad-peer-discovery/src/discovery.rs', 'handle_peer_lookup_response'),
-    ],
     severity: 'info',
     meaning: 'The signature of the address record of a peer does not match: the record is ignored.',
     advice: 'No action needed. If it is in the configuration, get the current record of that bootstrap peer.',
@@ -95,8 +65,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'self_address_unresolved',
     text: 'Unable to resolve self address',
     isBare: true,
-    sources: own(MAIN, 'build_raptorcast_router'),
-    endsProcess: true,
     meaning: "Consensus did not start: the host name in this node's own `self_address` cannot be resolved.",
     advice:
       'Check the name in node.toml and the DNS of this host, or use the IPv4 address, then start consensus and execution together.',
@@ -104,11 +72,6 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'address_unresolved',
     text: '(?:Unable to resolve(?! self address)|No IPv4 DNS record|config loader: cannot resolve bootstrap peer)',
-    sources: [
-      ...own(MAIN, 'resolve_domain_v4'),
-      ...own('monad-bft/monad-updaters/src/config_loader.rs', 'resolve_domains'),
-    ],
-    severity: 'warning',
     meaning:
       'The host name of a bootstrap peer in the configuration of consensus cannot be resolved: the peer is left out.',
     advice: 'Check the name and the DNS of this host. Other bootstrap peers are used.',
@@ -116,7 +79,6 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'group_message_dropped',
     text: 'No validators found for current epoch',
-    sources: received(`${RAPTORCAST}/lib.rs`, 'poll_next'),
     severity: 'info',
     meaning:
       'A group message of full nodes arrived before the network layer had the validator set of its epoch, and was dropped.',

@@ -1,5 +1,4 @@
 import type { DocumentId } from '../../domain/node-documentation.ts'
-import type { NodeSource } from '../../domain/node-source.ts'
 
 /** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
 type Severity = 'critical' | 'warning' | 'info'
@@ -21,10 +20,6 @@ export interface LogPattern {
   readonly isBare?: boolean
   /** Whether the next line of the same process gives the reason. */
   readonly reasonOnNextLine?: boolean
-  /** The functions of the node that log it; empty if no file of the two repositories has the text. */
-  readonly sources: readonly NodeSource[]
-  /** Required if `sources` is empty: what prints the text. */
-  readonly notInSource?: string
   /** Whether the process that logs the line has ended, or ends because of what the line reports. */
   readonly endsProcess: boolean
   readonly severity: Severity
@@ -41,14 +36,14 @@ export interface LogPattern {
   readonly documents?: readonly DocumentId[]
 }
 
-/** A pattern without what follows: most lines are of consensus, most processes continue, and one that has ended is critical. */
+/**
+ * A pattern without what follows: most lines are of consensus, a process ends that writes a line without a prefix, a line
+ * of a process that has ended is critical, and any other is a warning.
+ */
 export type LogPatternRow = Omit<LogPattern, 'services' | 'endsProcess' | 'severity'> &
-  Partial<Pick<LogPattern, 'services'>> &
-  ({ readonly endsProcess: true } | { readonly severity: Severity })
+  Partial<Pick<LogPattern, 'services' | 'endsProcess' | 'severity'>>
 
-export const toPattern = (row: LogPatternRow): LogPattern => ({
-  services: ['bft'],
-  endsProcess: false,
-  severity: 'critical',
-  ...row,
-})
+export const toPattern = (row: LogPatternRow): LogPattern => {
+  const { endsProcess = row.isBare === true } = row
+  return { services: ['bft'], endsProcess, severity: endsProcess ? 'critical' : 'warning', ...row }
+}

@@ -1,25 +1,16 @@
-import { own } from '../../domain/node-source.ts'
-import type { LogPattern, LogPatternRow } from './pattern.ts'
-
-const MAIN = 'monad-bft/monad-node/src/main.rs'
-const ASSERT = 'monad/category/core/assert.c'
-const EXECUTION_MAIN = 'monad/cmd/monad/main.cpp'
-const RUNLOOP = 'monad/category/execution/runloop/runloop_monad.cpp'
-const RPC = 'monad-bft/monad-rpc/src'
-const ARCHIVE = 'monad-bft/monad-archive/src'
+import type { LogPatternRow } from './pattern.ts'
 
 /** `PROGRAM: FILE:LINE: FUNCTION: NAME assert throw '…' failed: '…'`: what the main function prints of an exception that reached it. */
 export const UNCAUGHT = String.raw`\S{1,80}: \S{1,300}:\d{1,9}: .{1,400}?: \w{1,30} assert throw '`
 
 /** Crashes of any program, which all end it. A panic in any thread of a Rust program ends it: `panic = "abort"` in monad-bft/Cargo.toml. */
-const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
+const CRASHES: readonly LogPatternRow[] = [
   {
     name: 'assertion',
     services: ['any'],
     text: "(?:.*: )?Assertion [`'].*' failed",
     isBare: true,
     reasonOnNextLine: true,
-    sources: own(ASSERT, 'monad_assertion_failed'),
     meaning: 'An assertion failed, and the program ended with SIGABRT.',
     advice:
       'Keep the log. If another pattern names the reason, follow that one. If the text names the database or the kernel, check those. If consensus was started alone, start it and execution together.',
@@ -30,7 +21,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
     text: '(?:.*: )?[A-Z]+_ABORT called',
     isBare: true,
     reasonOnNextLine: true,
-    sources: own(ASSERT, 'monad_assertion_failed'),
     meaning: 'The program could not continue and ended with SIGABRT.',
     advice: 'Read the reason in the log and follow it.',
   },
@@ -40,8 +30,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
     text: String.raw`thread '.{0,80}?'(?: \(\d+\))? panicked at `,
     isBare: true,
     reasonOnNextLine: true,
-    sources: [],
-    notInSource: "Rust's standard library",
     meaning: 'A Rust program could not continue and ended with SIGABRT.',
     advice: 'Read the reason, then start consensus and execution together.',
   },
@@ -49,8 +37,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
     name: 'fatal',
     services: ['any'],
     text: String.raw`(?:terminate called |pure virtual method called|Terminated unexpectedly because of signal|memory allocation of \d+ bytes failed|.{0,160}?std::bad_alloc|thread '.{0,80}?'(?: \(\d+\))? has overflowed its stack|fatal runtime error: )`,
-    sources: [],
-    notInSource: "Rust's and C++'s standard libraries, and execution from v0.11 to v0.15.2",
     meaning:
       'The program ran out of memory or of its stack, or ended with an uncaught exception or by a signal such as a segmentation fault.',
     advice:
@@ -61,8 +47,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
     services: ['any'],
     text: String.raw`(?:\*\*\* .{1,80} detected \*\*\*|double free or corruption|corrupted (?:size vs\. prev_size|double-linked list)|(?:free|malloc|malloc_consolidate|realloc|munmap_chunk)\(\): |Fatal glibc error: )`,
     isBare: true,
-    sources: [],
-    notInSource: 'the C library',
     meaning: 'The C library found the memory of the program damaged, and ended it with SIGABRT.',
     advice:
       "Keep the log for the developers of the node. Check the host's memory for errors: `journalctl -k | grep -iE 'mce|edac|hardware error'`. Then start consensus and execution together.",
@@ -72,7 +56,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
     // Before Rust 1.73 the reason of a panic is on its first line, and in a paste that lost its line breaks.
     text: String.raw`(?:thread '.{0,80}? panicked at (?:'|\S{1,160}:\d+: ?))?high qc too far ahead of block tree root`,
     isBare: true,
-    sources: own('monad-bft/monad-consensus-state/src/lib.rs', 'maybe_statesync'),
     meaning:
       'The network is 3/2 of `statesync_threshold` or more ahead of the last committed block (900 blocks by default), the distance at which a running consensus ends itself.',
     advice:
@@ -82,7 +65,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
   {
     name: 'consensus_crashed',
     text: '(?:[^" ]+ )?consensus node crashed',
-    sources: own(MAIN, 'main'),
     meaning:
       'Consensus ended with an error that is no panic, and with exit code 0: systemd reports a clean stop and does not restart it.',
     advice: 'Read the preceding lines, then start consensus and execution together.',
@@ -90,7 +72,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
   {
     name: 'parent_executor_gone',
     text: 'parent executor returned none!',
-    sources: own(MAIN, 'run'),
     meaning: 'A component that consensus needs has ended, so consensus ends too.',
     advice: 'Read the preceding lines, then start consensus and execution together.',
   },
@@ -98,7 +79,6 @@ const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
     name: 'exception',
     services: ['execution'],
     text: String.raw`(?:(?:.{0,80}?[\s:])?[A-Z][A-Za-z]*Exception: |${UNCAUGHT})`,
-    sources: [...own(EXECUTION_MAIN, 'main'), ...own('monad/category/core/monad_exception.cpp', 'print')],
     meaning: 'An exception reached the main function of execution, which ended with exit code 1.',
     advice: 'Keep the log and read the reason. Then start consensus and execution together.',
   },
@@ -114,10 +94,6 @@ const EXECUTION: readonly LogPatternRow[] = [
   {
     name: 'block_failed',
     text: String.raw`block\s*\d+ failed with: `,
-    sources: [
-      ...own(EXECUTION_MAIN, 'main'),
-      ...own('monad/category/execution/runloop/runloop_interface_monad.cpp', 'monad_runloop_run'),
-    ],
     endsProcess: true,
     meaning: 'Execution rejected a block that consensus accepted, and ended with exit code 1.',
     advice: 'Compare the version with the one that the network requires. Keep the log. The state itself may be right.',
@@ -126,7 +102,6 @@ const EXECUTION: readonly LogPatternRow[] = [
   {
     name: 'result_mismatch',
     text: 'Delayed execution result mismatch for block',
-    sources: own(RUNLOOP, 'validate_delayed_execution_results'),
     endsProcess: true,
     meaning: "The execution result differs from the network's: the states have diverged, and execution aborted.",
     advice: 'Keep the log, stop the node, and upgrade it if its version is old. Then follow the hard reset.',
@@ -135,14 +110,6 @@ const EXECUTION: readonly LogPatternRow[] = [
   {
     name: 'blocks_out_of_order',
     text: '(?:Validated blocks not increasing|Invalid epoch change: from |Called snapshot twice in epoch: )',
-    sources: [
-      ...own(RUNLOOP, 'validate_delayed_execution_results'),
-      ...own(
-        'monad/category/execution/monad/staking/staking_contract.cpp',
-        'syscall_on_epoch_change',
-        'syscall_snapshot',
-      ),
-    ],
     endsProcess: true,
     meaning:
       'Execution got a block or an epoch that is not the next one, and ended: consensus and execution do not agree on the height.',
@@ -152,7 +119,6 @@ const EXECUTION: readonly LogPatternRow[] = [
   {
     name: 'consensus_disconnected',
     text: '(?:socket error event|connection closed), reconnecting',
-    sources: own('monad/category/statesync/statesync_server_network.hpp', 'statesync_server_recv'),
     severity: 'info',
     meaning: 'Consensus closed its socket while execution runs: consensus was stopped, restarted or has ended.',
     advice:
@@ -166,12 +132,6 @@ const RPC_ROWS: readonly LogPatternRow[] = [
   {
     name: 'rpc_consensus_gone',
     text: '(?:TxPoolBridge (?:txpool ipc client|tx receiver disconnected|IPC (?:flush|feed) failed|SocketWatcher (?:died|error)|received different socket|failed to reconnect)|socket watcher (?:parent directory deleted|detected socket file moved)|txpool bridge not responding)',
-    sources: [
-      ...own(`${RPC}/txpool/mod.rs`, 'run', 'try_create_ipc_client'),
-      ...own(`${RPC}/txpool/socket.rs`, 'poll_next'),
-      ...own(`${RPC}/handlers/eth/txn.rs`, 'submit_to_txpool'),
-    ],
-    severity: 'warning',
     meaning: 'The RPC has lost its connection to consensus: it accepts no transactions.',
     advice:
       'Check that consensus runs and is live. The RPC connects again by itself when consensus creates its socket. If consensus is live and the line continues, restart the RPC alone.',
@@ -179,7 +139,6 @@ const RPC_ROWS: readonly LogPatternRow[] = [
   {
     name: 'rpc_waiting',
     text: 'Waiting for statesync to complete',
-    sources: own(`${RPC}/main.rs`, 'main'),
     severity: 'info',
     meaning: 'The RPC waits at its start until consensus is live, and does not listen on its port yet.',
     advice: 'No action needed for the RPC: see why consensus is not live, `chain-agent status chain`.',
@@ -187,39 +146,18 @@ const RPC_ROWS: readonly LogPatternRow[] = [
   {
     name: 'rpc_events_lost',
     text: '(?:event server (?:closed|channel lagged)|EventServer .{0,60}?gapped|ws handler (?:detected event server close|lagging)|logs stream block number|Closing websocket connection with internal server error)',
-    sources: [
-      ...own(`${RPC}/main.rs`, 'main'),
-      ...own(`${RPC}/event/server.rs`, 'run'),
-      ...own(`${RPC}/websocket/handler.rs`, 'handler', 'ws_handler'),
-      ...own(`${RPC}/data/mod.rs`, 'try_collect_logs_stream_with_heuristic_response_limit'),
-    ],
-    severity: 'warning',
     meaning: 'The RPC has missed events of execution: subscriptions of clients have gaps.',
     advice: 'Check that execution runs and the load of the host. Clients have to subscribe again.',
   },
   {
     name: 'rpc_archive_failed',
     text: String.raw`(?:Archive [Ee]rror|Unable to initialize \S+ archive reader|Recreating S3 client|Failed to (?:build put request|create index|insert logs)|Error (?:getting block number by hash|checking dry run get logs index)|Index and non-index logs are not identical)`,
-    sources: [
-      ...own(`${RPC}/types/jsonrpc.rs`, 'archive_to_jsonrpc_error', 'from'),
-      ...own(`${RPC}/main.rs`, 'main'),
-      ...own(`${RPC}/data/mod.rs`, 'get_logs', 'check_dry_run_get_logs_index'),
-      ...own(`${ARCHIVE}/kvstore/s3.rs`, 'maybe_recreate_client'),
-      ...own(`${ARCHIVE}/kvstore/dynamodb.rs`, 'bulk_put', 'put'),
-      ...own(`${ARCHIVE}/model/logs_index.rs`, 'from_tx_index_archiver', 'index_block'),
-    ],
-    severity: 'warning',
     meaning: 'Old blocks and logs cannot be read from the archive: the RPC answers such requests with errors.',
     advice: "Check the archive's address and credentials in the RPC's options, and the network.",
   },
   {
     name: 'rpc_overloaded',
     text: '(?:txpool overloaded|EthCallHandler acquire rate_limiter closed)',
-    sources: [
-      ...own(`${RPC}/handlers/eth/txn.rs`, 'submit_to_txpool'),
-      ...own(`${RPC}/data/eth_call_handler.rs`, 'acquire'),
-    ],
-    severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning: 'The RPC rejects requests because it gets too many.',
     advice: 'Limit the clients in front of the RPC, or add an RPC node.',
@@ -227,21 +165,17 @@ const RPC_ROWS: readonly LogPatternRow[] = [
   {
     name: 'rpc_without_pool',
     text: '--ipc-path is not set, tx pool will be disabled',
-    sources: own(`${RPC}/main.rs`, 'main'),
-    severity: 'warning',
     meaning: 'The RPC runs without a connection to consensus: it accepts no transactions.',
     advice: 'Set `--ipc-path` in its unit if it should accept transactions.',
   },
 ]
 export const rpc = RPC_ROWS.map((row): LogPatternRow => ({ ...row, services: ['rpc'] }))
 
-/** The hourly cleanup, a script without functions. */
-const SCRIPT = own('monad-bft/debian/opt/monad/scripts/clear-old-artifacts.sh', 'main')
-const CLEANUP: readonly (Omit<LogPatternRow, 'alert' | 'sources'> & Pick<LogPattern, 'severity'>)[] = [
+/** The hourly cleanup. */
+const CLEANUP: readonly LogPatternRow[] = [
   {
     name: 'cleanup_skipped',
     text: 'No new files detected. Skipping',
-    severity: 'warning',
     meaning: 'The cleanup deleted nothing, because the ledger had no new file for 20 minutes.',
     advice: 'Find out why the node is stalled. Until it advances again, watch the free space of its file system.',
   },
@@ -253,9 +187,4 @@ const CLEANUP: readonly (Omit<LogPatternRow, 'alert' | 'sources'> & Pick<LogPatt
     advice: 'No action needed. If the line is missing for two hours, check the timer.',
   },
 ]
-export const cleanup = CLEANUP.map((row): LogPatternRow => ({
-  ...row,
-  services: ['cruft'],
-  sources: SCRIPT,
-  alert: 'ChainCleanup',
-}))
+export const cleanup = CLEANUP.map((row): LogPatternRow => ({ ...row, services: ['cruft'], alert: 'ChainCleanup' }))

@@ -1,9 +1,4 @@
-import { own, received } from '../../domain/node-source.ts'
 import type { LogPatternRow } from './pattern.ts'
-
-const MAIN = 'monad-bft/monad-node/src/main.rs'
-const SETUP = 'monad-bft/monad-node/src/state.rs'
-const STATE = 'monad-bft/monad-state/src/lib.rs'
 
 /** The error of an option as the library CLI11 prints it, which execution parses its options with. */
 const OPTION_ERROR = String.raw`The following arguments? (?:was|were) not expected: |Could not convert: |--[\w,-]+(?:: | is required\b| requires | excludes )`
@@ -15,8 +10,6 @@ export const start: readonly LogPatternRow[] = [
     services: ['bft', 'execution', 'rpc'],
     text: `(?:error: (?!(?:secp|bls) secret|TOML parse error|forkpoint must have|invalid prometheus label|failed to fetch local)|${OPTION_ERROR})`,
     isBare: true,
-    sources: own(SETUP, 'setup'),
-    endsProcess: true,
     meaning: 'A program refused to start and ended: the line has the reason.',
     advice:
       'Read the line: it names an option, a file or a value. Fix that, then start consensus and execution together.',
@@ -26,8 +19,6 @@ export const start: readonly LogPatternRow[] = [
     services: ['rpc'],
     text: 'Error: ',
     isBare: true,
-    sources: own('monad-bft/monad-rpc/src/main.rs', 'main'),
-    endsProcess: true,
     meaning:
       'The RPC ended with an error, usually at its start: another program uses its address, or node.toml cannot be read.',
     advice:
@@ -38,8 +29,6 @@ export const start: readonly LogPatternRow[] = [
     // The text for the BLS key has the word twice.
     text: 'error: (?:secp|bls) secret(?: secret)? must be encoded in keystore json',
     isBare: true,
-    sources: own(SETUP, 'load_secp256k1_keypair', 'load_bls12_381_keypair'),
-    endsProcess: true,
     meaning: 'Consensus cannot open a keystore and did not start. A wrong password gives the same text.',
     advice:
       "Check KEYSTORE_PASSWORD in the node's environment file and the keystore that the line names, secp or bls: `chain-agent keys verify`. Do not create new keys.",
@@ -47,7 +36,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'config_rejected',
     text: '(?:error: (?:TOML parse error|forkpoint must have|invalid prometheus label)|duplicate prometheus label)',
-    sources: [...own(SETUP, 'setup', 'parse_metrics_config'), ...own(MAIN, 'run')],
     endsProcess: true,
     meaning: 'Consensus rejects a configuration file, usually that of another version, and ends.',
     advice: 'Compare the file with the example of the installed version, at the line that is named.',
@@ -56,15 +44,12 @@ export const start: readonly LogPatternRow[] = [
     name: 'config_fetch_failed',
     text: 'error: failed to fetch local and remote configs',
     isBare: true,
-    sources: own(SETUP, 'get_latest_configs'),
-    endsProcess: true,
     meaning: 'Consensus found neither a local nor a remote forkpoint and validators file, and did not start.',
     advice: 'Check the URLs in its environment file and the network, or copy both files from another node.',
   },
   {
     name: 'remote_files_unavailable',
     text: 'failed to fetch remote configs, using local forkpoint',
-    sources: own(SETUP, 'get_latest_configs'),
     severity: 'info',
     meaning:
       'At its start consensus got no remote forkpoint and validators file, because a URL is unset or unreachable: it starts from the local ones.',
@@ -75,8 +60,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'remote_files_inconsistent',
     text: 'remote validators config missing validator set for remote forkpoint',
-    sources: received(SETUP, 'get_latest_configs'),
-    severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning:
       'The remote validators file has no set for an epoch of the remote forkpoint: consensus uses its local files instead, and a soft reset has no effect.',
@@ -87,7 +70,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'remote_files_unused',
     text: String.raw`local forkpoint within \d+ rounds of remote forkpoint, using local configs`,
-    sources: own(SETUP, 'get_latest_configs'),
     severity: 'info',
     meaning:
       'The remote forkpoint is not more than `statesync_threshold` rounds newer than the local one: consensus starts from its local files and gets the blocks from peers.',
@@ -98,8 +80,6 @@ export const start: readonly LogPatternRow[] = [
     // The second line of an assertion of Rust. Only the thread and the place are on the first.
     text: String.raw`\s*left: Err\((?:TooFewValidatorSets|TooManyValidatorSets|ValidatorSetsNotConsecutive|InvalidValidatorSetStartEpoch|InvalidQC|InvalidHighCertificate)\)`,
     isBare: true,
-    sources: own(STATE, 'ForkpointValidationError', 'build'),
-    endsProcess: true,
     meaning: 'Consensus did not start: forkpoint and validators file do not belong together, or one is damaged.',
     advice: 'Take both files from one source, then start consensus and execution together.',
     documents: ['soft-reset'],
@@ -108,8 +88,6 @@ export const start: readonly LogPatternRow[] = [
     name: 'validator_set_differs',
     text: String.raw`assertion .left == right. failed: Unexpected locked epoch valset`,
     isBare: true,
-    sources: own(STATE, 'maybe_start_consensus'),
-    endsProcess: true,
     meaning:
       'Consensus ended before it was live: the validators file has another validator set for the next epoch than the database.',
     advice:
@@ -120,8 +98,6 @@ export const start: readonly LogPatternRow[] = [
     name: 'database_empty',
     text: String.raw`is DB state empty\?`,
     isBare: true,
-    sources: own(STATE, 'maybe_start_consensus'),
-    endsProcess: true,
     meaning: 'Consensus did not start: its forkpoint is at the beginning of the chain, and the database is empty.',
     advice: 'Check the device of the database and the forkpoint. If the database is new, follow the hard reset.',
     documents: ['hard-reset'],
@@ -130,12 +106,6 @@ export const start: readonly LogPatternRow[] = [
     name: 'validators_unknown',
     text: '(?:validators config missing validator set for epoch|unknown validator set for current_epoch)',
     isBare: true,
-    sources: [
-      ...own(MAIN, 'run'),
-      ...own('monad-bft/monad-updaters/src/triedb_val_set.rs', 'valset_update_from_validators_toml'),
-      ...own('monad-bft/monad-state/src/consensus.rs', 'get_role'),
-    ],
-    endsProcess: true,
     meaning: 'The validators file has no validator set for the epoch, and consensus ended: the file is too old.',
     advice: 'Fetch a current forkpoint and validators file, then start consensus and execution together.',
     documents: ['soft-reset'],
@@ -143,8 +113,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'forkpoint_old',
     text: String.raw`remote forkpoint over \d+ rounds older than local forkpoint`,
-    sources: received(SETUP, 'get_latest_configs'),
-    severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning: 'The forkpoint on the network is older than the local one: its publisher has stopped.',
     advice: 'No action needed for this node. Ask the publisher of the forkpoint, or set another URL.',
@@ -152,19 +120,12 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'files_not_written',
     text: 'failed to write (?:(?:remote )?forkpoint to toml string|name records to file)',
-    sources: [
-      ...own(SETUP, 'get_latest_configs'),
-      ...own('monad-bft/monad-updaters/src/config_file.rs', 'write_checkpoint'),
-      ...own('monad-bft/monad-peer-discovery/src/discovery.rs', 'write_peers_to_file'),
-    ],
-    severity: 'warning',
     meaning: 'Consensus could not write a file that it reads at its next start.',
     advice: "Check the free space and the owner of the node's directory.",
   },
   {
     name: 'metrics_not_started',
     text: '(?:failed to initialize prometheus metrics|failed to start metrics server)',
-    sources: own(MAIN, 'run'),
     endsProcess: true,
     meaning: 'Consensus could not open its metrics endpoint and ended with exit code 0.',
     advice:
@@ -173,8 +134,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'metrics_server_failed',
     text: 'metrics server failed',
-    sources: own(MAIN, 'run'),
-    severity: 'warning',
     meaning: 'The metrics endpoint of consensus has ended; consensus itself continues.',
     advice:
       'Restart consensus and execution together at a convenient time. Until then, the alerts on peers and votes cannot fire.',

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { SourceError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../../query/client/errors.ts'
-import { identityOf, openCheckpoint } from '../../../query/client/checkpoint.ts'
 import type { QueryClient } from '../../../query/client/types.ts'
 import { rebuildBalances } from '../../../query/commands/balances/rebuild.ts'
 import { verifyBalances } from '../../../query/commands/balances/verify.ts'
@@ -52,19 +51,6 @@ it('a checkpoint that cannot be written does not hide the error of the query', a
     throw first
   })
   await expect(rebuild(client, { file: join(directory, 'place'), resume: false })).rejects.toBe(first)
-})
-
-it('a checkpoint of another version, whose ledger does not have everything, is not resumed', async ({ directory }) => {
-  const file = join(directory, 'place')
-  // The state of another ledger: its title differs, as after a change of what is counted.
-  const other = createLedger({ standard: 'erc1155', contract: CONTRACT, fullHistory: true })
-  const mark = { target: 100, next: 10, last: null, output: null }
-  await openCheckpoint(file, identityOf({ service: url, ...RUN })).write(mark, other.snapshot())
-  const rebuilding = rebuild(
-    clientOf(() => Promise.reject(new Error('not reached'))),
-    { file, resume: true },
-  )
-  await expect(rebuilding).rejects.toThrow(/another version of this program wrote it/)
 })
 
 it('a node that does not respond is requested three times', async () => {

@@ -4,7 +4,7 @@ import type { CollectorError } from '../../../src/core/board.ts'
 import { readConfig } from '../../../src/config/load.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createSampleIndex, type Sample } from '../../../src/core/metric.ts'
-import type { Permission, User } from '../../../src/sources/process.ts'
+import type { Permission } from '../../../src/sources/process.ts'
 import { createFileTree } from '../../../src/sources/file-tree.ts'
 import { createHttpClient } from '../../../src/sources/http.ts'
 import { createKeyFiles } from '../../../src/sources/key-files.ts'
@@ -17,7 +17,6 @@ import { snapshotWith } from '../../support/snapshot.ts'
 export interface Host {
   /** What a program prints, by its name and first argument. */
   readonly tools?: Readonly<Record<string, string>>
-  readonly user?: User
   readonly isProcessListPublic?: boolean
   readonly permits?: Readonly<Record<string, Permission>>
   readonly collectors?: readonly {
@@ -27,6 +26,8 @@ export interface Host {
     readonly error?: CollectorError
   }[]
   readonly samples?: readonly Sample[]
+  /** The version of the agent from which the snapshot is; by default it is read from the node. */
+  readonly agent?: string
   /** Links of the devices, and the directory with `proc` and `sys`. */
   readonly links?: Readonly<Record<string, string>>
   readonly root?: string
@@ -36,15 +37,7 @@ export interface Host {
 type UnitDirectories = Pick<Parameters<typeof readUnitArguments>[0], 'packagedDirectory' | 'localDirectory'>
 
 export const context = (host: Host = {}): PreflightContext & UnitDirectories => {
-  const {
-    tools = {},
-    user = { uid: 1000, name: 'ann', groups: [1000] },
-    permits = {},
-    collectors = [],
-    samples = [],
-    links = {},
-    isProcessListPublic = false,
-  } = host
+  const { tools = {}, permits = {}, collectors = [], samples = [], links = {}, isProcessListPublic = false } = host
   const { config } = readConfig(undefined, {
     env: { CHAIN_AGENT_CONFIG: '/dev/null' },
     flags: (host.set ?? []).map((one) => ({ ...one, typed: one.path })),
@@ -58,7 +51,6 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
     localDirectory: '/nowhere',
     ask: createHttpClient(systemClock),
     access: {
-      user,
       mayRead: permit,
       mayWrite: permit,
       resolve: (path) => Promise.resolve(links[path] ?? null),
@@ -69,8 +61,8 @@ export const context = (host: Host = {}): PreflightContext & UnitDirectories => 
     files: createKeyFiles(),
     exec: execPrinting(({ command, args }) => tools[`${command} ${args[0] ?? ''}`] ?? ''),
     snapshot: snapshotWith({
-      origin: 'node',
-      version,
+      origin: host.agent === undefined ? 'node' : 'agent',
+      version: host.agent ?? version,
       known: createSampleIndex(samples),
       readings: decodeReadings(Object.fromEntries(collectors.map(({ name, reading }) => [name, reading]))),
       collectors: collectors.map(({ reading, error = null, ...one }) => ({

@@ -19,60 +19,18 @@ describe('the agent', () => {
     return port
   }
   const http = (handler: RequestListener) => listen(createServer(handler))
-  const health = { state: 'healthy', since: '2026-03-01T03:00:00Z', unknownBecause: null, failures: [] }
-  const answering = (runs: string, findings: readonly object[] = []) => {
-    const bodies: Readonly<Record<string, string>> = {
-      '/metrics': '',
-      '/api/v1/health': JSON.stringify({ ...health, findings }),
-      '/api/v1/status': JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} }),
-    }
-    return http((request, response) => response.end(bodies[request.url ?? '']))
-  }
   const unit = (state_: string) => ({ 'systemctl show': `Id=chain-agent.service\nLoadState=${state_}\n` })
 
   test('no finding for an agent of the installed version', async () => {
-    expect(await run(await answering(version))).toEqual([])
+    expect(await agent.run(context({ agent: version }))).toEqual([])
   })
   test('an agent of another version needs a restart', async () => {
-    const [found] = await run(await answering('0.0.1'))
+    const [found] = await agent.run(context({ agent: '0.0.1' }))
     expect(found).toMatchObject({
       severity: 'warning',
       summary: `the running agent is 0.0.1, and ${version} is installed`,
     })
     expect(found?.advice.join(' ')).toContain('systemctl restart chain-agent')
-  })
-  const incomplete = {
-    alert: 'ChainLogsIncomplete',
-    severity: 'warning',
-    component: 'agent',
-    state: 'firing',
-    countsAs: 'warning',
-    since: '2026-03-01T03:00:00Z',
-    forSeconds: 30,
-    summary: 'The agent reads a log with gaps.',
-    description: 'Nothing new of bft for 2 minutes.',
-    advice: ['Restart the agent.'],
-    explainedBy: [],
-    labels: { service: 'bft' },
-  }
-  test('what the running agent reports about itself is a finding, one for each alert', async () => {
-    const logs = { ...incomplete, labels: { service: 'logs' }, description: 'Nothing new of logs for 2 minutes.' }
-    expect(await run(await answering(version, [incomplete, logs]))).toEqual([
-      {
-        name: 'ChainLogsIncomplete',
-        severity: 'warning',
-        summary: 'the running agent reports ChainLogsIncomplete: The agent reads a log with gaps.',
-        evidence: ['Nothing new of bft for 2 minutes.', 'Nothing new of logs for 2 minutes.'],
-        advice: ['Restart the agent.'],
-      },
-    ])
-  })
-  test.each([
-    ['is pending', { state: 'pending' }],
-    ['is about the node', { component: 'chain' }],
-    ['is for information', { severity: 'info' }],
-  ])('no finding for what %s', async (_, other) => {
-    expect(await run(await answering(version, [{ ...incomplete, ...other }]))).toEqual([])
   })
   test('no process listens: start the agent', async () => {
     const [found] = await run(await freePort(), unit('loaded'))

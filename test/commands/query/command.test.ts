@@ -82,7 +82,6 @@ testUsageErrors(
     [['--address', '0x12'], '40 hex digits'],
     [['--resume'], '--resume requires --output'],
     [['--from-block', '5', '--to-block', '4'], 'the last block is before the first'],
-    [['--query', 'x.json', '--from-block', '5'], '--query cannot be combined with'],
     [['--from-block', '1e3'], 'expected a block number'],
     [['--from-block', `${Number.MAX_SAFE_INTEGER}`], /^error: The query is invalid/],
     [['--height', '--output', 'x'], '--height fetches no logs'],
@@ -201,27 +200,6 @@ describe('query', () => {
     expect(JSON.parse(body)).toHaveProperty('field_selection.log', expect.arrayContaining(['address', 'topic0']))
     const balances = await cli(['balances', '--url', server.url, '--standard', 'erc20', '--token', TOKEN])
     expect(balances.err.replaceAll(/\s+/g, ' ')).toContain(expected)
-  })
-  it('reads the body of a query from a file, whose to_block is the last block', async ({ directory }) => {
-    const file = join(directory, 'body.json')
-    const body = { from_block: 3, to_block: 4, logs: [{}], field_selection: { log: ['data'] } }
-    await writeFile(file, JSON.stringify(body))
-    const { out } = await query(await serve(), '--query', file)
-    expect(out.trim().split('\n')).toHaveLength(4)
-    await writeFile(file, JSON.stringify({ ...body, from_block: -1, logs: [] }))
-    const wrong = await query(await serve(), '--query', file)
-    expect(wrong.code).toBe(2)
-    expect(wrong.err).toContain('logs: expected one filter')
-    expect(wrong.err).toContain('from_block')
-    expect(wrong.err).not.toContain('configuration')
-    await writeFile(file, '{')
-    expect((await query(await serve(), '--query', file)).err).toContain(`${file}: it is not JSON`)
-    const missing = await query(await serve(), '--query', `${file}.not`)
-    expect(missing).toEqual({
-      code: 2,
-      out: '',
-      err: `error: ${file}.not cannot be read: there is no such file or directory\n  what to do: check the path after --query\n`,
-    })
   })
   it('creates the output file when it is complete, and no other file', async ({ directory }) => {
     const file = join(directory, 'logs.ndjson')

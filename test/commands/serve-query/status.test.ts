@@ -27,7 +27,6 @@ const NOTHING: IngestState = {
   logs: 0,
   corrected: 0,
   errors: NO_ERRORS,
-  areFiltersIgnored: false,
   trouble: null,
 }
 
@@ -147,31 +146,34 @@ it('a shutdown that hangs ends with an error', async () => {
 })
 
 it.each([
-  [{ phase: null }, ['the store']],
   [{ phase: 'starting' }, ['the finalized block of the node']],
   [{ phase: 'backfill', nodeHeight: 100 }, ['the first block']],
-  [{ phase: 'backfill', nodeHeight: 100, height: 69 }, ['31 more blocks of the node']],
-  [{ phase: 'tail', nodeHeight: 100, height: 70 }, []],
-  [{ phase: 'waiting', nodeHeight: 100, height: 101, trouble: 'could not read' }, []],
-  [{ phase: 'waiting', nodeHeight: 100, height: 130, trouble: 'could not read' }, []],
+  [{ phase: 'backfill', nodeHeight: 100, indexed: 69 }, ['31 more blocks of the node']],
+  [{ phase: 'tail', nodeHeight: 100, indexed: 70 }, []],
+  [{ phase: 'waiting', nodeHeight: 100, indexed: 101, trouble: 'could not read' }, []],
+  [{ phase: 'waiting', nodeHeight: 100, indexed: 130, trouble: 'could not read' }, []],
   [
-    { phase: 'waiting', nodeHeight: 100, height: 131, trouble: 'could not read' },
+    { phase: 'waiting', nodeHeight: 100, indexed: 131, trouble: 'could not read' },
     ['the node: its finalized block 100 is below block 131 of the store'],
   ],
   [
-    { phase: 'waiting', nodeHeight: 100, height: 69, trouble: 'could not read' },
+    { phase: 'waiting', nodeHeight: 100, indexed: 69, trouble: 'could not read' },
     ['31 more blocks of the node (could not read)'],
   ],
   [{ phase: 'waiting', nodeHeight: 100, trouble: 'could not read' }, ['the first block (could not read)']],
   [{ phase: 'waiting', trouble: 'could not read' }, ['the finalized block of the node (could not read)']],
   // Also within readyLag.
-  [{ phase: 'incomplete', nodeHeight: 100, height: 99, trouble: 'stopped' }, ['the logs of a block (stopped)']],
+  [{ phase: 'incomplete', nodeHeight: 100, indexed: 99, trouble: 'stopped' }, ['the logs of a block (stopped)']],
   [
-    { phase: 'stopped', nodeHeight: 100, height: 100 },
+    { phase: 'stopped', nodeHeight: 100, indexed: 100 },
     ['the operator: the ingest has stopped, and the log has the reason'],
   ],
 ] as const)('%j waits for %j', (standing, expected) => {
-  expect(waitingFor({ nodeHeight: null, height: null, readyLag: 30, trouble: null, ...standing })).toEqual(expected)
+  expect(waitingFor({ ...NOTHING, nodeHeightAt: 0, ...standing }, 30, 0)).toEqual(expected)
+})
+
+it('a service without a store waits for it', () => {
+  expect(waitingFor(null, 30, 0)).toEqual(['the store'])
 })
 
 it('the height of the node is unknown after a minute', () => {
@@ -183,22 +185,15 @@ it('the height of the node is unknown after a minute', () => {
 
 it('unknown values have no sample', () => {
   const names = (known: Parameters<typeof samplesOf>[0]) => [...new Set(samplesOf(known, 0).map(({ name }) => name))]
-  const none = { state: null, held: null, size: null, limitBytes: null, streams: 2 }
+  const none = { state: null, size: null, limitBytes: null, streams: 2 }
   expect(names(none)).toEqual(['chain_query_service_phase', 'chain_query_service_height_streams'])
   expect(names({ ...none, state: NOTHING, limitBytes: 5 })).toEqual([
     'chain_query_service_phase',
-    'chain_query_service_header_filters_ignored',
     'chain_query_service_blocks_indexed_total',
     'chain_query_service_logs_indexed_total',
     'chain_query_service_blocks_corrected_total',
     'chain_query_service_ingest_errors_total',
     'chain_query_service_height_streams',
     'chain_query_service_store_limit_bytes',
-  ])
-  // Measured while it was empty, which it no longer is.
-  const held = { first: 3, last: 9 }
-  const size = { bytes: 5, logs: 0, blocks: 0 }
-  expect(samplesOf({ ...none, held, size }, 0).filter(({ name }) => /store_/.test(name))).toEqual([
-    { name: 'chain_query_service_store_blocks', value: 7, labels: {} },
   ])
 })

@@ -33,7 +33,6 @@ test.each([
   [{ note: 'password=x, y' }, { note: 'password=(redacted) y' }],
   [{ line: `at ${HEX}` }, { line: 'at (hex digits)' }],
   [{ lines: [HEX] }, { lines: [GONE] }],
-  [{ changes: [`{boot="${BOOT}",l="${HEX}"}: ${HEX}`] }, { changes: [`{boot="${BOOT}",l="${GONE}"}: ${GONE}`] }],
   [{ commit: 'password=x' }, { commit: 'password=(redacted)' }],
   [{ [`at ${HEX}`]: 1 }, { 'at (hex digits)': 1 }],
   [{ passwordHash: HEX }, { passwordHash: GONE }],

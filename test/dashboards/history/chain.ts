@@ -305,7 +305,6 @@ const recordPrecompile = (to: Recorder, moment: NodeState, now: number): void =>
     to.gauge('chain_staking_stake_tokens', views[view], { view })
     if (views[view] > 0) to.gauge('chain_staking_commission_ratio', COMMISSION, { view })
   }
-  to.gauge('chain_staking_expected_commission_ratio', COMMISSION)
   to.gauge('chain_staking_authority_balance_tokens', 24.5)
   to.gauge('chain_staking_authority_balance_minimum_tokens', 5)
   to.gauge('chain_staking_self_stake_tokens', 100_500)
@@ -338,7 +337,7 @@ const recordRewards = (to: Recorder, { follows, ownTimeoutShare, timeoutShare }:
 }
 
 const recordSchedule = (to: Recorder, moment: NodeState): void => {
-  const { at, round, follows, profile, ownTimeoutShare } = moment
+  const { at, round, follows, profile } = moment
   to.gauge('chain_schedule_proved', follows)
   to.total('chain_schedule_misses_total', 0)
   // A full node is no member of the set.
@@ -347,7 +346,6 @@ const recordSchedule = (to: Recorder, moment: NodeState): void => {
   const every = 1 / SHARE
   const next = (Math.floor(round / every) + 1) * every
   const epochLeft = EPOCH_BLOCKS - ((moment.height + SHIFT - DELAY_BLOCKS) % EPOCH_BLOCKS)
-  const past = Math.floor((EPOCH_BLOCKS - epochLeft) * SHARE)
   to.gauge('chain_schedule_next_own_round', next)
   to.gauge('chain_schedule_next_own_timestamp_seconds', at + (next - round) / roundsPerSecond)
   const ahead = Math.floor(epochLeft * SHARE)
@@ -355,9 +353,6 @@ const recordSchedule = (to: Recorder, moment: NodeState): void => {
   const inHour = Math.min(ahead, Math.floor(HOUR * roundsPerSecond * SHARE))
   to.gauge('chain_schedule_own_rounds_next_hour', inHour)
   to.gauge('chain_schedule_own_rounds_ahead', ahead)
-  const missed = Math.floor(past * ownTimeoutShare)
-  to.gauge('chain_schedule_own_rounds', past - missed, { result: 'led' })
-  to.gauge('chain_schedule_own_rounds', missed, { result: 'missed' })
 }
 
 const DOWN: readonly Trouble[] = ['outage', 'stall', 'crash', 'statesync']

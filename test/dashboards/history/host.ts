@@ -209,7 +209,7 @@ const recordVersion = (to: Recorder, moment: NodeState, now: number): void => {
   to.gauge('chain_package_info', 1, { package: 'chain', version })
   to.gauge('chain_package_candidate_info', 1, { version })
   to.gauge('chain_package_upgrade_available', 0)
-  for (const of of ['node', 'kernel'] as const) to.gauge('chain_package_held', of === 'node', { package: of })
+  to.gauge('chain_package_held', true, { package: 'node' })
   if (moment.rpcAnswers) to.gauge('chain_node_running_info', 1, { source: 'rpc', version })
   if (moment.consensusRuns) to.gauge('chain_node_running_info', 1, { source: 'native', version })
   to.gauge('chain_version_mismatch', 0)

@@ -160,32 +160,8 @@ const OTHERS: Readonly<Record<string, Known>> = {
   ALERTS_FOR_STATE: { labels: { severity: severities, component: components }, isCounter: false },
 }
 
-/** Metrics, labels and values of agents of version 0.2.0: panels query both names. */
-const BEFORE: Readonly<Record<string, { readonly labels: Readonly<Record<string, readonly string[]>> }>> = {
-  chain_blocks_behind: { labels: {} },
-  chain_execution_block_timestamp_seconds: { labels: {} },
-  chain_host_pressure_seconds_total: { labels: { resource: ['cpu', 'io', 'memory'], share: ['some', 'full'] } },
-  chain_native_events_total: { labels: { event: ['vote_sent', 'statesync_triggered'] } },
-  chain_native_vote_delay_seconds: { labels: { quantile: ['0.99'] } },
-  chain_schedule_own_rounds_ahead: { labels: { window: ['hour', 'epoch'] } },
-  chain_staking_pending_tokens: { labels: { delegator: ['all', 'own'] } },
-  chain_staking_unclaimed_reward_tokens: { labels: { delegator: ['all', 'own'] } },
-  chain_status_blocks_behind: { labels: {} },
-}
-
 /** Labels and type of a metric; undefined if no source exposes it. */
 const knownMetric = (name: string): Known | undefined => {
-  const [now, before] = [knownToday(name), BEFORE[name]]
-  if (!before) return now
-  const labels: Record<string, readonly string[] | 'open'> = { ...now?.labels }
-  for (const [label, values] of Object.entries(before.labels)) {
-    const known = labels[label] ?? []
-    labels[label] = known === 'open' ? known : [...known, ...values]
-  }
-  return { isCounter: name.endsWith('_total'), ...now, labels }
-}
-
-const knownToday = (name: string): Known | undefined => {
   const own = definitions.get(name)
   if (own && own.type !== 'histogram') return { labels: own.labels ?? {}, isCounter: own.type !== 'gauge' }
   const [, base = '', suffix = ''] = /^(\w+)_(bucket|sum|count)$/.exec(name) ?? []
@@ -213,6 +189,5 @@ export const knownLabels: ReadonlySet<string> = new Set([
   'severity',
   'component',
   ...Object.values(metrics).flatMap(({ labels }) => Object.keys(labels ?? {})),
-  ...Object.values(BEFORE).flatMap(({ labels }) => Object.keys(labels)),
   ...rules.flatMap(({ labels = {} }) => Object.keys(labels)),
 ])

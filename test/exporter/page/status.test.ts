@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { createSampleIndex, type Sample, sample } from '../../../src/core/metric.ts'
 import { createHistory } from '../../../src/exporter/page/figures.ts'
-import { createOverview, titleOf } from '../../../src/exporter/page/overview.ts'
+import { createOverview } from '../../../src/exporter/page/overview.ts'
 import { renderParts } from '../../../src/exporter/page/status.ts'
 import { SECTIONS } from '../../../src/health/sections/sections.ts'
 import { findingOf, overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { HEALTHY } from '../../support/snapshot.ts'
+import { askView } from '../serve-view.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const partOf = (input: ReturnType<typeof overviewInput>, id: string): string =>
@@ -107,6 +108,24 @@ test('a document is at most a second old, and not rendered again before', async 
   expect(reads).toBe(2)
 })
 
+test('a page of which only the time has changed is not sent again', async () => {
+  const clock = manualClock(NOON)
+  let hostName = 'a'
+  const health = { ...HEALTHY, since: NOON - 3_600_000 }
+  const read = () => Promise.resolve(overviewInput({ at: clock.now(), health }, { hostName }))
+  const ask = await askView({ page: statusPageOf({ clock, read }) })
+  const first = await ask('/')
+  const etag = first.headers.get('etag') ?? ''
+  expect(await first.text()).toContain('As of <time id="as-of" datetime="2026-03-01T12:00:00.000Z"')
+  await clock.advance(1000)
+  const again = await ask('/', { headers: { 'If-None-Match': etag } })
+  expect([again.status, await again.text()]).toEqual([304, ''])
+  hostName = 'b'
+  await clock.advance(1000)
+  const changed = await ask('/', { headers: { 'If-None-Match': etag } })
+  expect([changed.status, changed.headers.get('etag') === etag]).toEqual([200, false])
+})
+
 test('a full stop is at its command, before the button', () => {
   const finding = findingOf({ advice: ['Run `chain-agent logs`, then `chain-agent check`.'] })
   const input = overviewInput({ health: { ...HEALTHY, state: 'critical', findings: [finding] } })
@@ -120,7 +139,7 @@ test('every section has a title', () => {
   expect(parts.filter(([, part]) => !/^<h2>[A-Z]/.test(part.toString())).map(([id]) => id)).toEqual([])
 })
 
-test('the name of the host is first in the title and on the page; first readings are no events', () => {
+test('the name of the host is first in the title and on the page; first readings are no events', async () => {
   const event = { id: 1, at: NOON, collector: 'rpc', subject: 'node RPC', severity: 'info' } as const
   const events = [
     { ...event, from: null, to: 'known' },
@@ -129,7 +148,8 @@ test('the name of the host is first in the title and on the page; first readings
   ]
   const input = overviewInput({}, { hostName: 'validator-7', events })
   const overview = createOverview(input)
-  expect(titleOf(overview)).toBe('validator-7 · OK · chain-agent')
+  const { plain } = await statusPageOf({ read: () => Promise.resolve(input) }).document()
+  expect(plain.toString()).toContain('<title>validator-7 · OK · chain-agent</title>')
   expect(partOf(input, 'state')).toMatch(/^<p class="node">validator-7<\/p>/)
   expect(overview.events.map(({ to }) => to)).toEqual(['started', 'refused'])
 })

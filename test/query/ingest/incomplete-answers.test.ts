@@ -253,63 +253,29 @@ describe('an incomplete block', () => {
     // Waiting for the first ten minutes.
     expect(phases).toEqual(['waiting', 'incomplete', 'tail'])
     expect(new Set(waits.slice(6))).toEqual(new Set([MINUTE]))
-    expect({ warnings, trouble: state.trouble, areFiltersIgnored: state.areFiltersIgnored }).toEqual({
-      warnings: [],
-      trouble: null,
-      areFiltersIgnored: false,
-    })
+    expect({ warnings, trouble: state.trouble }).toEqual({ warnings: [], trouble: null })
   })
 })
 
-describe('the filters of headers are called wrong', () => {
-  it('by blocks with logs that their filters do not have, after half an hour, until a filter is right', async ({
-    startNode,
-  }) => {
-    const node = await startNode({ height: 40 })
-    const clock = jumpingClock()
-    node.faults = inHeaders((block) => (block <= 40 ? WRONG : undefined))
-    const { appended, store } = watchedStore()
-    let ignoredAt: number | null = null
-    const { state, warnings, notices } = await ingestUntil({ node, store, clock }, (seen) => {
-      if (seen.areFiltersIgnored) ignoredAt ??= clock.elapsed()
-      if (has(40)(seen)) node.chain.setHeight(44)
-      return has(44)(seen)
-    })
-    expect(ignoredAt).toBeGreaterThanOrEqual(30 * MINUTE)
-    expect(ignoredAt).toBeLessThan(33 * MINUTE)
-    expect(appended.flat()).toEqual(to(44).map(node.chain.block))
-    expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toMatch(/^the filters \(logsBloom\).* not detected any more$/)
-    // Block 41 has logs and its own filter.
-    expect(notices).toEqual(['the filters (logsBloom) in the headers of this node match its logs: they are used again'])
-    expect(state.areFiltersIgnored).toBe(false)
-  })
+describe('a filter without logs that are present', () => {
+  const inBlocksWithLogs = inHeaders((block) => (block % 4 === 0 ? undefined : WRONG))
 
-  it('and then logs that only eth_getLogs lacks are detected by the receipts', async ({ startNode }) => {
-    const node = await startNode({ height: 40 })
-    node.faults = all(
-      inHeaders(() => WRONG),
-      inLogs(without((log) => isOf(21)(log) || isSecondTransactionOf(23)(log))),
-    )
-    expect((await ingestWhole(node)).state.areFiltersIgnored).toBe(true)
+  it.for<[string, RpcFaults]>([
+    ['no log is missing', () => undefined],
+    ['only eth_getLogs lacks logs', inLogs(without((log) => isOf(21)(log) || isSecondTransactionOf(23)(log)))],
+  ])('is wrong, and the receipts decide: %s', async ([, faults], { startNode }) => {
+    const { warnings } = await ingestWhole(await startNode({ height: 40, faults: all(inBlocksWithLogs, faults) }))
+    expect(warnings).toEqual([])
   })
 
   it.for<[string, RpcFaults]>([
     ['absent logs', inBoth(() => [])],
     ['a part of the logs', inBoth(without(({ logIndex }) => logIndex !== '0x0'))],
-    ['two blocks', all(inHeaders((block) => (block === 1 || block === 2 ? WRONG : undefined)))],
-    ['many blocks, next to one that is right', inHeaders((block) => (block === 2 ? undefined : WRONG))],
-  ])('never by %s', async ([, faults], { startNode }) => {
+  ])('is never shown by %s', async ([, faults], { startNode }) => {
     const node = await startNode({ height: 7, faults })
     const { store } = watchedStore()
     const clock = jumpingClock()
-    const { state, warnings } = await ingestUntil({ node, store, clock }, () => clock.elapsed() > 80 * MINUTE)
-    expect({ warnings, phase: state.phase, areFiltersIgnored: state.areFiltersIgnored }).toEqual({
-      warnings: [],
-      // Stopped by the test.
-      phase: 'stopped',
-      areFiltersIgnored: false,
-    })
+    const { state } = await ingestUntil({ node, store, clock }, () => clock.elapsed() > 80 * MINUTE)
     expect(state.trouble).toContain('incomplete for more than 10 min')
   })
 })

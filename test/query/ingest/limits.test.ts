@@ -24,7 +24,6 @@ const TOO_LARGE = [
   'batch size exceeded',
   'the batch is limited to 100 requests',
   'context deadline exceeded',
-  'block range is bigger than maxBlockRange',
 ]
 
 const OVERLOAD = [
@@ -63,7 +62,7 @@ describe('classes of node errors', () => {
 
   it.each([
     [-32_601, 'Method not found', 'no'],
-    [-32_005, 'no', 'limit'],
+    [-32_005, 'no', 'no'],
     [429, 'no', 'overload'],
     [-32_602, 'invalid argument 0: hex string without 0x prefix', 'unknown tag'],
     [-39_001, 'finalized block not found', 'no'],
@@ -106,12 +105,12 @@ describe('the number of blocks in a request', () => {
     expect(notices).toEqual([expect.stringMatching(new RegExp(`^requesting fewer blocks.*${message}$`))])
   })
 
-  it('is halved once, then a rejection counts as an outage; a method that the node does not have is one at once', async ({
+  it('is halved down to one block, then a rejection counts as an outage; a method that the node does not have is one at once', async ({
     startNode,
   }) => {
     const from = await startNode({ height: 100 })
     for (const [code, ranges] of [
-      [-32_603, ['0x7', '0x3']],
+      [-32_603, ['0x7', '0x0', '0x0', '0x0']],
       [-32_601, ['0x7']],
     ] as const) {
       const before = callsOf(from, 'eth_getLogs').length
@@ -121,10 +120,10 @@ describe('the number of blocks in a request', () => {
       const { state } = await ingestUntil({ node: from, store }, ({ errors }) => errors.refused === 1)
       expect(state.trouble).toContain('the node returned an error: unavailable here')
       const asked = callsOf(from, 'eth_getLogs').slice(before)
-      // Of the second range, the first block is requested by its hash, and then by its number.
+      // Of a few blocks, the first is requested by its hash, and then by its number.
       expect(
         asked.map(({ params: [filter] }) => JSON.stringify(filter)).filter((text) => text.includes('toBlock')),
-      ).toEqual(ranges.map((last) => `{"fromBlock":"0x0","toBlock":"${last === '0x3' ? '0x0' : last}"}`))
+      ).toEqual(ranges.map((last) => `{"fromBlock":"0x0","toBlock":"${last}"}`))
     }
   })
 

@@ -65,8 +65,6 @@ test('balances that do not add up to the supply are an error', () => {
   const words = new Int32Array(saved.slice().buffer)
   // The supply is written before the balances.
   words[words.indexOf(0x1234_5678)] = 0x1234_5679
-  const body = new Uint8Array(words.buffer, 0, saved.length - 4)
-  words[words.length - 1] = body.reduce((sum, byte) => Math.imul(sum ^ byte, 0x0100_0193), 0x811c_9dc5)
   const other = createLedger(options)
   other.restore(new Uint8Array(words.buffer))
   expect(() => other.result()).toThrow(/add up to 305419896, but 305419897 were minted/)

@@ -2,8 +2,6 @@ import { joinList } from '../../../core/format.ts'
 import { enableAdvice } from '../../../core/package.ts'
 import { FAILING_ARGUMENTS, SIDECAR_ARGUMENTS } from '../../../domain/node-arguments.ts'
 import type { Finding } from '../../../health/finding.ts'
-import { parseGroups } from '../../../parsers/groups.ts'
-import { settingsOf } from '../../../parsers/systemctl.ts'
 import { EMPTY_VALUE, HIDDEN_VALUE } from '../../../parsers/unit-command.ts'
 import { readUnitArguments, readUnitFiles, type ServiceArguments } from '../../shared/unit-arguments.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
@@ -62,46 +60,6 @@ const device = async ({ access }: PreflightContext, path: string): Promise<reado
   })
 }
 
-interface DropIn {
-  readonly path: string
-  readonly units: readonly string[]
-  /** Names of its settings; null if this user may not read it. */
-  readonly settings: readonly string[] | null
-}
-
-/** Settings that change the command of a unit. */
-const COMMANDS = /^Exec(?:Start|StartPre|StartPost|Stop|StopPost|Reload|Condition)$/
-
-/**
- * Drop-ins of the units of the node: after an upgrade they may still start the old command. Units may contain
- * passwords, so only the names of settings are shown, never their values.
- */
-export const dropIns: PreflightCheck = {
-  name: 'the drop-ins of the units',
-  run: async (context) => {
-    const prefix = context.snapshot.prefix ?? 'chain'
-    const names = Object.values(context.config.services.units).map((unit) => unit.replaceAll('{prefix}', prefix))
-    const loaded = (await readUnitFiles(context, ...names)).filter(({ isLoaded }) => isLoaded)
-    const paths = [...new Set(loaded.flatMap((one) => one.dropIns))]
-    const found = await Promise.all(
-      paths.map(async (path): Promise<DropIn> => ({
-        path,
-        units: loaded.filter((one) => one.dropIns.includes(path)).map(({ unit }) => short(unit)),
-        settings: await read(context, path),
-      })),
-    )
-    // A file with only comments changes nothing.
-    const relevant = found.filter(({ settings }) => settings === null || settings.length > 0)
-    const outdated = loaded.filter(({ isOutdated }) => isOutdated === true)
-    const overridden = (await readUnitArguments(context)).filter(({ isOverridden }) => isOverridden)
-    return [
-      ...commands(relevant, overridden),
-      ...others(relevant),
-      ...notReloaded(outdated.map(({ unit }) => short(unit))),
-    ]
-  },
-}
-
 const DEFAULT_CONSENSUS = '{prefix}-bft.service'
 
 /** A fork of the node names the unit of consensus like its prefix: nothing else shows that the settings miss it. */
@@ -138,111 +96,6 @@ export const packageHold: PreflightCheck = {
   },
 }
 
-const short = (unit: string): string => unit.replace(/\.service$/, '')
-
-const read = async ({ files }: PreflightContext, path: string): Promise<readonly string[] | null> => {
-  const result = await files.read(path, settingsOf)
-  return typeof result === 'string' ? null : result.verdict
-}
-
-const commands = (all: readonly DropIn[], overridden: readonly ServiceArguments[]): readonly Finding[] => {
-  const found = all.filter(({ settings }) => settings?.some((name) => COMMANDS.test(name)))
-  if (found.length === 0) return []
-  const units = [...new Set(found.flatMap((one) => one.units))]
-  const { severity, evidence } = changesOf(overridden)
-  return finding('drop-in overrides a command', severity, {
-    summary: `${found.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(units)}`,
-    evidence: [...found.map(describe), ...evidence],
-    advice: [
-      'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
-      ...ARGUMENTS_ADVICE,
-    ],
-  })
-}
-
-const others = (all: readonly DropIn[]): readonly Finding[] => {
-  const found = all.filter(({ settings }) => !settings?.some((name) => COMMANDS.test(name)))
-  if (found.length === 0) return []
-  return finding('drop-ins', 'info', {
-    summary: `${found.length === 1 ? 'a drop-in changes' : `${found.length} drop-ins change`} the units of the node`,
-    evidence: found.map(describe),
-    advice: found.some(({ settings }) => settings === null)
-      ? ['To see the settings of all of them: `sudo chain-agent check`.']
-      : [],
-  })
-}
-
-const describe = ({ path, units, settings }: DropIn): string => {
-  const what = settings === null ? 'cannot be read by this user' : `sets ${joinList(settings)}`
-  return `${path} ${what} (${joinList(units)}).`
-}
-
-const notReloaded = (units: readonly string[]): readonly Finding[] =>
-  units.length === 0
-    ? []
-    : finding('unit files changed', 'warning', {
-        summary: `systemd has not reloaded the changed files of ${joinList(units)}`,
-        evidence: ['Until it does, a start uses the old ones.'],
-        advice: ['Reload them, which restarts nothing: `sudo systemctl daemon-reload`.'],
-      })
-
-const GROUPS = ['systemd-journal', 'adm']
-const ROOT = 0
-
-/**
- * Why this user may not read the journal; the collectors report that it may not. A user who was added to a group has it
- * only after the next login, which is easily forgotten.
- */
-export const journalGroup: PreflightCheck = {
-  name: 'the groups of this user',
-  run: async ({ snapshot, access: { user }, exec, signal }) => {
-    const isForbidden = snapshot.collectors.some(
-      ({ enabled, up, error }) => enabled && up === false && error?.code === 'journal not permitted',
-    )
-    if (!isForbidden || user.uid === ROOT) return []
-    // Exit status 2: one of the groups does not exist; the others are printed nevertheless.
-    const program = { command: 'getent', args: ['group', ...GROUPS], answers: [0, 2] }
-    const groups = parseGroups((await exec.run(program, signal)).stdout)
-    const name = user.name ?? `${user.uid}`
-    const had = groups.filter(({ id }) => user.groups.includes(id))
-    const given = groups.filter(({ members }) => user.name !== null && members.includes(user.name))
-    const waiting = given.filter((group) => !had.includes(group))
-    if (had.length > 0) {
-      return finding('journal group', 'warning', {
-        summary: `this user is in the group ${joinList(namesOf(had))}, and still may not read the journal`,
-        advice: [
-          'See the owner of the files: `ls -ld /var/log/journal /run/log/journal`.',
-          'Restore their permissions: `sudo systemd-tmpfiles --create --prefix /var/log/journal`.',
-        ],
-      })
-    }
-    if (waiting.length > 0) {
-      return finding('journal group', 'warning', {
-        summary: `this session does not have the group ${joinList(namesOf(waiting))} yet, although ${name} is in it`,
-        evidence: ['A process keeps the groups that its session had at login.'],
-        advice: [
-          'Log in again, and repeat the check.',
-          `If it is the user of the agent: \`sudo systemctl restart chain-agent\`.`,
-        ],
-      })
-    }
-    return finding('journal group', 'warning', {
-      summary: `the user ${name} is in no group that may read the journal`,
-      evidence: [
-        groups.length === 0
-          ? `This host has none of the groups ${joinList(GROUPS)}.`
-          : `Groups that may: ${joinList(namesOf(groups))}.`,
-      ],
-      advice: [
-        `Add it: \`sudo usermod -aG systemd-journal ${name}\`.`,
-        'Then log in again: an open session does not get the group.',
-      ],
-    })
-  },
-}
-
-const namesOf = (groups: readonly { readonly name: string }[]): readonly string[] => groups.map(({ name }) => name)
-
 /** The state directory, with the journal cursors of the agent and the maintenance window of the operator. */
 export const state: PreflightCheck = {
   name: 'the state directory',
@@ -275,7 +128,8 @@ export const nodeArguments: PreflightCheck = {
     const services = await readUnitArguments(context)
     const password = services.flatMap((one) => passwordOf(one) ?? []).at(0)
     return [
-      ...changed(services.filter(({ isOverridden }) => !isOverridden)),
+      ...overridden(services.filter(({ overriddenBy }) => overriddenBy.length > 0)),
+      ...changed(services.filter(({ overriddenBy }) => overriddenBy.length === 0)),
       ...(password?.value === HIDDEN_VALUE ? inUnit(password.unit) : []),
       ...(password && (await context.access.isProcessListPublic()) === true ? inProcessList(password.unit) : []),
     ]
@@ -314,6 +168,23 @@ const ARGUMENTS_ADVICE = [
   'See the arguments with their meaning, without secrets: `chain-agent status arguments`.',
   'Keep a change only if the documentation of the node has it: with some values its programs fail or crash.',
 ]
+
+/** After an upgrade a drop-in still starts the old command. */
+const overridden = (services: readonly ServiceArguments[]): readonly Finding[] => {
+  if (services.length === 0) return []
+  const { severity, evidence } = changesOf(services)
+  const paths = services.flatMap(({ unit, overriddenBy }) =>
+    overriddenBy.map((path) => `${path} sets ExecStart (${unit}).`),
+  )
+  return finding('drop-in overrides a command', severity, {
+    summary: `${paths.length === 1 ? 'a drop-in overrides' : 'drop-ins override'} the command of ${joinList(services.map(({ unit }) => unit))}`,
+    evidence: [...paths, ...evidence],
+    advice: [
+      'After each upgrade compare it with the shipped unit: changes to overridden settings do not take effect.',
+      ...ARGUMENTS_ADVICE,
+    ],
+  })
+}
 
 /** Those of drop-ins are in the finding about the drop-in. */
 const changed = (services: readonly ServiceArguments[]): readonly Finding[] => {
