@@ -16,6 +16,12 @@ export const closestMatch = (word: string, candidates: Iterable<string>): string
   return word.length < MIN_PREFIX ? undefined : all.find((candidate) => candidate.startsWith(fold(word)))
 }
 
+/** The last line of an error about a word: the candidate that was meant, or what else helps. */
+export const hintFor = (word: string, candidates: Iterable<string>, otherwise: string): string => {
+  const meant = closestMatch(word, candidates)
+  return `\n(${meant === undefined ? otherwise : `Did you mean ${meant}?`})`
+}
+
 const fold = (word: string): string => word.slice(0, MAX_LENGTH).toLowerCase()
 
 /** The Levenshtein distance, computed row by row, in which two letters in the wrong order are one change. */

@@ -57,21 +57,20 @@ export const readDuration =
     throw new InvalidArgumentError(`expected a duration ${range}, such as ${example}`)
   }
 
-/** Parses a whole number from 1 on. Throws an InvalidArgumentError. */
+/** Parses a whole number. Throws an InvalidArgumentError. */
 export const readNumber =
-  (max: number, expected: string) =>
+  (min: number, max: number, hint = '') =>
   (text: string): number => {
     const number = Number(text)
-    if (/^\d+$/.test(text) && number > 0 && number <= max) return number
-    throw new InvalidArgumentError(`expected ${expected}`)
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number
+    throw new InvalidArgumentError(`expected a number from ${min} to ${max}${hint}`)
   }
 
 /** The newest N items are held in memory before the first is printed; with a time range they are not. */
 const MAX_COUNT = 20_000
 
 /** Parses the number of newest items to print. Throws an InvalidArgumentError. */
-export const readCount = (what: string) =>
-  readNumber(MAX_COUNT, `a number from 1 to ${MAX_COUNT}; use --since for more ${what}`)
+export const readCount = (what: string) => readNumber(1, MAX_COUNT, `; use --since for more ${what}`)
 
 /** Parses a text of this form. Throws an InvalidArgumentError. */
 export const matching =

@@ -32,7 +32,7 @@ it('writes them with links to the runbooks of the installation', async ({ direct
 testUsageErrors(
   ['dashboards'],
   [
-    [['nod'], /^error: no dashboard is called 'nod'; there are: agent, .*, storage\n\(Did you mean node\?\)\n$/],
+    [['nod'], /^error: invalid name 'nod': expected one of agent, .*storage\n\(Did you mean node\?\)\n/],
     [['node', '--output', '/tmp'], 'error: --output writes all dashboards; leave out the name\n'],
   ],
 )

@@ -114,7 +114,7 @@ describe('what is asked of the journal', () => {
 const USAGE_ERRORS = [
   [['blt'], 'Did you mean bft?'],
   [['zephyr-exection'], 'Did you mean zephyr-execution?'],
-  [['sshd'], 'services: bft, execution, rpc, ledger-tail, otelcol, cruft, agent'],
+  [['sshd'], 'Services: bft, execution, rpc, ledger-tail, otelcol, cruft, agent'],
   [['bft', '-n', '20001'], 'from 1 to 20000; use --since for more lines'],
   [['bft', '-o', 'xml'], 'expected one of short, raw, json'],
   [['bft', '-f', '--until', 'now'], 'cannot be used with option'],

@@ -181,7 +181,7 @@ testUsageErrors(
       "error: option '--estimate <url>' cannot be used with option '-o, --output <directory>'",
     ],
     [['--format', 'prometheus'], "error: option '--estimate <url>' cannot be used with option '--format <format>'"],
-    [['--days', '0'], "error: invalid --days '0': expected a number of days from 1 to 365"],
+    [['--days', '0'], "error: invalid --days '0': expected a number from 1 to 365"],
   ],
 )
 

@@ -1,13 +1,7 @@
 import { type Command, Option } from 'commander'
+import { readNumber } from '../../../src/terminal/option-values.ts'
 import type { Profile, Standard } from '../../tokens/types.ts'
-import {
-  readAddress,
-  readAddressOf,
-  readBlock,
-  readNumber,
-  type ServiceOptions,
-  serviceOptions,
-} from '../query/service.ts'
+import { readAddress, readAddressOf, readBlock, type ServiceOptions, serviceOptions } from '../query/service.ts'
 
 export interface BalancesOptions extends ServiceOptions {
   readonly standard: Standard

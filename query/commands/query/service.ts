@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { UsageError } from '../../../src/terminal/io.ts'
-import { readDuration } from '../../../src/terminal/option-values.ts'
+import { readDuration, readNumber } from '../../../src/terminal/option-values.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
 import { hour, renderDuration } from '../../../src/core/units.ts'
@@ -117,14 +117,6 @@ const readHeader = (text: string): string => {
 }
 
 const MAX_RETRIES = 100
-
-export const readNumber =
-  (min: number, max: number) =>
-  (text: string): number => {
-    const number = Number(text)
-    if (/^\d+$/.test(text) && number >= min && number <= max) return number
-    throw new InvalidArgumentError(`expected a number from ${min} to ${max}`)
-  }
 
 export const readBlock = (text: string): number => {
   const block = Number(text)

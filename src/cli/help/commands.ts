@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander'
 import { version } from '../../core/package.ts'
-import { closestMatch } from '../../core/suggest.ts'
+import { hintFor } from '../../core/suggest.ts'
 import { configOptions } from '../../terminal/config-options.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
 import type { CommandContext, Io } from '../../terminal/io.ts'
@@ -26,9 +26,8 @@ const printHelp = ({ io, command, options }: CommandContext<{ readonly command: 
   for (const word of options.command) {
     const names = shown.commands.map((one) => one.name())
     const found = shown.commands.find((one) => one.name() === word)
-    const meant = closestMatch(word, names)
-    const hint = meant === undefined ? `Commands: ${names.join(', ')}` : `Did you mean ${meant}?`
-    if (!found) shown.error(`error: unknown command '${word}'\n(${hint})`)
+    const hint = hintFor(word, names, `Commands: ${names.join(', ')}`)
+    if (!found) shown.error(`error: unknown command '${word}'${hint}`)
     else shown = found
   }
   shown.help()

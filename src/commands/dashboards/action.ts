@@ -1,15 +1,13 @@
 import { type ActionContext, UsageError, writeAll } from '../../terminal/io.ts'
-import { closestMatch } from '../../core/suggest.ts'
 import { RENDER_DEFAULTS, runbookLink } from '../../health/rules/render.ts'
 import { readShipped, writeFiles } from '../shared/write-files.ts'
+import { NAMES } from './names.ts'
 
 interface DashboardsOptions {
   readonly name?: string
   readonly output?: string
   readonly runbooks?: string
 }
-
-const NAMES = ['agent', 'consensus', 'duties', 'fleet', 'node', 'query-service', 'staking', 'storage'] as const
 
 export const writeDashboards = async ({ io, exit, options }: ActionContext<DashboardsOptions>): Promise<void> => {
   const { name, output, runbooks = RENDER_DEFAULTS.runbooks } = options
@@ -21,17 +19,8 @@ export const writeDashboards = async ({ io, exit, options }: ActionContext<Dashb
     )
     await writeFiles(io, output, { ending: '.json', texts: new Map(texts) })
   } else if (name === undefined) io.stdout.write(NAMES.map((one) => `${one}\n`).join(''))
-  else await writeAll(io, await readDashboard(knownName(name), runbooks))
+  else await writeAll(io, await readDashboard(name, runbooks))
   exit(0)
-}
-
-const knownName = (name: string): string => {
-  const known = NAMES.find((one) => one === name)
-  if (known !== undefined) return known
-  const meant = closestMatch(name, NAMES)
-  throw new UsageError(
-    `no dashboard is called '${name}'; there are: ${NAMES.join(', ')}${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}`,
-  )
 }
 
 /** In links the name of the alert is a word or a variable of Grafana. */

@@ -1,11 +1,13 @@
+import { Argument } from 'commander'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { readPageUrl } from '../../terminal/option-values.ts'
+import { NAMES } from './names.ts'
 
 /** `chain-agent dashboards`: the dashboards with the links of an installation. */
 export const dashboardsCommand = defineCommand({
   options: (command) =>
     command
-      .argument('[name]', 'the dashboard to print; default: list their names')
+      .addArgument(new Argument('[name]', 'the dashboard to print; default: list their names').choices(NAMES))
       .option('-o, --output <directory>', 'write all dashboards into this directory')
       .option('--runbooks <url>', 'where you publish docs/runbooks; {alert} stands for the name', readPageUrl),
   help: `The limits in the dashboards are the default limits of the alerts: limits that

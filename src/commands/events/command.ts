@@ -9,7 +9,7 @@ export const eventsCommand = defineConfigured({
   options: (command, { clock }) =>
     command
       .option('-S, --since <moment>', 'start: 1d, 2026-03-01', readTime(clock))
-      .option('-n, --lines <count>', 'the newest N changes', readNumber(999_999, 'a number of lines, such as 100'), 100)
+      .option('-n, --lines <count>', 'the newest N changes', readNumber(1, 999_999), 100)
       .option('-f, --follow', 'print new changes until Ctrl-C')
       .option('--collector <name>', 'only changes of this collector, of `alerts`, or of the `agent` itself')
       .addOption(

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { capital, count, size, utc } from '../../core/format.ts'
-import { closestMatch } from '../../core/suggest.ts'
+import { hintFor } from '../../core/suggest.ts'
 import { minute } from '../../core/units.ts'
 import { type Incident, type JournalRange, parseIncident, type UnitLog } from '../../parsers/incident.ts'
 import { type IncidentFile, incidentDirectory, listIncidents, readIncidentFile } from '../../sources/incident-files.ts'
@@ -39,11 +39,8 @@ const noIncident = (stateDirectory: string): string =>
     ? `no incident is kept in ${incidentDirectory(stateDirectory)}; the agent keeps one when a critical alert fires.`
     : `no agent has run here with this configuration: there is no ${stateDirectory}.`
 
-const unknownId = (id: string, ids: readonly string[], directory: string): string => {
-  const meant = closestMatch(id, ids)
-  const hint = meant === undefined ? `The newest is ${ids.at(-1) ?? ''}.` : `Did you mean ${meant}?`
-  return `no incident '${id}' in ${directory}; expected an id such as 20260301-125930, or latest.\n(${hint})`
-}
+const unknownId = (id: string, ids: readonly string[], directory: string): string =>
+  `no incident '${id}' in ${directory}; expected an id such as 20260301-125930, or latest.${hintFor(id, ids, `The newest is ${ids.at(-1) ?? ''}.`)}`
 
 const listLines = (listed: readonly ListedIncident[], directory: string, style: Style): readonly string[] => [
   ...style.paragraph('strong', `${count(listed.length, 'incident')} in ${directory}, the newest first:`),

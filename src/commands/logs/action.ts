@@ -1,5 +1,5 @@
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
-import { INCOMPLETE, InterruptedError, type Io, isInterrupted, writeAll } from '../../terminal/io.ts'
+import { INCOMPLETE, InterruptedError, type Io, isInterrupted, UsageError, writeAll } from '../../terminal/io.ts'
 import { createProgress } from '../../terminal/progress.ts'
 import type { Tone } from '../../domain/health.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
@@ -10,7 +10,7 @@ import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import { readJournal } from '../../agent/journal-reader.ts'
 import { redactEntry, type RedactedLine } from '../../agent/log-text.ts'
 import { type LogUnits, logUnits } from '../../config/log-units.ts'
-import { closestMatch } from '../../core/suggest.ts'
+import { hintFor } from '../../core/suggest.ts'
 import { withHost } from '../shared/with-host.ts'
 
 interface Options {
@@ -25,7 +25,7 @@ interface Options {
 
 const NEWEST = 50
 
-export const printLogs = async ({ io, exit, options, command, host }: ConfiguredContext<Options>): Promise<void> => {
+export const printLogs = async ({ io, exit, options, host }: ConfiguredContext<Options>): Promise<void> => {
   const { service: word, follow = false, since, until, grep, output } = options
   const { clock, signal } = io
   const progress = createProgress(io)
@@ -36,10 +36,8 @@ export const printLogs = async ({ io, exit, options, command, host }: Configured
     const label = labels.get(name) ?? ''
     const unit = units.get(label)
     if (unit === undefined) {
-      const nearest = closestMatch(name, labels.keys())
-      const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`
-      const known = `services: ${[...units.keys()].join(', ')}`
-      return command.error(`error: no service '${word}': ${known}${hint}`, { exitCode: 2 })
+      const known = `Services: ${[...units.keys()].join(', ')}`
+      throw new UsageError(`no service '${word}'${hintFor(name, labels.keys(), known)}`)
     }
     const newest = options.lines ?? (since === undefined && until === undefined ? NEWEST : undefined)
     const print = printer(io, label, output)

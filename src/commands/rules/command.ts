@@ -82,5 +82,5 @@ const readLabels = (text: string): readonly string[] => {
 }
 
 const MAX_DAYS = 365
-const readDays = readNumber(MAX_DAYS, `a number of days from 1 to ${MAX_DAYS}`)
+const readDays = readNumber(1, MAX_DAYS)
 const readJob = matching(/^[^"\\\s]+$/, 'the name of a scrape job, like chain-agent')

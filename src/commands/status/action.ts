@@ -1,6 +1,6 @@
 import { toJson } from '../../core/json.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
-import { type Io, sourceContext } from '../../terminal/io.ts'
+import { type Io, sourceContext, UsageError } from '../../terminal/io.ts'
 import { createStyle } from '../../terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 import { readUnitArguments } from '../shared/unit-arguments.ts'
@@ -51,16 +51,13 @@ const readArguments = async (io: Io, config: Config, snapshot: NodeSnapshot): Pr
   return argumentsSection(await readUnitArguments({ config, snapshot, exec, files: keyFiles, signal }))
 }
 
-const sectionsOf = (
-  asked: string,
-  { config, command }: Pick<ConfiguredContext<object>, 'config' | 'command'>,
-): readonly Section[] => {
+const sectionsOf = (asked: string, { config }: Pick<ConfiguredContext<object>, 'config'>): readonly Section[] => {
   const sections = sectionsFor(asked, config)
   if (sections.length > 0) return sections
   const near = suggestSection(asked, config)
   const others = [...SECTIONS.map(({ name }) => name), ARGUMENTS].join(', ')
-  return command.error(
-    `error: no such section or service: '${oneLine(asked)}'\n` +
+  throw new UsageError(
+    `no such section or service: '${oneLine(asked)}'\n` +
       (near === undefined ? `Sections: ${others}, ${ALL}.` : `(Did you mean ${near}?)`),
   )
 }
