@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { EpochLengths } from '../domain/epoch.ts'
+import type { EpochLength, EpochLengths } from '../domain/epoch.ts'
 import { packageFile } from '../core/package.ts'
 import { parseConfigFile, readText } from './file.ts'
 
@@ -12,14 +12,15 @@ const limits = z.strictObject({
   withdrawalDelay: amount,
   source: z.string(),
 })
-const chain = z.strictObject({ epochBlocks: amount, delayRounds: amount, source: z.string() })
+const chain = z
+  .strictObject({ epochBlocks: count, delayRounds: count, source: z.string() })
+  .transform(({ epochBlocks: blocks, delayRounds }): EpochLength => ({ blocks, delayRounds }))
 const table = z.object({ default: limits }).catchall(chain)
 
 /** Epoch and limits of the staking precompile of a chain; stakes in tokens. */
 export type StakingConstants = Omit<z.output<typeof limits>, 'source'> & {
-  /** Blocks from one boundary block to the next; null if unknown, as `delayRounds`. */
-  readonly epochBlocks: bigint | null
-  readonly delayRounds: bigint | null
+  /** Of an epoch; null if it is unknown. */
+  readonly length: EpochLength | null
 }
 
 /** The constants of a chain by its id. */
@@ -34,16 +35,11 @@ const readTable = () => {
 export const readStakingNetworks = (): StakingNetworks => {
   const { default: common, ...chains } = readTable()
   const byId = new Map(Object.entries(chains))
-  return (chainId) => ({ epochBlocks: null, delayRounds: null, ...common, ...byId.get(chainId.toString()) })
+  return (chainId) => ({ ...common, length: byId.get(chainId.toString()) ?? null })
 }
 
 /** Reads the length of the epochs of each network that the package knows. */
 export const readEpochLengths = (): EpochLengths => {
   const { default: _, ...chains } = readTable()
-  return new Map(
-    Object.entries(chains).map(([chainId, { epochBlocks, delayRounds }]) => [
-      chainId,
-      { blocks: Number(epochBlocks), delayRounds: Number(delayRounds) },
-    ]),
-  )
+  return new Map(Object.entries(chains))
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addRewards, membership, progressOf, rewardsBetween } from '../../src/collectors/staking/epoch.ts'
 
-const LENGTH = { epochBlocks: 50n, delayRounds: 5n, blockTime: 400 }
+const LENGTH = { length: { blocks: 50, delayRounds: 5 }, blockTime: 400 }
 const at = (number: bigint) => ({ number, at: Number(number) * 400 })
 
 describe('the progress of an epoch', () => {
@@ -29,7 +29,7 @@ describe('the progress of an epoch', () => {
   })
 
   test('published blocks of mainnet', () => {
-    const mainnet = { epochBlocks: 50_000n, delayRounds: 5000n, blockTime: null }
+    const mainnet = { length: { blocks: 50_000, delayRounds: 5000 }, blockTime: null }
     expect(progressOf({ epoch: 677n, isInDelay: false }, at(33_808_561n), mainnet)).toMatchObject({
       boundaryBlock: 33_849_999n,
       boundaryAt: null,

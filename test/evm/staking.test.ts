@@ -17,7 +17,10 @@ const first = (count: number): readonly bigint[] =>
 /** The collector's polls of that node. */
 const collectorOf = (url: string) =>
   stakingPoll(url, {
-    stakingNetworks: (chainId) => ({ ...readStakingNetworks()(chainId), epochBlocks: LENGTH, delayRounds: DELAY }),
+    stakingNetworks: (chainId) => ({
+      ...readStakingNetworks()(chainId),
+      length: { blocks: Number(LENGTH), delayRounds: Number(DELAY) },
+    }),
   })
 
 describe('the staking precompile on a real EVM', () => {

@@ -255,8 +255,7 @@ export const createStartTimer = () => {
       const hasCaughtUp = lag !== null && lag <= CAUGHT_UP && blockAt > started && now - blockAt <= USUAL_MS
       if (started !== startedAt) {
         // Of a start that was not observed it is not known when it ended.
-        isPending = startedAt !== undefined && !hasCaughtUp
-        if (startedAt !== undefined && hasCaughtUp && now - started <= OBSERVED_MS) seconds = lasted
+        isPending = startedAt !== undefined && (!hasCaughtUp || now - started <= OBSERVED_MS)
         startedAt = started
       }
       if (isSyncing) isPending = false

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { ACCUMULATOR_SCALE, FULL_COMMISSION, type StakingEpoch, type StakingValidator } from '../../parsers/staking.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
-import type { StakingConstants } from '../../config/staking.ts'
-
-type EpochLength = Pick<StakingConstants, 'epochBlocks' | 'delayRounds'>
+import { type EpochLength, epochPosition } from '../../domain/epoch.ts'
 
 /** A finalized block; `at` in milliseconds since the epoch, null if its time is unknown. */
 export interface FinalizedBlock {
@@ -23,23 +21,24 @@ export interface IdentifiedValidator {
 export const progressOf = (
   { epoch, isInDelay }: StakingEpoch,
   block: FinalizedBlock,
-  { epochBlocks, delayRounds, blockTime }: EpochLength & { readonly blockTime: number | null },
+  { length, blockTime }: { readonly length: EpochLength | null; readonly blockTime: number | null },
 ) => {
-  if (epochBlocks === null || delayRounds === null) return null
-  const boundaries = (block.number + 1n) / epochBlocks
-  if (epoch !== (isInDelay ? boundaries : boundaries + 1n)) return null
-  const boundaryBlock = (isInDelay ? boundaries : boundaries + 1n) * epochBlocks - 1n
-  const atBlock = (number: bigint): number | null =>
-    blockTime === null || block.at === null ? null : Math.round(block.at + Number(number - block.number) * blockTime)
+  const height = Number(block.number)
+  const position = length && epochPosition({ height, epoch: Number(epoch) }, length)
+  if (!length || !position || (position.phase === 'delay') !== isInDelay) return null
+  const sinceBoundary = (height + 1) % length.blocks
+  const boundaryBlock = isInDelay ? height - sinceBoundary : height + position.blocksLeft
+  const atBlock = (number: number): number | null =>
+    blockTime === null || block.at === null ? null : Math.round(block.at + (number - height) * blockTime)
   return {
     /** Before the boundary the next boundary block, in the delay the last one. */
-    boundaryBlock,
+    boundaryBlock: BigInt(boundaryBlock),
     /** Blocks since the last boundary, as a part of an epoch. */
-    progress: Number((block.number + 1n) % epochBlocks) / Number(epochBlocks),
+    progress: sinceBoundary / length.blocks,
     /** When the boundary block is expected, or was; null while the block time is unknown. */
     boundaryAt: atBlock(boundaryBlock),
     /** When the next epoch starts at the latest, at the current block time: rounds without a block count, too. */
-    nextEpochAt: atBlock(boundaryBlock + delayRounds),
+    nextEpochAt: atBlock(boundaryBlock + length.delayRounds),
   }
 }
 

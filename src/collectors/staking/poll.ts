@@ -131,7 +131,7 @@ export const createStakingPoll = (uses: StakingUses) => {
     const epoch = await state.epoch()
     constants ??= stakingNetworks(await node.chainId())
     await addBlock(node, block)
-    const progress = progressOf(epoch, block, { ...constants, blockTime: pace.read() })
+    const progress = progressOf(epoch, block, { length: constants.length, blockTime: pace.read() })
     await restore(key)
     const found = await identify(state, key)
     const reading = {

@@ -25,17 +25,7 @@ import { describeStatus } from '../shared/request.ts'
 import type { FinalizedBlock } from './epoch.ts'
 import { fromSeconds } from '../../core/units.ts'
 
-/** The chain has no staking precompile. */
-class NoPrecompileError extends SourceError {
-  override name = 'NoPrecompileError'
-  constructor() {
-    super({
-      doing: 'read the staking precompile',
-      happened: `this chain has none at ${STAKING_ADDRESS}`,
-      advice: 'set staking.enabled to false',
-    })
-  }
-}
+const READ = 'read the staking precompile'
 
 /** The node does not answer, or rejects the request: it is busy, or does not have the block. */
 export class NodeUnavailableError extends SourceError {
@@ -43,7 +33,7 @@ export class NodeUnavailableError extends SourceError {
   /** What happened, without texts that differ at each attempt. */
   readonly state: string
   constructor(state: string, happened = state) {
-    super({ doing: 'read the staking precompile', happened })
+    super({ doing: READ, happened })
     this.state = state
   }
 }
@@ -61,7 +51,7 @@ export type StakingState = ReturnType<StakingNode['at']>
 
 /**
  * Requests to the staking precompile. They throw a NodeUnavailableError if the node does not answer or rejects the
- * request, a NoPrecompileError on another chain, and a ParseError for an invalid return value.
+ * request, another SourceError on a chain without it, and a ParseError for an invalid return value.
  */
 export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal) => {
   const ask = async <T>(method: string, params: readonly unknown[], parse: (text: string) => T): Promise<T> => {
@@ -96,7 +86,10 @@ export const createStakingNode = (rpc: RpcEndpoint, signal: AbortSignal) => {
     at: (number: bigint) => {
       const call = async <T>(data: string, parse: (bytes: string) => T): Promise<T> => {
         const bytes = await ask('eth_call', [{ to: STAKING_ADDRESS, data, gas: GAS }, hex(number)], parseRpcBytes)
-        if (bytes === '') throw new NoPrecompileError()
+        if (bytes === '') {
+          const happened = `this chain has none at ${STAKING_ADDRESS}`
+          throw new SourceError({ doing: READ, happened, advice: 'set staking.enabled to false' })
+        }
         return parse(bytes)
       }
       return {
