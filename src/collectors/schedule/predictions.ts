@@ -1,21 +1,13 @@
 import { nextTurn } from '../../core/clock.ts'
 import { smaller } from '../../core/units.ts'
 import { createLeaderSchedule, type LeaderSchedule } from '../../domain/leader-schedule.ts'
+import type { ProposedBlock } from '../../parsers/ledger-tail.ts'
 import type { ValidatorSet } from '../../parsers/validators.ts'
 
 /** A round as the ledger stream reports it, in the order of its lines. */
-export interface LedgerRound {
-  readonly round: bigint
-  /** The public key of the leader. */
-  readonly author: string
+export interface LedgerRound extends Pick<ProposedBlock, 'round' | 'author'> {
   /** Null for a round that timed out. */
-  readonly block: {
-    readonly epoch: bigint | null
-    readonly parentRound: bigint | null
-    readonly seqNum: bigint
-    /** Timestamp of the block, in milliseconds since the epoch. */
-    readonly blockAt: number
-  } | null
+  readonly block: (Pick<ProposedBlock, 'epoch' | 'parentRound' | 'seqNum'> & { readonly blockAt: number }) | null
   /** From before the agent was first started: it proves the schedule, and is not counted. */
   readonly isOld: boolean
 }
