@@ -52,7 +52,7 @@ export const alertProblem = (address: string): string | undefined =>
 const limitProblem = (address: string): string | undefined => {
   const problem = alertProblem(address)
   if (problem !== undefined || ROWS.some((row) => addressOf(row) === address)) return problem
-  const rows = ROWS.filter((row) => row.alert === address && available(row).length > 0)
+  const rows = ROWS.filter((row) => row.alert === address && settingsOf(addressOf(row)).size > 0)
   return `expected one of ${[...new Set(rows.map(addressOf))].join(', ')}: each has limits of its own`
 }
 
@@ -68,27 +68,25 @@ class Unexpected extends Error {
   }
 }
 
-const SETTINGS = ['limit', 'warning', 'critical', 'for'] as const
-
-/** The settings that the rows of an address have. */
-const available = (...rows: readonly AlertRow[]) => {
+/** The settings of an address: the level of each limit, and null for the duration. */
+const settingsOf = (address: string): ReadonlyMap<string, Level | null> => {
+  const rows = ROWS.filter((row) => addressOf(row) === address)
   const levels = rows.flatMap(levelsWithLimit)
-  return SETTINGS.filter((name) =>
-    name === 'for' ? rows.some((row) => row.for !== undefined) : levelsFor(name, levels).length === 1,
-  )
+  const limited = ['limit', 'warning', 'critical'].flatMap((name) => {
+    const [level, ...others] = levels.filter(({ severity }) => name === 'limit' || severity === name)
+    return level && others.length === 0 ? [[name, level] as const] : []
+  })
+  return new Map([...limited, ...rows.flatMap((row) => (row.for === undefined ? [] : [['for', null] as const]))])
 }
 
-const readSetting = (alert: string, written: string, value: string | number): RuleTuning => {
-  const rows = ROWS.filter((row) => addressOf(row) === alert)
-  const levels = rows.flatMap(levelsWithLimit)
-  const names = available(...rows)
-  const name = names.find((one) => one === written)
-  if (name === undefined) {
-    if (names.length === 0) throw new Unexpected(`no setting: ${alert} has none`)
-    throw new Unexpected(`${names.join(', ')} of ${alert}${suggestion(written, names)}`)
-  }
-  if (name === 'for') return { for: readDuration(String(value)) }
-  return Object.fromEntries(levelsFor(name, levels).map((level) => [name, readLimit(level, value)]))
+const readSetting = (alert: string, name: string, value: string | number): RuleTuning => {
+  const settings = settingsOf(alert)
+  const level = settings.get(name)
+  if (level) return { [name]: readLimit(level, value) }
+  if (level === null) return { for: readDuration(String(value)) }
+  if (settings.size === 0) throw new Unexpected(`no setting: ${alert} has none`)
+  const names = [...settings.keys()]
+  throw new Unexpected(`${names.join(', ')} of ${alert}${suggestion(name, names)}`)
 }
 
 interface Level {
@@ -102,9 +100,6 @@ const levelsWithLimit = (row: AlertRow): readonly Level[] =>
     { row, severity: row.severity, limit: row.limit },
     { row, severity: 'critical' as const, limit: row.critical?.limit },
   ].flatMap(({ limit, ...level }) => (limit === undefined ? [] : [{ ...level, limit }]))
-
-const levelsFor = (name: 'limit' | 'warning' | 'critical', levels: readonly Level[]): readonly Level[] =>
-  levels.filter(({ severity }) => name === 'limit' || severity === name)
 
 const readDuration = (text: string): string => {
   if (/^(?=\d)(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?$/.test(text)) return text
@@ -141,9 +136,8 @@ export const unitOf = ({ expr }: Pick<AlertRow, 'expr'>): keyof typeof UNITS => 
 
 /** A critical limit that is reached before the warning limit; undefined if they are in order. */
 const reversedLimits = (alert: string, { warning, critical }: RuleTuning): string | undefined => {
-  const levels = ROWS.filter((row) => addressOf(row) === alert).flatMap(levelsWithLimit)
-  const before = (name: 'warning' | 'critical') => levelsFor(name, levels)[0]?.limit
-  const [low, high] = [before('warning'), before('critical')]
+  const settings = settingsOf(alert)
+  const [low, high] = ['warning', 'critical'].map((name) => settings.get(name)?.limit)
   if (low === undefined || high === undefined || low === high) return undefined
   const difference = (critical ?? high) - (warning ?? low)
   return difference === 0 || difference > 0 === high > low
