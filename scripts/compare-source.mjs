@@ -8,7 +8,7 @@ import { patternsOf } from '../.cache/modules/src/parsers/log-patterns/classify.
 import { LOG_PATTERNS } from '../.cache/modules/src/parsers/log-patterns/list.js'
 import { CloneError, openClone } from './compare-source/clone.mjs'
 import { compareDefinitions, createSourceIndex } from './compare-source/compare.mjs'
-import { EXECUTION_LINES, withSource } from './compare-source/node-source.mjs'
+import { EXECUTION_LINES, factsWith, withSource } from './compare-source/node-source.mjs'
 import { readRecord, writeRecord } from './compare-source/record.mjs'
 import { renderText } from './compare-source/render.mjs'
 import { listReports } from './compare-source/reports.mjs'
@@ -70,7 +70,7 @@ const DEFINITIONS = {
     ...EXECUTION_LINES.map((line) => ({ ...line, expression: escaped(line.name), service: 'execution' })),
   ],
   metrics: ALL_NODE_METRICS.map((metric) => withSource('metrics', metric.name, metric)),
-  facts: Object.entries(NODE_FACTS).map(([name, fact]) => withSource('facts', name, fact)),
+  facts: factsWith(NODE_FACTS),
 }
 
 const places = Object.values(DEFINITIONS).flatMap((list) => list.flatMap(({ sources }) => sources))

@@ -14,7 +14,7 @@ import {
 import type { Effect } from './scenario/timeline.ts'
 import { digest } from './chain.ts'
 import { drift } from './format-drift.ts'
-import type { Frame, Tool } from './tools/tools.ts'
+import { createGrammar, type Frame, parseArguments, type Tool } from './tools/tools.ts'
 import { widen } from '../src/core/widen.ts'
 
 /** 1599 of 7424 chunks. */
@@ -97,23 +97,16 @@ const percentUsed = ({ used, capacity }: StorageUse): string => ((100 * used) / 
 export const createStorageTool =
   (node: SimulatedNode): Tool =>
   (argv) => {
-    const devices = readDevices(argv)
-    if (typeof devices === 'string') return fail(devices)
+    const read = parseArguments(GRAMMAR, argv)
+    if (typeof read === 'string') return fail(read)
+    const devices = read.options.get('storage') ?? []
+    if (devices.length === 0) return fail('--storage is required')
     const use = storageUseAt(node.condition().storage, node.now())
     const text = [...renderDevices(devices.map(resolve), use), ...renderHistory(node, use), ''].join('\n')
     return [{ stdout: node.condition().formatsDrift ? drift.mpt(text) : text }, { exit: 0 }]
   }
 
-const readDevices = (argv: readonly string[]): readonly string[] | string => {
-  const devices: string[] = []
-  for (let index = 0; index < argv.length; index += 1) {
-    const word = argv[index] ?? ''
-    const value = word === '--storage' ? argv[(index += 1)] : /^--storage=(.+)$/.exec(word)?.[1]
-    if (value === undefined) return `The following argument was not expected: ${word}`
-    devices.push(value)
-  }
-  return devices.length > 0 ? devices : '--storage is required'
-}
+const GRAMMAR = createGrammar('storage=')
 
 const fail = (reason: string): readonly Frame[] => [
   { stderr: `FATAL: ${reason}\nRun with --help for more information.\n` },

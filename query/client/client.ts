@@ -1,19 +1,16 @@
 import type { Clock } from '../../src/core/clock.ts'
 import { reasonIn } from '../../src/core/error-body.ts'
-import { excerpt } from '../../src/core/errors.ts'
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { minute } from '../../src/core/units.ts'
-import { createBlockHashIndex, createDeliver, fetchBulk, fetchTip, ReorgError } from './delivery.ts'
-import { createEndpoint, createTransport } from './transport.ts'
-import { createErrorFactory, type ErrorFactory } from './errors.ts'
+import { createBlockHashIndex, type Deliver, fetchBulk, fetchTip, ReorgError } from './delivery.ts'
+import { createEndpoint } from './transport.ts'
+import { createErrorFactory, type ErrorFactory, QueryError } from './errors.ts'
 import { createFetchPage } from './fetch-page.ts'
-import { createServiceTransport } from './query-logs.ts'
-import { backoffMs, createLimiter, createSendRequest, retryOnProtocolError, type SendRequest } from './request.ts'
+import type { CheckedPage } from './page.ts'
+import { backoffMs, createSendRequest, retryOnProtocolError, type SendRequest } from './request.ts'
 import {
   type ClientOptions,
   type Counters,
-  DEFAULT_RETRIES,
-  DEFAULT_TIMEOUT_MS,
   newCounters,
   type QueryClient,
   type RunResult,
@@ -23,28 +20,12 @@ import { createRequestBody, isBlock, parseInteger } from './wire-format.ts'
 
 /** How long the highest height that the service reported is kept. */
 const HEIGHT_LIFETIME_MS = minute
-const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
 /** A client of one query service, or of an RPC with `eth_queryLogs`. Throws QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
   const { clock } = options
   const endpoint = createEndpoint(options)
-  const sendRequest = createSendRequest({
-    transport: createServiceTransport(
-      createTransport({
-        endpoint,
-        clock,
-        timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
-      }),
-    ),
-    limiter: createLimiter(clock),
-    clock,
-    retries: options.retries ?? DEFAULT_RETRIES,
-    isLoopback: isLoopback(endpoint.url.hostname),
-    onRetry: ({ evidence = '', ...retry }) =>
-      options.onRetry?.({ ...retry, reported: excerpt(endpoint.redact(evidence)) }),
-  })
+  const sendRequest = createSendRequest(options, endpoint)
   const queryError = createErrorFactory('ask the query service for its height', endpoint)
   /** Several instances may serve one address: the highest height counts, even if another instance is behind. */
   let highest: { readonly height: number; readonly at: number } | undefined
@@ -89,8 +70,6 @@ const requestHeight = async (
   return height
 }
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.')
-
 /** At most 8: a service without progress gets at most ten requests in ten seconds, including those that were running. */
 const CONCURRENCY = 4
 const MAX_RESTARTS = 3
@@ -128,21 +107,37 @@ const createRun =
       target: () => target,
       height: async (stop) => (await readHeight(stop, counters)).current,
     })
-    const deliver = createDeliver({
-      sink,
-      hashes,
-      fetchPage,
-      counters,
-      needsGuard: (page) =>
-        (Boolean(options.after) && page.from === options.from) ||
-        (page.from > query.fromBlock && page.from - 1 > settled),
-      delivered: (page) => {
-        through = page.next - 1
-        archiveHeight = Math.max(archiveHeight, page.archiveHeight ?? -1)
-        const { logs, retries, waitedMs } = counters
-        options.onProgress?.({ from, through, target, logs, retries, waitedMs })
-      },
-    })
+    const deliverOnce = async (page: CheckedPage): Promise<void> => {
+      if (!hashes.agreesWith(page.blockHashes)) throw new ReorgError()
+      const before = page.from - 1
+      const isGuarded = hashes.has(before) && page.blockHashes.some(({ block }) => block === before)
+      // The blocks before the page may have been replaced since they were fetched.
+      const needsGuard =
+        (Boolean(options.after) && page.from === options.from) || (page.from > query.fromBlock && before > settled)
+      await sink.page(page)
+      if (!isGuarded && needsGuard) counters.unguarded += 1
+      hashes.add(page.blockHashes)
+      counters.pages += 1
+      counters.logs += page.count
+      through = page.next - 1
+      archiveHeight = Math.max(archiveHeight, page.archiveHeight ?? -1)
+      const { logs, retries, waitedMs } = counters
+      options.onProgress?.({ from, through, target, logs, retries, waitedMs })
+    }
+    /** A page that the sink rejects is fetched again; a second rejection is an error. */
+    const deliver: Deliver = async (page, stop) => {
+      try {
+        await deliverOnce(page)
+      } catch (error) {
+        if (!(error instanceof QueryError) || error.kind !== 'protocol') throw error
+        counters.retries += 1
+        for (let first = page.from; first < page.next;) {
+          const fetched = await fetchPage(first, page.next - 1, stop)
+          await deliverOnce(fetched)
+          first = fetched.next
+        }
+      }
+    }
 
     const fetchToTarget = async (height: number): Promise<void> => {
       settled = height - UNSETTLED_BLOCKS

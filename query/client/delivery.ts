@@ -1,64 +1,16 @@
 import { type Clock, linkAbort } from '../../src/core/clock.ts'
 import { asError } from '../../src/core/errors.ts'
-import { type ErrorFactory, QueryError } from './errors.ts'
+import type { ErrorFactory } from './errors.ts'
 import type { FetchPage } from './fetch-page.ts'
 import type { CheckedPage } from './page.ts'
 import { backoffMs } from './request.ts'
-import type { BlockHash, Counters, PageSink } from './types.ts'
+import type { BlockHash, Counters } from './types.ts'
 
 /** A page is of another chain than pages that have been delivered. */
 export class ReorgError extends Error {}
 
 /** Delivers one page to the sink. Throws ReorgError if the page does not follow those before. */
-type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
-
-interface DeliverOptions {
-  readonly sink: PageSink
-  readonly hashes: BlockHashIndex
-  readonly fetchPage: FetchPage
-  readonly counters: Counters
-  /** Whether the blocks before the page may have been replaced since they were fetched. */
-  readonly needsGuard: (page: CheckedPage) => boolean
-  readonly delivered: (page: CheckedPage) => void
-}
-
-export const createDeliver = ({
-  sink,
-  hashes,
-  fetchPage,
-  counters,
-  needsGuard,
-  delivered,
-}: DeliverOptions): Deliver => {
-  const deliver = async (page: CheckedPage): Promise<void> => {
-    if (!hashes.agreesWith(page.blockHashes)) throw new ReorgError()
-    const before = page.from - 1
-    const isGuarded = hashes.has(before) && page.blockHashes.some(({ block }) => block === before)
-    await sink.page(page)
-    if (!isGuarded && needsGuard(page)) counters.unguarded += 1
-    hashes.add(page.blockHashes)
-    counters.pages += 1
-    counters.logs += page.count
-    delivered(page)
-  }
-  /** Fetches the blocks of a page again and delivers them; a second rejection is an error. */
-  const deliverAgain = async (page: CheckedPage, signal: AbortSignal): Promise<void> => {
-    counters.retries += 1
-    for (let from = page.from; from < page.next;) {
-      const fetched = await fetchPage(from, page.next - 1, signal)
-      await deliver(fetched)
-      from = fetched.next
-    }
-  }
-  return async (page, signal) => {
-    try {
-      await deliver(page)
-    } catch (error) {
-      if (!(error instanceof QueryError) || error.kind !== 'protocol') throw error
-      await deliverAgain(page, signal)
-    }
-  }
-}
+export type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
 
 /** More than the number of pages between two pages that are compared. */
 const MAX_HASHES = 1000
@@ -82,8 +34,6 @@ export const createBlockHashIndex = () => {
     },
   }
 }
-
-type BlockHashIndex = ReturnType<typeof createBlockHashIndex>
 
 /** The size of pages that are fetched but not delivered. Above it, only the next page in order is fetched. Only bytes count: most pages are not parsed before. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import { backoff, type Clock } from '../../src/core/clock.ts'
 import { second } from '../../src/core/units.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
@@ -38,36 +39,38 @@ export const createFetchPage = (options: FetchPageOptions): FetchPage => {
   const reported = { hasHeights: false, isNullUsual: false }
   const fetchOnce = createFetchOnce(options)
   return async (from, last, signal) => {
-    for (let attempts = 0; ;) {
-      const permit = await guard.enter(signal)
+    let attempts = 0
+    /** Undefined: the next attempt follows. */
+    const attempt = async (endStall: () => void): Promise<CheckedPage | undefined> => {
       const end = rangeLimit.endOf(from, last)
-      try {
-        const fetched = await fetchOnce({ from, end, attempts }, signal)
-        if (fetched === 'too slow') attempts += TIMEOUTS_BEFORE_SHRINKING
-        if (fetched === 'too large' || fetched === 'too slow') {
-          if (rangeLimit.shrink(end - from + 1)) continue
-          throw queryError('fatal', 'the response for a single block is too large', `block ${from}`)
-        }
-        reported.hasHeights ||= fetched.archiveHeight !== null && fetched.archiveHeight >= 0
-        reported.isNullUsual ||= fetched.nullHeight === 'proven'
-        const noProgress =
-          fetched.nullHeight === 'unproven' && !reported.isNullUsual
-            ? { evidence: behind(-1, from), minWaitMs: 0, isAcceptable: !reported.hasHeights }
-            : await noProgressOf(options, fetched, signal)
-        const waitMs = noProgress && guard.failed(noProgress)
-        if (waitMs === undefined) {
-          // An instance without blocks next to others would have been replaced by one of them.
-          if (noProgress) reported.isNullUsual = true
-          guard.progressed(permit)
-          rangeLimit.succeeded(fetched.next - from)
-          counters.bytes += fetched.body.length
-          return fetched
-        }
+      const fetched = await fetchOnce({ from, end, attempts }, signal)
+      if (fetched === 'too slow') attempts += TIMEOUTS_BEFORE_SHRINKING
+      if (fetched === 'too large' || fetched === 'too slow') {
+        if (rangeLimit.shrink(end - from + 1)) return undefined
+        throw queryError('fatal', 'the response for a single block is too large', `block ${from}`)
+      }
+      reported.hasHeights ||= fetched.archiveHeight !== null && fetched.archiveHeight >= 0
+      reported.isNullUsual ||= fetched.nullHeight === 'proven'
+      const noProgress =
+        fetched.nullHeight === 'unproven' && !reported.isNullUsual
+          ? { evidence: behind(-1, from), minWaitMs: 0, isAcceptable: !reported.hasHeights }
+          : await noProgressOf(options, fetched, signal)
+      const waitMs = noProgress && guard.failed(noProgress)
+      if (waitMs !== undefined) {
         counters.retries += 1
         counters.waitedMs += waitMs
-      } finally {
-        guard.leave(permit)
+        return undefined
       }
+      // An instance without blocks next to others would have been replaced by one of them.
+      if (noProgress) reported.isNullUsual = true
+      endStall()
+      rangeLimit.succeeded(fetched.next - from)
+      counters.bytes += fetched.body.length
+      return fetched
+    }
+    for (;;) {
+      const page = await guard.run(attempt, signal)
+      if (page) return page
     }
   }
 }
@@ -176,12 +179,6 @@ interface NoProgress {
   readonly isAcceptable?: boolean
 }
 
-/** Permission to send a request; must be returned with `leave`. */
-interface Permit {
-  /** Whether this is the only request, which checks whether the service makes progress again. */
-  readonly isProbe: boolean
-}
-
 /**
  * Limits the requests to a service that responds without returning further blocks: one request at a time, with
  * increasing waits, then an error. However many ranges are fetched concurrently, there are at most ten requests in ten
@@ -191,44 +188,18 @@ const createNoProgressGuard = (clock: Clock, queryError: ErrorFactory) => {
   let failures = 0
   let firstAt = 0
   let nextAt = 0
-  let isProbing = false
-  /** Requests from before the stall that have no response yet. The probe starts after the last of them. */
-  let inFlight = 0
-  let waiting: (() => void)[] = []
-  const notify = (): void => {
-    const resumed = waiting
-    waiting = []
-    for (const resume of resumed) resume()
-  }
-  const nextChange = async (): Promise<void> =>
-    new Promise((resolve) => {
-      waiting.push(resolve)
-    })
+  const oneAtATime = pLimit(1)
   return {
-    /** Waits until a request may be sent. */
-    enter: async (signal: AbortSignal): Promise<Permit> => {
-      while (failures > 0 && !signal.aborted) {
-        const wait = nextAt - clock.elapsed()
-        if (isProbing || inFlight > 0) await nextChange()
-        else if (wait > 0) await clock.sleep(wait, signal)
-        else {
-          isProbing = true
-          return { isProbe: true }
-        }
-      }
-      inFlight += 1
-      return { isProbe: false }
-    },
-    leave: ({ isProbe }: Permit): void => {
-      if (isProbe) isProbing = false
-      else inFlight -= 1
-      notify()
-    },
-    /** Call after a response with progress. Only that of a probe ends the stall: others were sent before it began. */
-    progressed: ({ isProbe }: Permit): void => {
-      if (!isProbe) return
-      failures = 0
-      notify()
+    /** Does an attempt. Only one that began after the stall may end it, after a response with progress. */
+    run: async <T>(attempt: (endStall: () => void) => Promise<T>, signal: AbortSignal): Promise<T> => {
+      if (failures === 0) return attempt(() => undefined)
+      return oneAtATime(async () => {
+        const wait = (): number => (failures > 0 && !signal.aborted ? nextAt - clock.elapsed() : 0)
+        for (let ms = wait(); ms > 0; ms = wait()) await clock.sleep(ms, signal)
+        return attempt(() => {
+          failures = 0
+        })
+      })
     },
     /**
      * Call after a response without progress. Returns the wait in milliseconds; at the limit undefined for an acceptable
@@ -237,13 +208,11 @@ const createNoProgressGuard = (clock: Clock, queryError: ErrorFactory) => {
     failed: ({ evidence, minWaitMs, isAcceptable = false }: NoProgress): number | undefined => {
       if (failures === 0) firstAt = clock.elapsed()
       failures += 1
-      if (failures >= MIN_ATTEMPTS && clock.elapsed() - firstAt >= MIN_DURATION_MS) {
-        if (isAcceptable) return undefined
-        throw queryError('no-progress', 'it responds but returns no further blocks', evidence)
-      }
       const ms = Math.max(minWaitMs, backoff(failures, FIRST_WAIT_MS, MAX_WAIT_MS))
       nextAt = clock.elapsed() + ms
-      return ms
+      if (failures < MIN_ATTEMPTS || clock.elapsed() - firstAt < MIN_DURATION_MS) return ms
+      if (isAcceptable) return undefined
+      throw queryError('no-progress', 'it responds but returns no further blocks', evidence)
     },
   }
 }

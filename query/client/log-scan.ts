@@ -1,9 +1,10 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
+import { TOPICS } from '../log-fields.ts'
 import type { ScannedLogs } from './types.ts'
 import { logObjectsOf, PAGE_JSON, readEnvelope, type ShapeError } from './wire-format.ts'
 
 const POSITIONS = 7
-const HEX_FIELDS = ['address', 'topic0', 'topic1', 'topic2', 'topic3', 'data']
+const HEX_FIELDS = ['address', ...TOPICS, 'data']
 const DATA = HEX_FIELDS.indexOf('data')
 
 export const DIFFERENT_LOGS = 'a scan and a parse count different logs'
@@ -70,11 +71,7 @@ interface Field {
 const KINDS: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
   ['block_number', 'block'],
   ['log_index', 'index'],
-  ['address', 'hash'],
-  ['topic0', 'hash'],
-  ['topic1', 'hash'],
-  ['topic2', 'hash'],
-  ['topic3', 'hash'],
+  ...['address', ...TOPICS].map((name) => [name, 'hash'] as const),
   ['data', 'data'],
   ['removed', 'removed'],
 ])

@@ -2,8 +2,10 @@ import { backoff, type Clock } from '../../src/core/clock.ts'
 import { duration } from '../../src/core/format.ts'
 import { minute, second } from '../../src/core/units.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
-import type { Headers, Reply, Transport, TransportFailure } from './transport.ts'
-import type { Counters, Retry } from './types.ts'
+import { createTransport, type Endpoint, type Headers, type Reply, type TransportFailure } from './transport.ts'
+import { type ClientOptions, type Counters, DEFAULT_RETRIES, type Retry } from './types.ts'
+import { createServiceTransport } from './query-logs.ts'
+import { excerpt } from '../../src/core/errors.ts'
 import { errorOf, reasonIn } from '../../src/core/error-body.ts'
 import { isObject, tryJson } from '../../src/core/json.ts'
 
@@ -20,19 +22,6 @@ interface ServiceRequest {
 /** Returns the body of the response, or that the request was for too many blocks. Throws a QueryError. */
 export type SendRequest = (request: ServiceRequest) => Promise<Buffer | 'too large' | 'too slow'>
 
-interface RequestOptions {
-  readonly transport: Transport
-  readonly limiter: ReturnType<typeof createLimiter>
-  readonly clock: Clock
-  readonly retries: number
-  readonly isLoopback: boolean
-  /** Called before each wait for another attempt. */
-  readonly onRetry: (retry: FailedAttempt) => void
-}
-
-/** A retry with what the service reported, which may contain the API key. */
-export type FailedAttempt = Omit<Retry, 'reported'> & { readonly evidence: string | undefined }
-
 /** After this many waits that the service requested, the request fails. */
 const MAX_WAITS = 30
 /** After this many waits in a row, the client waits longer than the service requests. */
@@ -40,14 +29,16 @@ const TRUSTED_WAITS = 3
 /** After this many timeouts of one request, the client requests fewer blocks. */
 export const TIMEOUTS_BEFORE_SHRINKING = 2
 
-export const createSendRequest = ({
-  transport,
-  limiter,
-  clock,
-  retries,
-  isLoopback,
-  onRetry,
-}: RequestOptions): SendRequest => {
+export const createSendRequest = (
+  options: ClientOptions,
+  endpoint: Endpoint,
+  transport = createServiceTransport(createTransport(endpoint, options)),
+): SendRequest => {
+  const { clock, retries = DEFAULT_RETRIES } = options
+  const limiter = createLimiter(clock)
+  /** Called before each wait for another attempt. What the service reported may contain the API key. */
+  const onRetry = ({ happened, evidence = '' }: Report, waitMs: number, attempt: Retry['attempt']): void =>
+    options.onRetry?.({ happened, reported: excerpt(endpoint.redact(evidence)), waitMs, attempt })
   let hasResponded = false
   return async ({ path, body, queryError, counters, signal, timeouts: earlier }) => {
     let attempts = earlier?.attempts ?? 0
@@ -70,7 +61,7 @@ export const createSendRequest = ({
       if (next.kind === 'wait') {
         waits += 1
         const waitMs = waitMsOf(next, { waits, queryError, now: clock.now() })
-        onRetry({ happened: next.happened, evidence: next.evidence, waitMs, attempt: null })
+        onRetry(next, waitMs, null)
         limiter.pause(waitMs)
         continue
       }
@@ -79,20 +70,26 @@ export const createSendRequest = ({
       if (next.isTimeout === true) timeouts += 1
       // On the same host a refused connection means that the service is not running, so a retry is useless, unless the
       // service has responded before and is being restarted.
-      const isDown = next.isRefused === true && isLoopback && !hasResponded
+      const isDown = next.isRefused === true && isLoopback(endpoint.url.hostname) && !hasResponded
       if (isDown || attempts > retries) {
         throw queryError('unreachable', next.happened, next.evidence)
       }
       counters.retries += 1
       if (timeouts >= TIMEOUTS_BEFORE_SHRINKING && earlier?.canShrink === true) return 'too slow'
       const waitMs = backoffMs(attempts)
-      const attempt = { number: attempts + 1, of: retries + 1 }
-      onRetry({ happened: next.happened, evidence: next.evidence, waitMs, attempt })
+      onRetry(next, waitMs, { number: attempts + 1, of: retries + 1 })
       counters.waitedMs += waitMs
       await clock.sleep(waitMs, signal)
     }
   }
 }
+
+interface Report {
+  readonly happened: string
+  readonly evidence?: string
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.')
 
 const cancelled = (queryError: ErrorFactory): QueryError => queryError('unreachable', 'it was cancelled')
 
@@ -185,20 +182,13 @@ export const createLimiter = (clock: Clock) => {
 /** What the client does next after a response or a failed request. */
 type NextStep =
   | { readonly kind: 'ok'; readonly body: Buffer }
-  | {
+  | (Report & {
       readonly kind: 'auth' | 'fatal' | 'pruned' | 'limited' | 'protocol' | 'untrusted' | 'retry' | 'shrink'
-      readonly happened: string
-      readonly evidence?: string
       readonly isTimeout?: boolean
       readonly isRefused?: boolean
-    }
-  | {
-      readonly kind: 'wait'
-      readonly happened: string
-      /** Undefined without a hint of the service. */
-      readonly ms: number | undefined
-      readonly evidence?: string
-    }
+    })
+  /** `ms` is undefined without a hint of the service. */
+  | (Report & { readonly kind: 'wait'; readonly ms: number | undefined })
 
 /** `now` is in milliseconds since the epoch. */
 const classifyResponse = (response: Reply | TransportFailure, now: number): NextStep => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Clock, linkAbort } from '../../src/core/clock.ts'
+import { linkAbort } from '../../src/core/clock.ts'
 import { asError, errorCode } from '../../src/core/errors.ts'
 import { LIMITS } from '../../src/core/limits.ts'
 import {
@@ -13,9 +13,9 @@ import {
 } from '../../src/sources/http-exchange.ts'
 import { REDACTED, redactUrl } from '../../src/core/redaction/redact.ts'
 import { QueryError } from './errors.ts'
-import type { ClientOptions } from './types.ts'
+import { type ClientOptions, DEFAULT_TIMEOUT_MS } from './types.ts'
 
-type Endpoint = ReturnType<typeof createEndpoint>
+export type Endpoint = ReturnType<typeof createEndpoint>
 
 /** The address of a query service and its API key. Throws a QueryError('auth') for an invalid key. Sends nothing. */
 export const createEndpoint = ({ url: address, apiKey, header }: Pick<ClientOptions, 'url' | 'apiKey' | 'header'>) => {
@@ -151,21 +151,15 @@ export type Transport = (
   signal: AbortSignal,
 ) => Promise<Reply | TransportFailure>
 
-interface TransportOptions {
-  readonly endpoint: Endpoint
-  readonly clock: Clock
-  /** In milliseconds, for the complete response. */
-  readonly timeout: number
-  /** The largest page, compressed and decompressed. */
-  readonly maxBytes: number
-}
+/** The largest page, compressed and decompressed. */
+const DEFAULT_MAX_BYTES = 128 * 1024 * 1024
 
-export const createTransport = (options: TransportOptions): Transport => {
-  const { endpoint, clock, timeout, maxBytes } = options
+export const createTransport = (endpoint: Endpoint, options: ClientOptions): Transport => {
+  const { clock, timeoutMs = DEFAULT_TIMEOUT_MS, maxBodyBytes = DEFAULT_MAX_BYTES } = options
   const pool = createPool(endpoint.url.protocol, clock)
   return async (path, body, signal) => {
     const linked = linkAbort(signal)
-    void clock.sleep(timeout, linked.signal).then(linked.abort)
+    void clock.sleep(timeoutMs, linked.signal).then(linked.abort)
     const { agent, release } = pool.acquire()
     try {
       const url = urlOf(endpoint.url, path)
@@ -180,7 +174,7 @@ export const createTransport = (options: TransportOptions): Transport => {
         message.resume()
         return { kind: 'fatal', happened: describeRedirect(message, url) }
       }
-      return await readReply(message, path === 'height' ? LIMITS.response.valueBytes : maxBytes)
+      return await readReply(message, path === 'height' ? LIMITS.response.valueBytes : maxBodyBytes)
     } catch (error) {
       if (error instanceof BodyError) return bodyFailureOf(error)
       if (linked.signal.aborted) {

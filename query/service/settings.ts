@@ -3,6 +3,7 @@ import { parseBytes } from '../../src/core/units.ts'
 import { address, duration, file, listenAt } from '../../src/core/settings.ts'
 
 const WHOLE = 'expected a whole number'
+const positive = z.int(WHOLE).positive(WHOLE)
 const SHARE = 'expected a share of the time, from 0.05 to 1'
 
 const topic = z
@@ -48,12 +49,7 @@ export const serveQuery = z
       .max(4, 'expected at most four positions')
       .default([])
       .describe('keep only logs with these topics: alternatives by position, [] for any'),
-    retentionBlocks: z
-      .int(WHOLE)
-      .positive(WHOLE)
-      .nullable()
-      .default(null)
-      .describe('keep this number of the newest blocks'),
+    retentionBlocks: positive.nullable().default(null).describe('keep this number of the newest blocks'),
     retentionBytes: bytes
       .nullable()
       .default(null)
@@ -79,15 +75,11 @@ export const serveQuery = z
       .default('spec')
       .describe('spec, or hosted for clients of the hosted service'),
     apiKeysFile: file('a file with API keys, one per line; without it, requests need no key').nullable().default(null),
-    rateLimit: z
-      .int(WHOLE)
-      .positive(WHOLE)
+    rateLimit: positive
       .nullable()
       .default(null)
       .describe('the limit of requests per minute for a key, or for an address without a key'),
-    readyLag: z
-      .int(WHOLE)
-      .positive(WHOLE)
+    readyLag: positive
       .default(30)
       .describe('the maximum number of blocks behind the finalized block of the node at which the service is ready'),
   })

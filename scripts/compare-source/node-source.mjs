@@ -32,5 +32,9 @@ export const withSource = (table, name, definition = {}) => {
   return { name, ...definition, ...entry }
 }
 
+/** The limits of the node: those of the agent, and those that only the documentation names. */
+export const factsWith = (nodeFacts) =>
+  [...NODE_SOURCE.facts.keys()].map((name) => withSource('facts', name, nodeFacts[name]))
+
 /** The texts of execution's log, with the functions that log them. */
 export const EXECUTION_LINES = [...NODE_SOURCE.execution.keys()].map((name) => withSource('execution', name))

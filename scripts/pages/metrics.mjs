@@ -56,8 +56,7 @@ const NODE_SOURCES = [
   ...ALL_NODE_METRICS.map((metric) => {
     const labels = Object.entries(metric.labels ?? {}).map(([label, value]) => `${label}="${value}"`)
     const exported = `\`${metric.exports}${labels.length === 0 ? '' : `{${labels.join(',')}}`}\``
-    const former = (metric.formerNames ?? []).map((name) => `, before \`${name}\``).join('')
-    return `| \`${metric.name}\`${former} → ${exported} | ${sourceOf(withSource('metrics', metric.name))} |`
+    return `| \`${metric.name}\` → ${exported} | ${sourceOf(withSource('metrics', metric.name))} |`
   }),
 ]
 

@@ -1,5 +1,5 @@
 // docs/reference/node-documentation.md: what the node's public documentation states about steps that cost data or time.
-import { DOCUMENT_STATEMENTS, withSource } from '../compare-source/node-source.mjs'
+import { DOCUMENT_STATEMENTS, factsWith } from '../compare-source/node-source.mjs'
 import { NODE_DOCUMENTATION } from '../../.cache/modules/src/domain/node-documentation.js'
 import { NODE_FACTS } from '../../.cache/modules/src/domain/node-facts.js'
 
@@ -26,8 +26,7 @@ source. *received*: messages of other nodes, or other nodes themselves, apply th
 
 | value | what it limits | source | cause |
 |---|---|---|---|
-${Object.entries(NODE_FACTS)
-  .map(([name, fact]) => withSource('facts', name, fact))
+${factsWith(NODE_FACTS)
   .map(
     ({ value, unit, states, sources: [source] }) =>
       `| ${value.toLocaleString('en')} ${UNITS[unit] ?? unit} | ${states} | \`${source.function}\` in \`${source.file}\` | ${source.cause} |`,

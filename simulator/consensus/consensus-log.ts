@@ -244,10 +244,11 @@ export const createLedgerTail = ({ chain, own: self, timeline, heights }: NodeSu
         yield { atMs, text: renderTimeout(seen(round, atMs), atMs) }
       }
       if (round?.kind !== 'block') continue
-      yield { atMs, text: renderProposed(seen(round, round.seenMs), atMs) }
+      yield { atMs, text: renderBlock('proposed_block', seen(round, round.seenMs), atMs) }
       const final = chain.block(round.seqNum - FINAL_AFTER)
       const isFinal = timeline.conditionAt(atMs).finalityStoppedMs === undefined
-      if (final && isFinal && !replay) yield { atMs, text: renderFinalized(seen(final, final.seenMs), atMs) }
+      if (final && isFinal && !replay)
+        yield { atMs, text: renderBlock('finalized_block', seen(final, final.seenMs), atMs) }
     }
     reported = upto
   }
@@ -270,47 +271,36 @@ export const createLedgerTail = ({ chain, own: self, timeline, heights }: NodeSu
   }
 }
 
-/** The line of ledger-tail for a proposed block. Every field is a string, including numbers. */
-const renderProposed = (block: Block, nowMs: number): string =>
-  renderLine(nowMs, {
-    message: 'proposed_block',
-    ...place(block),
-    num_tx: String(block.transactions),
-    ...author(block, nowMs),
+/** The line of ledger-tail for a block. Every field is a string, including numbers; a final block has no number of transactions. */
+const renderBlock = (message: 'proposed_block' | 'finalized_block', block: Block, nowMs: number): string => {
+  const { round, parentRound, epoch, seqNum, transactions, leader, timeMs } = block
+  return renderLine(nowMs, {
+    message,
+    round,
+    parent_round: parentRound,
+    epoch,
+    seq_num: seqNum,
+    ...(message === 'proposed_block' && { num_tx: transactions }),
+    author: leader.publicKey,
+    block_ts_ms: timeMs,
+    now_ts_ms: nowMs,
+    author_address: leader.address,
   })
-
-/** The line for a final block: without the number of transactions. */
-const renderFinalized = (block: Block, nowMs: number): string =>
-  renderLine(nowMs, { message: 'finalized_block', ...place(block), ...author(block, nowMs) })
+}
 
 /** The line for a round without a block: it has neither epoch nor sequence number. */
 const renderTimeout = ({ round, leader }: Timeout, nowMs: number): string =>
   renderLine(nowMs, {
     message: 'timeout',
-    round: String(round),
+    round,
     author: leader.publicKey,
-    now_ts_ms: String(nowMs),
+    now_ts_ms: nowMs,
     author_address: leader.address,
   })
 
-type Fields = Readonly<Record<string, string>>
-
-const place = ({ round, parentRound, epoch, seqNum }: Block): Fields => ({
-  round: String(round),
-  parent_round: String(parentRound),
-  epoch: String(epoch),
-  seq_num: String(seqNum),
-})
-
-const author = ({ leader, timeMs }: Block, nowMs: number): Fields => ({
-  author: leader.publicKey,
-  block_ts_ms: String(timeMs),
-  now_ts_ms: String(nowMs),
-  author_address: leader.address,
-})
-
-const renderLine = (nowMs: number, fields: Fields): string => {
+const renderLine = (nowMs: number, values: Readonly<Record<string, string | number | bigint>>): string => {
   const timestamp = new Date(nowMs).toISOString().replace('Z', '000Z')
+  const fields = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))
   return JSON.stringify({ timestamp, level: 'INFO', fields, target: 'ledger_tail' })
 }
 

@@ -70,6 +70,9 @@ const keyFileChange: Argument<KeyFileChange> = {
   read: (text) => KEY_FILE_CHANGES.get(text),
 }
 
+const KEY_FILE_MEANING =
+  'the file of that secret is removed, emptied, truncated (a backup as by a failed recover), made world-readable, renamed and written again, or restored'
+
 const changing = (name: KeyFileName) =>
   taking(keyFileChange, (change) => (condition, atMs) => {
     const file = condition.keys[name]
@@ -84,18 +87,7 @@ const backupsLeave: Effect = (condition, offNodeMs) => {
 }
 
 export const keyDirectives = directiveTable({
-  'key secp': [
-    'the file of the secp keystore is removed, emptied, truncated, made world-readable, renamed and written again, or restored',
-    changing('secp'),
-  ],
-  'key bls': ['the same for the BLS keystore', changing('bls')],
-  'key password': ['the same for the environment file, which contains the password of both', changing('password')],
-  'key secp-backup': [
-    'the same for the backup of the secp key; truncated as by a failed recover',
-    changing('secp-backup'),
-  ],
-  'key bls-backup': ['the same for the backup of the BLS key', changing('bls-backup')],
-  'key password-backup': ['the same for the backup of the password', changing('password-backup')],
+  ...Object.fromEntries(KEY_FILES.map((name) => [`key ${name}`, [KEY_FILE_MEANING, changing(name)] as const])),
   'backups leave': ['the backups of the three secrets are kept off the node, as `keys off-node` records', backupsLeave],
 })
 
@@ -114,36 +106,48 @@ const keystore = (keys: NodeSecrets, type: KeyType): string =>
 const backup = (keys: NodeSecrets, type: KeyType): string =>
   [RECOVERY_START, ...recoveredLines(keys[type], type), ''].join('\n')
 
-/** Functions, because encrypting a keystore takes milliseconds. */
-type Contents = Readonly<Record<KeyFileName, (keys: NodeSecrets) => string>>
-
-const COMPLETE: Contents = {
-  secp: (keys) => keystore(keys, 'secp'),
-  bls: (keys) => keystore(keys, 'bls'),
-  password: () => `# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD='${PASSWORD}'\n`,
-  'secp-backup': (keys) => backup(keys, 'secp'),
-  'bls-backup': (keys) => backup(keys, 'bls'),
-  'password-backup': () => `Keystore password: ${PASSWORD}\n`,
+interface KeyFile {
+  readonly path: (places: NodePlaces) => string
+  /** Functions, because encrypting a keystore takes milliseconds. */
+  readonly complete: (keys: NodeSecrets) => string
+  /** A failed `recover` leaves its first line; the other files are cut off, as on a full disk. */
+  readonly truncated: (keys: NodeSecrets) => string
 }
 
-/** A failed `recover` leaves its first line; the other files are cut off, as on a full disk. */
-const TRUNCATED: Contents = {
-  secp: (keys) => COMPLETE.secp(keys).slice(0, 100),
-  bls: (keys) => COMPLETE.bls(keys).slice(0, 100),
-  password: () => '# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD=\n',
-  'secp-backup': () => `${RECOVERY_START}\n`,
-  'bls-backup': () => `${RECOVERY_START}\n`,
-  'password-backup': () => 'Keystore password: \n',
-}
+const keystoreFile = (type: KeyType): KeyFile => ({
+  path: ({ nodeDirectory }) => join(nodeDirectory, 'config', `id-${type}`),
+  complete: (keys) => keystore(keys, type),
+  truncated: (keys) => keystore(keys, type).slice(0, 100),
+})
 
-const CONTENTS = { complete: COMPLETE, truncated: TRUNCATED } as const
+const backupFile = (type: KeyType): KeyFile => ({
+  path: ({ backupDirectory }) => join(backupDirectory, `${type}-backup`),
+  complete: (keys) => backup(keys, type),
+  truncated: () => `${RECOVERY_START}\n`,
+})
+
+const FILES: Readonly<Record<KeyFileName, KeyFile>> = {
+  secp: keystoreFile('secp'),
+  bls: keystoreFile('bls'),
+  password: {
+    path: ({ environmentFile }) => environmentFile,
+    complete: () => `# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD='${PASSWORD}'\n`,
+    truncated: () => '# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD=\n',
+  },
+  'secp-backup': backupFile('secp'),
+  'bls-backup': backupFile('bls'),
+  'password-backup': {
+    path: ({ backupDirectory }) => join(backupDirectory, 'keystore-password-backup'),
+    complete: () => `Keystore password: ${PASSWORD}\n`,
+    truncated: () => 'Keystore password: \n',
+  },
+}
 
 export type NodePlaces = ReturnType<typeof placesIn>
 
 /** Writes the key files of the node under `directory`; all of them exist when the promise resolves. */
 export const createKeyFiles = async (node: SimulatedNode, directory: string) => {
   const places = placesIn(directory, node.prefix)
-  const paths = pathsIn(places)
   for (const folder of [join(places.nodeDirectory, 'config'), places.backupDirectory]) {
     await mkdir(folder, { recursive: true, mode: 0o750 })
   }
@@ -157,10 +161,10 @@ export const createKeyFiles = async (node: SimulatedNode, directory: string) => 
       const [before, now] = [settled.get(name), keys[name]]
       if (before === now) continue
       for (const copy of now.rotated.slice(before?.rotated.length ?? 0)) {
-        const rotated = `${paths[name]}.${stamp(copy.atMs)}.bak`
+        const rotated = `${FILES[name].path(places)}.${stamp(copy.atMs)}.bak`
         await writeKeyFile(rotated, { name, keys: sealed, content: 'complete', ...copy })
       }
-      await writeKeyFile(paths[name], { ...now, name, keys: sealed })
+      await writeKeyFile(FILES[name].path(places), { ...now, name, keys: sealed })
       settled.set(name, now)
     }
     if (keys.offNodeMs === undefined || keys.offNodeMs === notedMs) return
@@ -199,15 +203,6 @@ const placesIn = (directory: string, prefix: string) => ({
   backupDirectory: join(directory, 'backup'),
 })
 
-const pathsIn = (places: NodePlaces): Readonly<Record<KeyFileName, string>> => ({
-  secp: join(places.nodeDirectory, 'config', 'id-secp'),
-  bls: join(places.nodeDirectory, 'config', 'id-bls'),
-  password: places.environmentFile,
-  'secp-backup': join(places.backupDirectory, 'secp-backup'),
-  'bls-backup': join(places.backupDirectory, 'bls-backup'),
-  'password-backup': join(places.backupDirectory, 'keystore-password-backup'),
-})
-
 /** 20260301121030, as in the node's instructions for an export. */
 const stamp = (ms: number): string => new Date(ms).toISOString().replaceAll(/\D/g, '').slice(0, 14)
 
@@ -223,7 +218,7 @@ const writeKeyFile = async (path: string, file: Content): Promise<void> => {
     await rm(path, { force: true })
     return
   }
-  await writeFile(`${path}.new`, content === 'empty' ? '' : CONTENTS[content][name](keys), { mode: 0o600 })
+  await writeFile(`${path}.new`, content === 'empty' ? '' : FILES[name][content](keys), { mode: 0o600 })
   await chmod(`${path}.new`, file.mode)
   await utimes(`${path}.new`, file.writtenMs / 1000, file.writtenMs / 1000)
   await rename(`${path}.new`, path)

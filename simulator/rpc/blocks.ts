@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { proposedBlocksFilter } from '../../src/parsers/staking.ts'
 import { type Block, type Chain, digest } from '../chain.ts'
 
 /** Contracts of the simulated chain. Their events depend only on the block number. */
@@ -153,11 +154,6 @@ export const renderLogs = (seed: number, block: bigint) =>
 
 export type RenderedLog = ReturnType<typeof renderLogs>[number]
 
-/** ValidatorRewarded(uint64,address,uint256,uint64). */
-const REWARDED = '0x3a420a01486b6b28d6ae89c51f5c3bde3e0e74eecbb646a0c481ccba3aae3754'
-const SYSTEM_SENDER = '0x6f49a8f621353f12378d0046e7d7e4b9b249dc9e'
-const topic = (digits: string): string => `0x${digits.padStart(64, '0')}`
-
 /** The log of the staking precompile with which a block rewards its leader. */
 export const renderReward = (chain: Chain, number: bigint) => {
   const block = chain.block(number)
@@ -165,8 +161,7 @@ export const renderReward = (chain: Chain, number: bigint) => {
   const id = chain.validators.indexOf(block.leader) + 1
   return [
     {
-      address: '0x0000000000000000000000000000000000001000',
-      topics: [REWARDED, topic(id.toString(16)), topic(SYSTEM_SENDER.slice(2))],
+      ...proposedBlocksFilter(BigInt(id)),
       data: `0x${(18n * 10n ** 18n).toString(16).padStart(64, '0')}${block.epoch.toString(16).padStart(64, '0')}`,
       blockNumber: hex(number),
       blockHash: hashOf(chain.seed, number),

@@ -1,6 +1,7 @@
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain.ts'
-import { type Precompile, STAKING } from './staking.ts'
+import type { Precompile } from './staking.ts'
+import { STAKING_ADDRESS } from '../../src/parsers/staking.ts'
 import { directiveTable, set } from '../scenario/directives.ts'
 import { blockOfHash, hex, renderBlock, type RenderedLog, renderLogs, renderReceipts, renderReward } from './blocks.ts'
 import { widen } from '../../src/core/widen.ts'
@@ -129,9 +130,9 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
       result: hex(typeof address === 'string' ? (view.staking?.balanceOf(address, block) ?? 0n) : 0n),
     })),
   eth_getStorageAt: (view, [address, slot, tag]) =>
-    withState(view, tag, (block) => {
-      const isStaking = view.staking && address === STAKING && typeof slot === 'string'
-      return { result: `0x${isStaking ? view.staking.storageAt(slot, block) : '0'.repeat(64)}` }
+    withState(view, tag, () => {
+      const isStaking = view.staking && address === STAKING_ADDRESS && typeof slot === 'string'
+      return { result: `0x${isStaking ? view.staking.storageAt(slot) : '0'.repeat(64)}` }
     }),
   eth_getLogs: (view, [filter]) => (isObject(filter) ? getLogs(view, filter) : INVALID_PARAMS),
 }
@@ -140,7 +141,7 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
 const callContract = (view: View, call: unknown, tag: unknown): Reply =>
   withState(view, tag, (block) => {
     const { to, data } = isObject(call) ? call : {}
-    if (!view.staking || to !== STAKING || typeof data !== 'string') return { result: '0x' }
+    if (!view.staking || to !== STAKING_ADDRESS || typeof data !== 'string') return { result: '0x' }
     const result = view.staking.call(data, block)
     return 'bytes' in result
       ? { result: `0x${result.bytes}` }
@@ -186,7 +187,7 @@ const getLogs = (view: View, filter: JsonObject): Reply => {
   const logs: unknown[] = []
   for (let block = from; block <= (to < head ? to : head); block += 1n) {
     // Only for a filter of its address: the receipts of a block are those of token events.
-    const rendered = filter['address'] === STAKING ? renderReward(chain, block) : renderLogs(chain.seed, block)
+    const rendered = filter['address'] === STAKING_ADDRESS ? renderReward(chain, block) : renderLogs(chain.seed, block)
     logs.push(...rendered.filter(matches))
   }
   return { result: logs }

@@ -1,8 +1,7 @@
-import { ECDH } from 'node:crypto'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Chain, digest, EPOCH, type Validator } from '../chain.ts'
 import { type Argument, directiveTable, percent, set, setIn, settingOf, taking } from '../scenario/directives.ts'
 import type { NodeSubject } from '../subject.ts'
+import { validatorIdSlot, WEI } from '../../src/parsers/staking.ts'
 import { widen } from '../../src/core/widen.ts'
 
 /** What the staking precompile reports about the validator of the node. */
@@ -45,7 +44,6 @@ export const stakingDirectives = directiveTable({
   ],
 })
 
-const WEI = 10n ** 18n
 const MINIMUM = 10_000_000n
 const MINIMUM_SELF = 100_000n
 const SELF = 150_000n
@@ -73,8 +71,6 @@ interface Member extends Readonly<Record<'execution' | 'consensus' | 'snapshot',
 type Result = { readonly bytes: string } | { readonly revert: string }
 
 export type Precompile = ReturnType<typeof createPrecompile>
-
-export const STAKING = '0x0000000000000000000000000000000000001000'
 
 /** The staking precompile at a block: a function of the block and of the scenario of the node. */
 export const createPrecompile = ({ chain, timeline, own }: Pick<NodeSubject, 'chain' | 'timeline' | 'own'>) => {
@@ -130,6 +126,9 @@ export const createPrecompile = ({ chain, timeline, own }: Pick<NodeSubject, 'ch
     return found !== undefined && EPOCH.isInDelay(found)
   }
 
+  /** The ids by the slot of their keys, whose addresses take time: computed when the first one is read. */
+  let slots: ReadonlyMap<string, number> | undefined
+
   const poolOf = (block: bigint): bigint => block * POOL_PER_BLOCK
 
   const functions: Readonly<Record<string, (args: readonly bigint[], block: bigint) => string>> = {
@@ -178,9 +177,9 @@ export const createPrecompile = ({ chain, timeline, own }: Pick<NodeSubject, 'ch
       return member?.auth === address ? conditionAt(block).staking.balance * WEI : 0n
     },
     /** The hex digits of a storage slot. */
-    storageAt: (slot: string, block: bigint): string => {
-      const member = members(block).find((one) => slot === `0x06${addressOf(one.validator).slice(2)}${'00'.repeat(11)}`)
-      return word(member?.id ?? 0n)
+    storageAt: (slot: string): string => {
+      slots ??= new Map(chain.validators.map(({ publicKey }, index) => [validatorIdSlot(publicKey), index + 1]))
+      return word(slots.get(slot) ?? 0)
         .slice(-16)
         .padEnd(64, '0')
     },
@@ -215,18 +214,4 @@ const renderValidator = (member: Member | undefined, pool: bigint): string => {
     word(48),
     padded(bls),
   ].join('')
-}
-
-const addresses = new Map<string, string>()
-
-/** The address of the key of a validator. */
-const addressOf = ({ publicKey }: Validator): string => {
-  const known = addresses.get(publicKey)
-  if (known !== undefined) return known
-  const point = String(ECDH.convertKey(publicKey, 'secp256k1', 'hex', 'hex', 'uncompressed')).slice(2)
-  const address = `0x${Buffer.from(keccak_256(Buffer.from(point, 'hex')))
-    .toString('hex')
-    .slice(-40)}`
-  addresses.set(publicKey, address)
-  return address
 }

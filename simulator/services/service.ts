@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { digest, pick } from '../chain.ts'
 import { hour } from '../../src/core/units.ts'
+import { recordFor } from '../../src/core/record.ts'
 import type { NodeSubject } from '../subject.ts'
 import type { Draft } from '../journal/entry.ts'
 import { type Directive, directiveTable, exitCode, signal, taking } from '../scenario/directives.ts'
@@ -54,13 +55,8 @@ const createService = (role: Role, beginMs: number): Service => {
   }
 }
 
-export const usualServices = (beginMs: number): Readonly<Record<Role, Service>> => ({
-  bft: createService('bft', beginMs),
-  execution: createService('execution', beginMs),
-  rpc: createService('rpc', beginMs),
-  'ledger-tail': createService('ledger-tail', beginMs),
-  otelcol: createService('otelcol', beginMs),
-})
+export const usualServices = (beginMs: number): Readonly<Record<Role, Service>> =>
+  recordFor(ROLES, (role) => createService(role, beginMs))
 
 /** Starts a new invocation; no effect if the service runs. */
 const startService = (service: Service, atMs: number): Service =>

@@ -27,7 +27,7 @@ import { socketOf } from '../sources/endpoints.ts'
 import { lockDirectory } from '../sources/lock.ts'
 import { type Certificates, createCertificates } from '../sources/certificates.ts'
 import { createExec, type Exec, keepLastOutputs } from '../sources/exec.ts'
-import type { HeartbeatInbox } from '../domain/heartbeat.ts'
+import type { HeartbeatInbox } from '../collectors/shared/node-state.ts'
 import { isTestHeartbeat, parseHeartbeat } from '../parsers/heartbeat.ts'
 import { createHostSources, type HostSources } from '../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../sources/http.ts'
@@ -298,10 +298,10 @@ const createSamples = (
 }
 
 const heartbeatReceiver = (clock: Clock, inbox: HeartbeatInbox): AgentView['heartbeats'] => ({
-  isOpen: inbox.isOpen,
+  isOpen: () => inbox.isOpen,
   receive: (text) => {
     if (isTestHeartbeat(text)) return
-    inbox.put({ at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) })
+    inbox.latest = { at: clock.now(), elapsed: clock.elapsed(), heartbeat: parseHeartbeat(text) }
   },
 })
 

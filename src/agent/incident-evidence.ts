@@ -5,7 +5,7 @@ import { redactFields } from '../core/redaction/redact-data.ts'
 import { redactDocument, redactLog } from '../core/redaction/redact-log.ts'
 import { redact } from '../core/redaction/redact.ts'
 import { minute, second } from '../core/units.ts'
-import type { RuleFinding } from '../domain/health.ts'
+import type { RuleFinding } from '../parsers/agent-status.ts'
 import { diagnose } from '../health/diagnosis.ts'
 import type { NodeSnapshot } from '../health/snapshot.ts'
 import {

@@ -1,5 +1,5 @@
 import { minute } from '../core/units.ts'
-import type { RuleFinding } from '../domain/health.ts'
+import type { RuleFinding } from '../parsers/agent-status.ts'
 import { keyOf } from '../health/promql/series.ts'
 import type { Incident } from '../parsers/incident.ts'
 

@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { type Clock, waitForAbort } from '../core/clock.ts'
 import { asError, excerpt } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
-import type { Health, RuleFinding } from '../domain/health.ts'
+import type { Health, RuleFinding } from '../parsers/agent-status.ts'
 import { type Incident, type IncidentAlert, parseIncident } from '../parsers/incident.ts'
 import {
   incidentId,

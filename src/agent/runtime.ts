@@ -1,15 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CollectorDependencies, NodeSettings, Offer, Own, Shared } from '../collectors/dependencies.ts'
-import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
 import { createSavedCounts } from '../collectors/shared/saved-counts.ts'
 import { createLifecycleCounters } from '../collectors/lifecycle/restarts.ts'
-import { createMainPids, createOwnBlock, createOwnKey, createUnitNames } from '../collectors/shared/node-state.ts'
+import { createOwnKey, createUnitNames } from '../collectors/shared/node-state.ts'
+import { createSharedState, type SharedState } from '../collectors/shared/shared-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { memoizeLast } from '../core/reload.ts'
-import { createRoundLog } from '../collectors/consensus/round-log.ts'
-import { createRecentRounds } from '../collectors/ledger/recent-rounds.ts'
-import { createRoundFeed } from '../collectors/schedule/predictions.ts'
 import { readForks } from '../config/forks.ts'
 import { readEpochLengths, readStakingNetworks } from '../config/staking.ts'
 import type { Config } from '../config/schema.ts'
@@ -19,7 +16,6 @@ import { createExposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import { createHeartbeatInbox } from '../domain/heartbeat.ts'
 import { agentMetrics } from '../metrics.ts'
 import { createEndpoints } from '../sources/endpoints.ts'
 import { createFileTree } from '../sources/file-tree.ts'
@@ -70,21 +66,12 @@ const nodeSettings = ({ profile, node, rpc, references, services, health }: Conf
 const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferFor>,
   ownOf: (name: CollectorName) => Own,
-  kept: Pick<Shared, 'recentRounds' | 'heartbeatInbox'>,
+  shared: SharedState,
 ): ((config: Config, dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = memoizeLast(createUnitNames)
   const lifecycleFor = memoizeLast(createLifecycleCounters)
   const ownKeyFor = memoizeLast(createOwnKey)
   const collectors = [...offers].map(([name, offer]) => ({ offer, own: ownOf(name), reuse: createReuse() }))
-  const shared = {
-    mainPids: createMainPids(),
-    roundCounter: createRoundCounter(),
-    roundFeed: createRoundFeed(),
-    ...kept,
-    roundLog: createRoundLog(),
-    ownBlock: createOwnBlock(),
-    duties: createDuties(),
-  }
 
   return (config, dependencies) => {
     const { recorder, readPrefix, unitLogs } = dependencies
@@ -192,18 +179,17 @@ export const createRuntime = async (options: RuntimeOptions) => {
     published: () => board.samples(),
   }
   const sourcesFor = createConfiguredSources(options, createReadPrefix)
-  const recentRounds = createRecentRounds()
-  const heartbeatInbox = createHeartbeatInbox()
-  const collectorsFor = createCollectors(await loadCollectors(), ownOf, { recentRounds, heartbeatInbox })
+  const shared = createSharedState()
+  const collectorsFor = createCollectors(await loadCollectors(), ownOf, shared)
   return {
     board,
     exposition,
     /** The name prefix; null while it is unknown. */
     prefix: (): string | null => prefix?.word ?? null,
     /** The newest rounds of the ledger stream, oldest first. */
-    rounds: recentRounds.all,
+    rounds: shared.recentRounds.all,
     /** Takes the heartbeats of a watched node. */
-    heartbeatInbox,
+    heartbeatInbox: shared.heartbeatInbox,
     /**
      * The collectors for a configuration. For the next configuration, those that do not change are the same objects.
      * A command that reads once sends nothing. Throws a ConfigError, and changes nothing then, if the file of forks is

@@ -1,12 +1,9 @@
 import type { z } from 'zod'
 import type { Collector, Subscribe, Timing } from '../core/collector.ts'
-import type { RoundLog } from './consensus/round-log.ts'
-import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { MainPids, OwnBlock, OwnKey, UnitNames } from './shared/node-state.ts'
-import type { RecentRounds } from './ledger/recent-rounds.ts'
-import type { RoundFeed } from './schedule/predictions.ts'
+import type { OwnKey, UnitNames } from './shared/node-state.ts'
+import type { SharedState } from './shared/shared-state.ts'
 import type { Checkpoint, Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { EpochLengths } from '../domain/epoch.ts'
@@ -15,7 +12,6 @@ import type { reference } from '../core/settings.ts'
 import type { FileTree } from '../sources/file-tree.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { AlertState, AlertTarget, HealthSummary, TargetAlert } from '../domain/health.ts'
-import type { HeartbeatInbox } from '../domain/heartbeat.ts'
 import type { Forks } from '../config/forks.ts'
 import type { StakingNetworks } from '../config/staking.ts'
 import type { HostSources } from '../sources/host.ts'
@@ -74,19 +70,10 @@ interface Sources extends Readonly<Endpoints> {
 }
 
 /** What several collectors share; it is kept when a reload replaces one of them. */
-export interface Shared {
+export interface Shared extends SharedState {
   readonly unitNames: UnitNames
   readonly lifecycle: LifecycleCounters
   readonly ownKey: OwnKey
-  readonly mainPids: MainPids
-  readonly roundCounter: RoundCounter
-  readonly roundFeed: RoundFeed
-  readonly recentRounds: RecentRounds
-  readonly roundLog: RoundLog
-  readonly ownBlock: OwnBlock
-  readonly duties: Duties
-  /** The heartbeats of another node that were received here. */
-  readonly heartbeatInbox: HeartbeatInbox
 }
 
 /** Settings that are not of one collector. */

@@ -10,8 +10,6 @@ export interface Addition {
   readonly value: string | readonly unknown[]
 }
 
-const STYLE = { lineWidth: 0 }
-
 /**
  * Adds settings to a valid configuration file. Values and comments stay, in their order; the library may change
  * indentation, blanks and repeated empty lines. Throws a ConfigError where the file has a form that cannot be extended.
@@ -22,10 +20,10 @@ export const addSettings = (name: string, text: string, additions: readonly Addi
   const document = parsed.contents === null ? new Document({}) : parsed
   const isAdded = additions.every((addition) => add(document, document.contents, addition))
   const before = document === parsed || text === '' ? '' : `${text.trimEnd()}\n\n`
-  const lines = `${before}${document.toString(STYLE)}`
+  const lines = `${before}${document.toString({ lineWidth: 0 })}`
   const after = text.includes('\r\n') ? lines.replaceAll(/\r?\n/g, '\r\n') : lines
-  const expected = additions.reduce((data, one) => withValue(data, one.path.split('.'), one.value), dataOf(text))
-  if (isAdded && isDeepStrictEqual([dataOf(after), commentsIn(after)], [expected, commentsIn(text)])) return after
+  const isKept = isDeepStrictEqual([parse(after).toJS(), commentsIn(after)], [document.toJS(), commentsIn(text)])
+  if (isAdded && isKept) return after
   const paths = additions.map(({ path }) => path).join(', ')
   throw new ConfigError(`${name}: it is written in a form that cannot be extended: add ${paths} by hand`)
 }
@@ -57,18 +55,5 @@ const add = (document: Document, section: unknown, { path, value }: Addition): b
 
 const parse = (text: string) => parseDocument(text, { prettyErrors: false, logLevel: 'error' })
 
-/** What could not be parsed equals nothing. */
-const dataOf = (text: string): unknown => {
-  const document = parse(text)
-  return document.errors.length > 0 ? document.errors : (document.toJS() ?? {})
-}
-
 const commentsIn = (text: string): readonly string[] =>
   [...new Lexer().lex(text)].filter((token) => token.startsWith('#'))
-
-const withValue = (data: unknown, steps: readonly string[], value: Addition['value']): unknown => {
-  const [step, ...rest] = steps
-  if (step === undefined) return Array.isArray(data) && typeof value !== 'string' ? data.concat(value) : value
-  const tree: Readonly<Record<string, unknown>> = typeof data === 'object' && data !== null ? { ...data } : {}
-  return { ...tree, [step]: withValue(tree[step], rest, value) }
-}

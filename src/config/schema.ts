@@ -13,6 +13,12 @@ function settingsOf(list: Readonly<Record<string, { readonly settings: z.ZodType
   return Object.fromEntries(Object.entries(list).map(([name, { settings }]) => [name, settings]))
 }
 
+/** A section that need not be in the file. */
+function section<Fields extends z.ZodRawShape>(fields: Fields): z.ZodPrefault<z.ZodObject<Fields, z.core.$strict>>
+function section(fields: z.ZodRawShape) {
+  return z.strictObject(fields).prefault({})
+}
+
 /** Everything that can be set, with the default for a standard node. Descriptions become the example file. */
 export const schema = z.strictObject({
   prefix: z
@@ -25,67 +31,57 @@ export const schema = z.strictObject({
     .enum(['node', 'watcher'], 'expected node or watcher')
     .default('node')
     .describe('watcher: no node on this host; only what another host can see is enabled: docs/how-to/heartbeat.md'),
-  web: z
-    .strictObject({
-      configFile: file(
-        'TLS and passwords of the listeners, in the format of exporter-toolkit: docs/how-to/tls.md; none by default',
-      )
-        .nullable()
-        .default(null),
-      hosts: z
-        .array(hostName)
-        .max(100)
-        .default([])
-        .describe(
-          'host names of this host; requests with others are rejected. Without any, a loopback listener accepts loopback names, others accept every name',
-        ),
-    })
-    .prefault({}),
-  log: z
-    .strictObject({
-      level: z
-        .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
-        .default('info')
-        .describe('trace, debug, info, warn, error or silent'),
-    })
-    .prefault({}),
-  state: z
-    .strictObject({
-      directory: z
-        .string()
-        .min(1, 'expected a directory')
-        .default('/var/lib/chain-agent')
-        .describe('directory of the journal cursors, so that a restart loses no line'),
-    })
-    .prefault({}),
-  events: z
-    .strictObject({
-      keep: z
-        .int()
-        .min(100, 'expected a number from 100 to 100000')
-        .max(100_000, 'expected a number from 100 to 100000')
-        .default(10_000)
-        .describe('how many changes of state are kept in state.directory, for `chain-agent events`'),
-    })
-    .prefault({}),
-  node: z
-    .strictObject({
-      publicKey: z
-        .string()
-        .regex(/^(?:0x)?0[23][0-9a-fA-F]{64}$/, 'expected a secp public key: 66 hex digits')
-        .transform((key) => key.replace(/^0x/, '').toLowerCase())
-        .nullable()
-        .default(null)
-        .describe("the node's secp public key; identifies its own blocks and timeouts"),
-      directory: file(
-        "the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/how-to/keys.md",
-      ).default('/home/{prefix}/{prefix}-bft'),
-      environmentFile: file("the node's environment file, with the password of its keystores").default(
-        '/home/{prefix}/.env',
+  web: section({
+    configFile: file(
+      'TLS and passwords of the listeners, in the format of exporter-toolkit: docs/how-to/tls.md; none by default',
+    )
+      .nullable()
+      .default(null),
+    hosts: z
+      .array(hostName)
+      .max(100)
+      .default([])
+      .describe(
+        'host names of this host; requests with others are rejected. Without any, a loopback listener accepts loopback names, others accept every name',
       ),
-      backupDirectory: file('the directory of the key backups').default('/opt/{prefix}/backup'),
-    })
-    .prefault({}),
+  }),
+  log: section({
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+      .default('info')
+      .describe('trace, debug, info, warn, error or silent'),
+  }),
+  state: section({
+    directory: z
+      .string()
+      .min(1, 'expected a directory')
+      .default('/var/lib/chain-agent')
+      .describe('directory of the journal cursors, so that a restart loses no line'),
+  }),
+  events: section({
+    keep: z
+      .int()
+      .min(100, 'expected a number from 100 to 100000')
+      .max(100_000, 'expected a number from 100 to 100000')
+      .default(10_000)
+      .describe('how many changes of state are kept in state.directory, for `chain-agent events`'),
+  }),
+  node: section({
+    publicKey: z
+      .string()
+      .regex(/^(?:0x)?0[23][0-9a-fA-F]{64}$/, 'expected a secp public key: 66 hex digits')
+      .transform((key) => key.replace(/^0x/, '').toLowerCase())
+      .nullable()
+      .default(null)
+      .describe("the node's secp public key; identifies its own blocks and timeouts"),
+    directory: file(
+      "the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/how-to/keys.md",
+    ).default('/home/{prefix}/{prefix}-bft'),
+    environmentFile: file("the node's environment file, with the password of its keystores").default(
+      '/home/{prefix}/.env',
+    ),
+    backupDirectory: file('the directory of the key backups').default('/opt/{prefix}/backup'),
+  }),
   references: z
     .array(reference, 'expected a list of {name, url, kind, apiKeyFile}')
     .refine(
@@ -94,22 +90,18 @@ export const schema = z.strictObject({
     )
     .default([])
     .describe('other views of the same chain: {name, url, kind: rpc or query, apiKeyFile}'),
-  names: z
-    .strictObject({
-      file: file('names for keys, as in networks/names.example.yaml; for monlog -n').nullable().default(null),
-    })
-    .prefault({}),
-  startGuard: z
-    .strictObject({
-      agents: z
-        .array(baseUrl('address of an agent'), 'expected a list of addresses')
-        .max(20)
-        .default([])
-        .describe(
-          'agents of other hosts, like http://10.0.0.2:9843, which `chain-agent start-guard` reads: docs/how-to/start-guard.md',
-        ),
-    })
-    .prefault({}),
+  names: section({
+    file: file('names for keys, as in networks/names.example.yaml; for monlog -n').nullable().default(null),
+  }),
+  startGuard: section({
+    agents: z
+      .array(baseUrl('address of an agent'), 'expected a list of addresses')
+      .max(20)
+      .default([])
+      .describe(
+        'agents of other hosts, like http://10.0.0.2:9843, which `chain-agent start-guard` reads: docs/how-to/start-guard.md',
+      ),
+  }),
   health,
   ...settingsOf(COLLECTORS),
   serveQuery,

@@ -109,14 +109,10 @@ type Written = z.output<typeof schema>
 export const parseWebConfig = (file: ConfigFile): Written =>
   // Never with a value: it may be a hash, or a password in its place.
   parseWith(schema, { ...file, value: sectionsOf(file.value) }, (key, isUnknown) =>
-    isUnknown ? similarKey(key, KEYS[key.slice(0, -1).join('.')] ?? []) : '',
+    isUnknown ? similarKey(key, KEYS) : '',
   )
 
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  '': Object.keys(schema.shape),
-  tls_server_config: Object.keys(tls.shape),
-  http_server_config: ['http2', 'headers'],
-}
+const KEYS = [...Object.keys(schema.shape), ...Object.keys(tls.shape), 'http2', 'headers']
 
 export type WebConfigFile = ReturnType<typeof createWebConfigFile>
 

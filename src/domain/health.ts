@@ -8,44 +8,6 @@ export type FindingSeverity = (typeof FINDING_SEVERITIES)[number]
 /** `pending` until the condition has held for the duration of the rule. */
 export type AlertState = 'pending' | 'firing'
 
-/** An alert rule whose condition is true, for one set of labels. */
-export interface RuleFinding {
-  /** The address of the row: its name, and the label `why` if it has one: `ChainDiskFull.filling`. */
-  readonly alert: string
-  readonly severity: FindingSeverity
-  readonly component: string
-  readonly state: AlertState
-  /** What it counts for in the state of the node; null: nothing, because it is pending and may end by itself, or because its condition has ended. */
-  readonly countsAs: FindingSeverity | null
-  /** When the condition became true, in milliseconds since the epoch. */
-  readonly since: number
-  /** How long the condition must hold before the alert fires, in milliseconds. */
-  readonly for: number
-  readonly summary: string
-  readonly description: string
-  /** What to do, one step each; commands are between backticks. */
-  readonly advice: readonly string[]
-  /** The findings of which it is a consequence, by the addresses of their alerts. */
-  readonly explainedBy: readonly string[]
-  /** What it is about: service, device, fork … */
-  readonly labels: Readonly<Record<string, string>>
-  /** The incident with the evidence of the time at which it fired, if one is kept. */
-  readonly incident?: string | undefined
-}
-
-/** The health of the node by all rules. */
-export interface Health {
-  readonly state: HealthState
-  /** When the state began, in milliseconds since the epoch. */
-  readonly since: number
-  /** Why the state is unknown; null if it is known. */
-  readonly unknownBecause: 'no evaluation' | 'no node' | 'no answer' | 'no block' | 'no heartbeat' | null
-  /** Those that count for most first, causes before consequences, then the oldest first. */
-  readonly findings: readonly RuleFinding[]
-  /** Rules that could not be evaluated, with the reason: their conditions are unknown. */
-  readonly failures: readonly string[]
-}
-
 /** An alert as Prometheus has it, and sends it to Alertmanager while it fires. */
 export interface TargetAlert {
   readonly labels: Readonly<Record<string, string>>

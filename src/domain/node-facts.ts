@@ -3,48 +3,24 @@ import type { SampleIndex } from '../core/metric.ts'
 /** A number of the node's source on which an advice, a rule or a check relies. */
 export interface NodeFact {
   readonly value: number
-  /** `statesync_threshold`: the value is a factor, to be multiplied by that setting. */
-  readonly unit:
-    | 'blocks'
-    | 'rounds'
-    | 'ms'
-    | 's'
-    | 'min'
-    | 'prefixes'
-    | 'statesync_threshold'
-    | 'delta'
-    | 'bytes'
-    | 'chunks'
-    | 'used'
 }
 
 /**
- * Limits of the node, from its source: scripts/compare-source/node-source.yaml has what they limit, and where.
- * docs/reference/node-documentation.md is generated from both.
+ * Limits of the node, from its source: scripts/compare-source/node-source.yaml has what they limit and where, and those that
+ * only the documentation names. docs/reference/node-documentation.md is generated from both.
  */
 export const NODE_FACTS = {
-  statesyncThreshold: { value: 600, unit: 'blocks' },
-  statesyncToLive: { value: 1, unit: 'statesync_threshold' },
-  liveToStatesync: { value: 1.5, unit: 'statesync_threshold' },
-  remoteForkpoint: { value: 1, unit: 'statesync_threshold' },
-  blocksyncRequestHeaders: { value: 800, unit: 'blocks' },
-  ledgerCachedBlocks: { value: 1000, unit: 'blocks' },
-  executionDelay: { value: 3, unit: 'blocks' },
-  rootBlocks: { value: 2, unit: 'blocks' },
-  snapshotAdvised: { value: 30_000, unit: 'blocks' },
-  statesyncPrefixes: { value: 256, unit: 'prefixes' },
-  statesyncServersSince: { value: 10_000, unit: 'blocks' },
-  latestRevision: { value: 300, unit: 'ms' },
-  votePace: { value: 300, unit: 'ms' },
-  delta: { value: 100, unit: 'ms' },
-  timestampDeltas: { value: 5, unit: 'delta' },
-  diskPage: { value: 512, unit: 'bytes' },
-  minimumHistory: { value: 300, unit: 'blocks' },
-  compactionStart: { value: 0.8, unit: 'used' },
-  sessionTimeout: { value: 10, unit: 's' },
-  ledgerRetention: { value: 600, unit: 'min' },
-  forkpointRetention: { value: 300, unit: 'min' },
-  walChunks: { value: 8, unit: 'chunks' },
+  statesyncThreshold: { value: 600 },
+  liveToStatesync: { value: 1.5 },
+  remoteForkpoint: { value: 1 },
+  blocksyncRequestHeaders: { value: 800 },
+  ledgerCachedBlocks: { value: 1000 },
+  snapshotAdvised: { value: 30_000 },
+  votePace: { value: 300 },
+  delta: { value: 100 },
+  timestampDeltas: { value: 5 },
+  diskPage: { value: 512 },
+  compactionStart: { value: 0.8 },
 } satisfies Readonly<Record<string, NodeFact>>
 
 /** Blocks that the setting `statesync_threshold` gives for a fact that is a factor of it. */

@@ -2,7 +2,7 @@ import type { CollectorStatus } from '../core/board.ts'
 import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redaction/redact.ts'
 import { second } from '../core/units.ts'
-import type { Health } from '../domain/health.ts'
+import type { Health } from '../parsers/agent-status.ts'
 import { type Event, eventAsJson } from '../domain/event.ts'
 import type { EventsResponse, HealthResponse, StatusResponse } from '../parsers/agent-api.ts'
 

@@ -2,7 +2,9 @@ import type { Readings } from '../collectors/index.ts'
 import { capital, joinList, shortDuration, withPrefix } from '../core/format.ts'
 import { isolationOf } from './facts.ts'
 import { second } from '../core/units.ts'
-import type { FindingSeverity, RuleFinding } from '../domain/health.ts'
+import type { FindingSeverity } from '../domain/health.ts'
+import type { FindingResponse } from '../parsers/agent-api.ts'
+import type { RuleFinding } from '../parsers/agent-status.ts'
 import { LOG_PATTERNS } from '../parsers/log-patterns/list.ts'
 import { isNotified } from './notifications.ts'
 import { RULE_FILES } from './rules/index.ts'
@@ -10,29 +12,18 @@ import { addressOf, alertsOf, splitAddress } from './rules/rule.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 
 /** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
-export type Severity = 'critical' | 'unknown' | 'warning' | 'info'
+export type Severity = FindingResponse['severity']
 
-/** A problem or notable state of the node or its host, as commands print it. */
-export interface Finding {
-  /** The address of the alert for the same condition, which has a runbook; without one, words that begin with a small letter. */
-  readonly name: string
-  readonly severity: Severity
-  /** One sentence without its full stop. That of the first cause is the sentence of the diagnosis. */
-  readonly summary: string
-  /** The evidence, one fact each. */
-  readonly evidence: readonly string[]
-  /** What to do, one step each; commands are between backticks. */
-  readonly advice: readonly string[]
-}
+/**
+ * A problem or notable state of the node or its host, as commands print it. Its name is the address of the alert for the same
+ * condition; the summary of the first cause is the sentence of the diagnosis.
+ */
+export type Finding = Pick<FindingResponse, 'name' | 'severity' | 'summary' | 'evidence' | 'advice'>
 
 /** A finding of the rules. */
-export interface HealthFinding extends Finding {
-  /** How long it has lasted and, if its alert does not fire yet, when it will; null if neither is known. */
-  readonly timing: string | null
+export interface HealthFinding extends Omit<FindingResponse, 'runbook'> {
   /** The findings of which it is a consequence, by their names. */
   readonly explainedBy: readonly string[]
-  /** What follows from it, and ends with it, the most severe first. */
-  readonly consequences: readonly Pick<Finding, 'name' | 'severity' | 'summary'>[]
 }
 
 /** How severe a finding is together with what follows from it. */

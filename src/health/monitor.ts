@@ -5,10 +5,9 @@ import {
   type TargetAlert,
   type FindingSeverity,
   HEALTH_STATES,
-  type Health,
   type RecoveryAction,
-  type RuleFinding,
 } from '../domain/health.ts'
+import type { Health, RuleFinding } from '../parsers/agent-status.ts'
 import type { Change } from '../core/board.ts'
 import { sample, type Sample } from '../core/metric.ts'
 import { duration } from '../core/format.ts'

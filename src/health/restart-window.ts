@@ -1,6 +1,7 @@
 import { isStarting, isSyncing, networkHead } from '../domain/agreement.ts'
 import { count, duration, figure, joinList, shortDuration, utc } from '../core/format.ts'
-import type { RuleFinding, Tone } from '../domain/health.ts'
+import type { Tone } from '../domain/health.ts'
+import type { RuleFinding } from '../parsers/agent-status.ts'
 import { blocksyncWindow, byDefault, NODE_FACTS } from '../domain/node-facts.ts'
 import { minute, second } from '../core/units.ts'
 import { blocksyncLeft } from './gap.ts'

@@ -1,7 +1,7 @@
 import type { Readings } from '../collectors/index.ts'
 import type { CollectorStatus } from '../core/board.ts'
 import type { EpochLengths } from '../domain/epoch.ts'
-import type { Health } from '../domain/health.ts'
+import type { Health } from '../parsers/agent-status.ts'
 import type { SampleIndex } from '../core/metric.ts'
 
 /** The state of one collector, as reported by the running agent or by a single round of collectors. */

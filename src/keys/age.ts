@@ -73,31 +73,26 @@ const rejectRecipient = (place: string, happened: string): SourceError =>
 
 /** `identities` is the content of a file from `age-keygen`. Throws a SourceError without content of either file. */
 export const decryptWith = async (path: string, bytes: Uint8Array, identities: Secret): Promise<Secret> => {
-  const doing = `decrypt ${path}`
   const words = identities
     .reveal()
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line.startsWith('AGE-SECRET-KEY-'))
-  if (words.length === 0) {
-    throw new SourceError({
-      doing,
-      happened: 'the identity file has no line that begins with AGE-SECRET-KEY-',
-      advice: `decrypt it with age and pass a pipe: --from <(age -d ${path})`,
+  const failure = (happened: string): SourceError =>
+    new SourceError({
+      doing: `decrypt ${path}`,
+      happened,
+      advice:
+        'pass the identity of its recipient; if it needs a passphrase or a plugin, decrypt it with age and pass a pipe: --from <(age -d FILE)',
     })
-  }
+  if (words.length === 0) throw failure('the identity file has no line that begins with AGE-SECRET-KEY-')
   const decrypter = new Decrypter()
   try {
     for (const word of words) decrypter.addIdentity(word)
     return new Secret(await decrypter.decrypt(binary(bytes), 'text'))
   } catch {
     // The message of the library may quote a line of either file.
-    throw new SourceError({
-      doing,
-      happened: 'none of the identities can decrypt it, or it is damaged',
-      advice:
-        'pass the identity of its recipient; if it needs a passphrase or a plugin, decrypt it with age and pass a pipe: --from <(age -d FILE)',
-    })
+    throw failure('none of the identities can decrypt it, or it is damaged')
   }
 }
 

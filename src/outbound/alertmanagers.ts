@@ -140,8 +140,7 @@ const createSavedAlerts = (checkpoint: Checkpoint, clock: Clock, boot: BootTime 
   return {
     /** Without alerts if Alertmanager has ended them by itself. */
     read: async () => {
-      const found = await checkpoint.read()
-      const { data: saved } = savedSchema.safeParse(found.state === 'saved' ? found.value : undefined)
+      const { data: saved } = savedSchema.safeParse((await checkpoint.read()).value)
       if (saved === undefined) return { alerts: [], lastAlertAt: {} }
       const now = clock.now()
       const since = bootNow()

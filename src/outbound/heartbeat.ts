@@ -1,7 +1,7 @@
 import type { Context } from '../core/clock.ts'
 import { type Collector, metadataOf, poll } from '../core/collector.ts'
 import type { HealthState } from '../domain/health.ts'
-import type { Heartbeat } from '../domain/heartbeat.ts'
+import type { ReceivedHeartbeat } from '../collectors/shared/node-state.ts'
 import { newestBlock } from '../domain/agreement.ts'
 import { createSampleIndex, sampleIfKnown } from '../core/metric.ts'
 import { inSeconds, second } from '../core/units.ts'
@@ -35,7 +35,7 @@ export const heartbeat = (uses: HeartbeatUses): Collector<Reading> => {
     const { state: healthState, causes } = health()
     const maintenance =
       MAINTENANCE_REASONS.find((reason) => known.value('chain_agent_maintenance', { reason }) === 1) ?? null
-    const document: Heartbeat = {
+    const document: ReceivedHeartbeat['heartbeat'] = {
       at: new Date(clock.now()).toISOString(),
       health: healthState,
       causes,

@@ -144,6 +144,7 @@ export const API_SCHEMAS = {
 type Responses = { [Name in keyof typeof API_SCHEMAS]: z.output<(typeof API_SCHEMAS)[Name]> }
 
 export type OverviewResponse = Responses['Overview']
+export type FindingResponse = Responses['Finding']
 export type StatusResponse = Responses['Status']
 export type HealthResponse = Responses['Health']
 export type EventsResponse = Responses['Events']

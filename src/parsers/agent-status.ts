@@ -87,3 +87,15 @@ export const healthResponse = z
     failures: texts.describe('Rules that could not be evaluated, with the reason: their conditions are unknown.'),
   })
   .describe('The health of the node by all alert rules, evaluated for the request.')
+
+/** The same in the agent: times and durations in milliseconds, times since the epoch. */
+export type RuleFinding = Omit<z.output<typeof ruleFindingResponse>, 'since' | 'forSeconds'> & {
+  readonly since: number
+  readonly for: number
+}
+
+/** The health of the node by all rules. */
+export type Health = Omit<z.output<typeof healthResponse>, 'since' | 'findings'> & {
+  readonly since: number
+  readonly findings: readonly RuleFinding[]
+}

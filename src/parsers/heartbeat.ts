@@ -4,17 +4,18 @@ import { ParseError } from '../core/errors.ts'
 import { parseJson } from '../core/json.ts'
 import { redactDocument } from '../core/redaction/redact-log.ts'
 import { HEALTH_STATES } from '../domain/health.ts'
-import type { Heartbeat } from '../domain/heartbeat.ts'
 import { MAINTENANCE_REASONS } from '../domain/maintenance.ts'
 
 const WHAT = 'the heartbeat'
 const MAX_CAUSES = 100
 const MAX_CAUSE_LENGTH = 2000
 
-/** What one agent posts to another; a file of the agent's own may have it too. */
-export const heartbeatSchema: z.ZodType<Heartbeat> = z.object({
+/** What one agent posts to another; a file of the agent's own may have it too. A value that is unknown is null. */
+export const heartbeatSchema = z.object({
+  /** By the clock of the sender. */
   at: z.iso.datetime(),
   health: z.enum(HEALTH_STATES),
+  /** The sentences of the diagnosis, the first cause first. */
   causes: z.array(z.string().max(MAX_CAUSE_LENGTH)).max(MAX_CAUSES).readonly(),
   maintenance: z.enum(MAINTENANCE_REASONS).nullable(),
   height: z
@@ -30,6 +31,8 @@ export const heartbeatSchema: z.ZodType<Heartbeat> = z.object({
     .nullable()
     .transform((difference) => withinBounds('i64', difference)),
 })
+
+export type Heartbeat = Readonly<z.output<typeof heartbeatSchema>>
 
 const testSchema = z.object({ at: z.iso.datetime(), test: z.literal(true) })
 

@@ -2,33 +2,27 @@ import { ParseError } from '../core/errors.ts'
 import { withinBounds } from '../core/bounds.ts'
 import { parseU64 } from '../core/units.ts'
 
-/** A kernel file with one integer; null for a sentinel. Throws a ParseError, as do the functions below. */
-export const parseCount = (what: string, text: string): bigint | null => {
+/** The text without whitespace around it. Throws a ParseError if it is not of the form, as do the functions below. */
+const wordIn = (text: string, what: string, [form, expected]: readonly [RegExp, string]): string => {
   const word = text.trim()
-  if (!/^\d{1,20}$/.test(word)) throw new ParseError(what, 'a whole number', text)
-  return parseU64(word) ?? null
-}
-
-/** A kernel switch: 0 or 1. */
-export const parseSwitch = (what: string, text: string): boolean => {
-  const word = text.trim()
-  if (word !== '0' && word !== '1') throw new ParseError(what, '0 or 1', text)
-  return word === '1'
-}
-
-/** A sensor's temperature, given in millidegrees, in degrees Celsius; null for a drive that has no sensor. */
-export const parseTemperature = (what: string, text: string): number | null => {
-  const word = text.trim()
-  if (!/^-?\d{1,10}$/.test(word)) throw new ParseError(what, 'thousandths of a degree', text)
-  return withinBounds('celsius', Number(word) / 1000 + 0)
-}
-
-/** A word or a name that fits into a label value. */
-export const parseWord = (what: string, text: string): string => {
-  const word = text.trim().replaceAll(/\s+/g, ' ')
-  if (!/^[\x20-\x7E]{1,64}$/.test(word)) throw new ParseError(what, 'a short word', text)
+  if (!form.test(word)) throw new ParseError(what, expected, text)
   return word
 }
+
+/** A kernel file with one integer; null for a sentinel. */
+export const parseCount = (what: string, text: string): bigint | null =>
+  parseU64(wordIn(text, what, [/^\d{1,20}$/, 'a whole number'])) ?? null
+
+/** A kernel switch: 0 or 1. */
+export const parseSwitch = (what: string, text: string): boolean => wordIn(text, what, [/^[01]$/, '0 or 1']) === '1'
+
+/** A sensor's temperature, given in millidegrees, in degrees Celsius; null for a drive that has no sensor. */
+export const parseTemperature = (what: string, text: string): number | null =>
+  withinBounds('celsius', Number(wordIn(text, what, [/^-?\d{1,10}$/, 'thousandths of a degree'])) / 1000 + 0)
+
+/** A word or a name that fits into a label value. */
+export const parseWord = (what: string, text: string): string =>
+  wordIn(text.replaceAll(/\s+/g, ' '), what, [/^[\x20-\x7E]{1,64}$/, 'a short word'])
 
 /** The boot time in `/proc/stat`, in seconds since the epoch: null if the clock was not set when the host booted. */
 export const parseBootTime = (text: string): bigint | null => {

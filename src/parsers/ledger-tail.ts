@@ -11,43 +11,40 @@ export type FinalizedBlock = Extract<LedgerEvent, { event: 'finalized' }>
 export type LedgerBlock = ProposedBlock | FinalizedBlock
 export type Timeout = Extract<LedgerEvent, { event: 'timeout' }>
 
-/** What a line has in the place of a value that was expected. */
-class Mismatch extends Error {}
+/** A line of the stream. */
+interface Line {
+  readonly text: string
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly timestamp: string | null
+  readonly level: string
+}
 
-type Fields = Readonly<Record<string, unknown>>
+const wrong = ({ text }: Line, name: string, expected: string): never => {
+  throw new ParseError(WHAT, `a good fields.${name} (expected ${expected})`, text)
+}
 
 /** Printed as a string (Rust's Debug) in every version so far; a number is accepted too. */
 const digitsOf = (value: unknown): string =>
   typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : ''
 
-const u64 = (fields: Fields, name: string): bigint => {
-  const parsed = parseU64(digitsOf(fields[name]))
-  if (parsed === undefined) throw new Mismatch(`a good fields.${name} (expected an unsigned 64-bit integer)`)
-  return parsed
-}
+const u64 = (line: Line, name: string): bigint =>
+  parseU64(digitsOf(line.fields[name])) ?? wrong(line, name, 'an unsigned 64-bit integer')
 
 /** Null for a sentinel, and for a field that the version does not have. */
-const u64OrNull = (fields: Fields, name: string): bigint | null => {
-  const value = fields[name] ?? null
-  return value === null ? null : (parseU64(digits(fields, name)) ?? null)
+const u64OrNull = (line: Line, name: string): bigint | null =>
+  (line.fields[name] ?? null) === null ? null : (parseU64(digits(line, name)) ?? null)
+
+const digits = (line: Line, name: string): string => {
+  const text = digitsOf(line.fields[name])
+  return /^\d{1,20}$/.test(text) ? text : wrong(line, name, 'up to 20 digits')
 }
 
-const digits = (fields: Fields, name: string): string => {
-  const text = digitsOf(fields[name])
-  if (!/^\d{1,20}$/.test(text)) throw new Mismatch(`a good fields.${name} (expected up to 20 digits)`)
-  return text
-}
+const milliseconds = (line: Line, name: string): number =>
+  withinBounds('unixMilliseconds', Number(u64(line, name))) ?? wrong(line, name, 'milliseconds since 1970')
 
-const milliseconds = (fields: Fields, name: string): number => {
-  const value = withinBounds('unixMilliseconds', Number(u64(fields, name)))
-  if (value === null) throw new Mismatch(`a good fields.${name} (expected milliseconds since 1970)`)
-  return value
-}
-
-const publicKey = (fields: Fields, name: string): string => {
-  const [, key] = /^(?:0x)?([0-9a-fA-F]{66})$/.exec(textOf(fields[name])) ?? []
-  if (key === undefined) throw new Mismatch(`a good fields.${name} (expected 66 hex digits)`)
-  return key.toLowerCase()
+const publicKey = (line: Line, name: string): string => {
+  const [, key] = /^(?:0x)?([0-9a-fA-F]{66})$/.exec(textOf(line.fields[name])) ?? []
+  return key?.toLowerCase() ?? wrong(line, name, '66 hex digits')
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
@@ -76,44 +73,37 @@ export const parseLedgerLine = (text: string): LedgerEvent | null => {
     if (OTHER_LEVELS.includes(level)) return null
     throw new ParseError(WHAT, 'a known message', text)
   }
-  try {
-    return eventOf(message, fields, { level, timestamp: textOf(raw['timestamp']) || null })
-  } catch (error) {
-    throw error instanceof Mismatch ? new ParseError(WHAT, error.message, text) : error
-  }
+  return eventOf(message, { text, fields, timestamp: textOf(raw['timestamp']) || null, level })
 }
 
-/** Not a schema: a node writes five lines a second, and a schema of zod takes three times as long. Throws a Mismatch. */
-const eventOf = (
-  message: string,
-  fields: Fields,
-  line: { readonly timestamp: string | null; readonly level: string },
-) => {
+/** Not a schema: a node writes five lines a second, and a schema of zod takes three times as long. */
+const eventOf = (message: string, line: Line) => {
+  const { fields, timestamp, level } = line
   const ofLine = {
     /** As written by the program: RFC 3339 in UTC. Null if the line has none. */
-    timestamp: line.timestamp,
+    timestamp,
     /** `INFO`, or another level. */
-    level: line.level,
-    round: u64(fields, 'round'),
+    level,
+    round: u64(line, 'round'),
     /** The secp public key of the round's leader: 66 hex digits, lower case. */
-    author: publicKey(fields, 'author'),
+    author: publicKey(line, 'author'),
     /** Host and port of the leader, `author_dns` until v0.10.3. Null if unknown to the program. */
     authorAddress: textOf(fields['author_address']) || textOf(fields['author_dns']) || null,
     /** When the line was written, in milliseconds since the epoch. */
-    writtenAt: milliseconds(fields, 'now_ts_ms'),
+    writtenAt: milliseconds(line, 'now_ts_ms'),
   }
   if (message === 'timeout' || message === 'skipped_block') return { event: 'timeout' as const, ...ofLine }
   // Not `{ ...ofLine, parentRound, … }`: V8 needs 5 µs for an object that begins with a copy, and 0.2 µs for these.
   const ofBlock = {
     /** Missing in v0.10.0 to v0.10.3. */
-    parentRound: u64OrNull(fields, 'parent_round'),
+    parentRound: u64OrNull(line, 'parent_round'),
     /** Missing early in v0.9. */
-    epoch: u64OrNull(fields, 'epoch'),
-    seqNum: u64(fields, 'seq_num'),
+    epoch: u64OrNull(line, 'epoch'),
+    seqNum: u64(line, 'seq_num'),
     /** The block's own time, in milliseconds since the epoch; null if it is impossible, or later than the line. */
-    blockAt: pastTime(Number(digits(fields, 'block_ts_ms')), ofLine.writtenAt),
+    blockAt: pastTime(Number(digits(line, 'block_ts_ms')), ofLine.writtenAt),
   }
   return message === 'proposed_block'
-    ? { event: 'proposed' as const, ...ofLine, ...ofBlock, transactions: u64(fields, 'num_tx') }
+    ? { event: 'proposed' as const, ...ofLine, ...ofBlock, transactions: u64(line, 'num_tx') }
     : { event: 'finalized' as const, ...ofLine, ...ofBlock }
 }

@@ -8,10 +8,10 @@ import { makeDirectory, writeAtomically } from './durable.ts'
 import { type Maintenance, readMaintenance } from '../domain/maintenance.ts'
 
 /** The result of reading a checkpoint: a document, nothing because none was ever saved, or an unreadable file. */
-export type Found =
-  | { readonly state: 'none' }
-  | { readonly state: 'unreadable' }
-  | { readonly state: 'saved'; readonly value: unknown }
+export interface Found {
+  readonly state: 'none' | 'unreadable' | 'saved'
+  readonly value?: unknown
+}
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>
 export type Checkpoint = ReturnType<Checkpoints['open']>
@@ -160,7 +160,7 @@ export const createMaintenanceFile = (directory: string) => {
     /** Undefined if no window is set. An expired window is returned too. */
     read: async (): Promise<Maintenance | undefined> => {
       const found = await createCheckpoints(directory, failing('read the maintenance window')).open(MAINTENANCE).read()
-      return found.state === 'saved' ? readMaintenance(found.value) : undefined
+      return readMaintenance(found.value)
     },
     write: (maintenance: Maintenance): Promise<void> =>
       makeDirectory(directory, 0o750)

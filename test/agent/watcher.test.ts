@@ -18,7 +18,7 @@ import { memoryCheckpoint } from '../collectors/recording.ts'
 import { execOf, runPolls } from '../collectors/run-collector.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { watched } from '../../src/collectors/watched/collector.ts'
-import { createHeartbeatInbox } from '../../src/domain/heartbeat.ts'
+import { createHeartbeatInbox } from '../../src/collectors/shared/node-state.ts'
 import { parseHeartbeat } from '../../src/parsers/heartbeat.ts'
 import { createPortProbe } from '../../src/sources/endpoints.ts'
 
@@ -290,7 +290,7 @@ test.each([
   const checkpoint = memoryCheckpoint()
   const timing = { interval: 15_000, timeout: 5000 }
   const inbox = createHeartbeatInbox()
-  inbox.put({ at: 1_772_369_880_000, elapsed: 0, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) })
+  inbox.latest = { at: 1_772_369_880_000, elapsed: 0, heartbeat: parseHeartbeat(JSON.stringify(HEARTBEAT)) }
   const probeFor = () => () => Promise.resolve(null)
   const before = watched({ name: 'node-a', heartbeatInbox: inbox, port: null, probeFor, checkpoint, timing })
   await runPolls(before, manualClock(1_772_369_890_000))

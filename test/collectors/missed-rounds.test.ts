@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRoundLog } from '../../src/collectors/consensus/round-log.ts'
-import {
-  createMissedRounds,
-  createRoundReadings,
-  parseMissedRounds,
-} from '../../src/collectors/schedule/missed-rounds.ts'
+import { createMissedRounds, parseMissedRounds } from '../../src/collectors/schedule/missed-rounds.ts'
+import { createRoundReadings } from '../../src/collectors/schedule/round-readings.ts'
 import { createSampleIndex } from '../../src/core/metric.ts'
 import { second } from '../../src/core/units.ts'
 import { memoryCheckpoint } from './recording.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { native } from '../../src/collectors/native/collector.ts'
-import { currentNames } from '../../src/collectors/native/series.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
@@ -327,13 +326,4 @@ test('with the names of OpenTelemetry, in quotation marks', async () => {
   const { shown, total } = await start({ native: dotted, otel: refused })
   expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, uptime_seconds: 5 })
   expect(total(UNPARSED)).toBe(0)
-})
-
-test('a metric that was renamed is found by each of its names', () => {
-  expect([...currentNames([{ name: 'peers', formerNames: ['num_peers', 'peer_count'] }, { name: 'votes' }])]).toEqual([
-    ['peers', 'peers'],
-    ['num_peers', 'peers'],
-    ['peer_count', 'peers'],
-    ['votes', 'votes'],
-  ])
 })

@@ -89,6 +89,8 @@ describe('a healthy node, with an agent', async () => {
         'chain-execution': { state: 'running' },
         'chain-rpc': { state: 'running' },
         otelcol: { state: 'running' },
+        reported: { bft: 'running', execution: 'running', rpc: 'running', otelcol: 'running' },
+        cleanup: { activated: true, previousSeconds: number, nextSeconds: number },
       },
       peers: { peersNumber: digits },
       consensus: {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
-import type { RuleFinding } from '../../src/domain/health.ts'
+import type { RuleFinding } from '../../src/parsers/agent-status.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { ruleSet } from '../../src/health/rules/index.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeReadings } from '../../src/commands/shared/agent-snapshot.ts'
-import type { RuleFinding } from '../../src/domain/health.ts'
+import type { RuleFinding } from '../../src/parsers/agent-status.ts'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { minute } from '../../src/core/units.ts'
 import { type RestartInput, restartWindow } from '../../src/health/restart-window.ts'

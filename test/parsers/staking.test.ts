@@ -10,6 +10,7 @@ import {
   parseStakingEpoch,
   parseStakingValidator,
   parseWithdrawalRequest,
+  proposedBlocksFilter,
   stakingCall,
   validatorIdSlot,
 } from '../../src/parsers/staking.ts'
@@ -44,6 +45,18 @@ const wei = fc.bigInt({ min: 0n, max: 10n ** 30n })
 
 /** With this digit, or without the last one, or with one more. */
 const damaged = (text: string, at: number, digit: string): string => text.slice(0, at) + digit + text.slice(at + 1)
+
+test('the filter of the blocks that a validator has proposed', () => {
+  const event = Buffer.from('ValidatorRewarded(uint64,address,uint256,uint64)')
+  expect(proposedBlocksFilter(7n)).toEqual({
+    address: '0x0000000000000000000000000000000000001000',
+    topics: [
+      `0x${Buffer.from(keccak_256(event)).toString('hex')}`,
+      `0x${'0'.repeat(63)}7`,
+      `0x${'0'.repeat(24)}6f49a8f621353f12378d0046e7d7e4b9b249dc9e`,
+    ],
+  })
+})
 
 test('each selector is that of its signature', () => {
   const selector = (signature: string): string =>

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createLimiter, createSendRequest } from '../../query/client/request.ts'
+import { createSendRequest } from '../../query/client/request.ts'
 import { createEndpoint, type Reply, type TransportFailure } from '../../query/client/transport.ts'
 import { createErrorFactory, QueryError } from '../../query/client/errors.ts'
 import { newCounters, type Retry } from '../../query/client/types.ts'
@@ -17,6 +17,7 @@ import {
 import { alter, always, type Fault, inTurn } from '../support/query-server.ts'
 
 const HTML = '<html><head><title>502 Bad Gateway</title></head></html>'
+const LOCAL = 'http://127.0.0.1:1'
 const HEIGHT = Buffer.from('{"height":1}')
 const REFUSED: TransportFailure = { kind: 'retry', happened: 'refused', isRefused: true }
 const kindOf = (error: unknown): string =>
@@ -77,16 +78,16 @@ describe('errors that are retried', () => {
   it('a connection that is closed without a response', async ({ expectRecovery }) => {
     await expectRecovery({ kind: 'close' }, { kind: 'close' })
   })
-  it.for<[string, number, { readonly isLoopback: boolean; readonly answers: Reply[] }]>([
-    ['on this host is not retried', 0, { isLoopback: true, answers: [] }],
-    ['on another host is retried', 2, { isLoopback: false, answers: [] }],
-    ['after a response is retried', 2, { isLoopback: true, answers: [{ status: 200, headers: {}, body: HEIGHT }] }],
-  ])('a refused connection %s', async ([, waits, { isLoopback, answers }]) => {
+  it.for<[string, number, { readonly url: string; readonly answers: Reply[] }]>([
+    ['on this host is not retried', 0, { url: LOCAL, answers: [] }],
+    ['on another host is retried', 2, { url: 'http://query.example', answers: [] }],
+    ['after a response is retried', 2, { url: LOCAL, answers: [{ status: 200, headers: {}, body: HEIGHT }] }],
+  ])('a refused connection %s', async ([, waits, { url, answers }]) => {
     const clock = jumpingClock()
     const transport = () => Promise.resolve(answers.shift() ?? REFUSED)
-    const options = { transport, limiter: createLimiter(clock), clock, retries: 2, isLoopback }
-    const sendRequest = createSendRequest({ ...options, onRetry: () => undefined })
-    const endpoint = createEndpoint({ url: 'http://query.example', apiKey: null })
+    const options = { url, apiKey: null, clock, retries: 2 }
+    const endpoint = createEndpoint(options)
+    const sendRequest = createSendRequest(options, endpoint, transport)
     const request = {
       path: 'height',
       body: null,

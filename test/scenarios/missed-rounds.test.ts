@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { MISS_CLASSES } from '../../src/domain/missed-round.ts'
+import { MISS_CLASSES } from '../../src/collectors/schedule/miss-class.ts'
 import { openHost } from '../support/host.ts'
 
 /**

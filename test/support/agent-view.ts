@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import type { RuleFinding } from '../../src/domain/health.ts'
+import type { RuleFinding } from '../../src/parsers/agent-status.ts'
 import { renderHealth, renderStatus } from '../../src/exporter/api.ts'
 import { createHistory } from '../../src/exporter/page/figures.ts'
 import type { OverviewInput } from '../../src/exporter/page/overview.ts'

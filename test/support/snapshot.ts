@@ -1,5 +1,5 @@
 import { createSampleIndex } from '../../src/core/metric.ts'
-import type { Health } from '../../src/domain/health.ts'
+import type { Health } from '../../src/parsers/agent-status.ts'
 import type { NodeSnapshot } from '../../src/health/snapshot.ts'
 
 const since = Date.UTC(2026, 2, 1, 11)

@@ -1,18 +1,19 @@
 import { count, duration, figure, size, share } from '../../../src/core/format.ts'
 import type { HealthStatus, Tone } from '../../../src/domain/health.ts'
-import type { MetricName } from '../../../src/core/metric.ts'
 import { second } from '../../../src/core/units.ts'
 import type { ExposedValue } from '../../../src/exporter/exposition.ts'
 import { html, type Html } from '../../../src/exporter/page/html.ts'
 import { QUERY_SERVICE, renderDocument } from '../../../src/exporter/page/layout.ts'
 import { renderFact, renderFigure, renderHeadline, time, timeText } from '../../../src/exporter/page/elements.ts'
-import type { INGEST_PHASES } from '../../service/metrics.ts'
+import type { IngestPhase } from '../../service/ingest/writer.ts'
+import { recentNodeHeight, type ServiceState } from './status.ts'
 
 interface ServicePage {
   readonly version: string
   /** In milliseconds since the epoch. */
   readonly now: number
-  /** What /metrics exports. */
+  readonly service: ServiceState
+  /** What /metrics exports: the requests, and the start of the process. */
   readonly values: readonly ExposedValue[]
   /** What the service waits for; ready if empty. */
   readonly waitingFor: readonly string[]
@@ -27,7 +28,7 @@ interface Phase {
   readonly icon?: HealthStatus
 }
 
-const PHASES: Readonly<Record<(typeof INGEST_PHASES)[number], Phase>> = {
+const PHASES: Readonly<Record<IngestPhase, Phase>> = {
   starting: { word: 'STARTING', sentence: 'the ingest has not started.', tone: 'unknown', icon: 'UNKNOWN' },
   backfill: { word: 'BACKFILL', sentence: 'blocks that the node already has are being indexed.', tone: 'quiet' },
   tail: { word: 'FOLLOWING', sentence: 'new blocks of the node are indexed as they come.', tone: 'good', icon: 'OK' },
@@ -51,25 +52,18 @@ const PHASES: Readonly<Record<(typeof INGEST_PHASES)[number], Phase>> = {
   },
 }
 
-type Find = (
-  name: MetricName | 'process_start_time_seconds',
-  labels?: Readonly<Record<string, string>>,
-) => number | undefined
-
-const finder =
-  (values: readonly ExposedValue[]): Find =>
-  (wantedName, wanted = {}) =>
-    values.find(
-      ({ name, labels }) =>
-        name === wantedName && Object.entries(wanted).every(([label, text]) => labels[label] === text),
-    )?.value
-
 /** The page at / of the query service: the values of /metrics, for people. */
-export const renderServicePage = ({ version, now, values, waitingFor, backfillEndsAt }: ServicePage): string => {
-  const find = finder(values)
-  const phase = Object.entries(PHASES).find(([name]) => find('chain_query_service_phase', { phase: name }) === 1)?.[1]
-  const { word, sentence, tone, icon } = phase ?? PHASES.starting
-  const startedAt = find('process_start_time_seconds')
+export const renderServicePage = ({
+  version,
+  now,
+  service,
+  values,
+  waitingFor,
+  backfillEndsAt,
+}: ServicePage): string => {
+  const { phase = 'starting', blocks, logs, errors = {} } = service.state ?? {}
+  const { word, sentence, tone, icon } = PHASES[phase]
+  const startedAt = values.find(({ name }) => name === 'process_start_time_seconds')?.value
   return renderDocument({
     title: `${word} · chain-agent query service`,
     path: '/',
@@ -85,7 +79,7 @@ export const renderServicePage = ({ version, now, values, waitingFor, backfillEn
       <section id="figures">
         <h2>Key figures</h2>
         <ul class="figures">
-          ${figuresOf(find, { now, endsAt: phase === PHASES.backfill ? backfillEndsAt : undefined })}
+          ${figuresOf(service, { now, endsAt: phase === 'backfill' ? backfillEndsAt : undefined })}
         </ul>
       </section>
       <section id="requests">
@@ -100,11 +94,8 @@ export const renderServicePage = ({ version, now, values, waitingFor, backfillEn
         <h2>Ingest</h2>
         <p class="note">Since the process started.</p>
         <dl>
-          ${numberFact('Blocks indexed', find('chain_query_service_blocks_indexed_total'))}
-          ${numberFact('Logs indexed', find('chain_query_service_logs_indexed_total'))}
-          ${values
-            .filter(({ name }) => name === 'chain_query_service_ingest_errors_total')
-            .map(({ labels, value }) => numberFact(`Errors: ${labels['kind'] ?? ''}`, value, 'notice'))}
+          ${numberFact('Blocks indexed', blocks)} ${numberFact('Logs indexed', logs)}
+          ${Object.entries<number>(errors).map(([kind, value]) => numberFact(`Errors: ${kind}`, value, 'notice'))}
         </dl>
       </section>`,
   })
@@ -112,21 +103,17 @@ export const renderServicePage = ({ version, now, values, waitingFor, backfillEn
 
 /** `endsAt` is undefined outside of a backfill. */
 const figuresOf = (
-  find: Find,
+  { state, size: measured, limitBytes }: ServiceState,
   { now, endsAt }: { readonly now: number; readonly endsAt: number | null | undefined },
 ): readonly Html[] => {
-  const first = find('chain_query_service_first_block')
-  const height = find('chain_query_service_height')
-  const nodeHeight = find('chain_query_service_node_height')
-  const timestamp = find('chain_query_service_indexed_block_timestamp_seconds')
-  const bytes = find('chain_query_service_store_bytes')
-  const limit = find('chain_query_service_store_limit_bytes')
+  const { first = null, indexed: height = null, indexedTimestamp: timestamp = null } = state ?? {}
+  const nodeHeight = recentNodeHeight(state, now)
   const noBlock = 'no block is indexed yet'
   const noNode = 'the node has not reported its finalized block in the last minute'
   const notMeasured = 'the store has not been measured yet'
-  const missing = height === undefined ? noBlock : noNode
-  const behind = height === undefined || nodeHeight === undefined ? undefined : Math.max(0, nodeHeight - height)
-  const indexed = height === undefined || first === undefined ? undefined : height - first + 1
+  const missing = height === null ? noBlock : noNode
+  const behind = height === null || nodeHeight === null ? undefined : Math.max(0, nodeHeight - height)
+  const indexed = height === null || first === null ? undefined : height - first + 1
   const range = indexed === undefined || behind === undefined ? undefined : { indexed, total: indexed + behind }
   return [
     renderOne('Progress', range && share(range.indexed / range.total), {
@@ -143,24 +130,25 @@ const figuresOf = (
         ]),
     renderOne('Height', numberText(height), {
       because: noBlock,
-      note: first === undefined ? undefined : `from block ${figure(first)}`,
+      note: first === null ? undefined : `from block ${figure(first)}`,
     }),
     renderOne('Height of the node', numberText(nodeHeight), { because: noNode }),
     renderOne('Behind the node', behind === undefined ? undefined : count(behind, 'block'), { because: missing }),
     renderOne(
       'Age of the newest indexed block',
-      timestamp === undefined ? undefined : duration(Math.max(0, now - timestamp * second)),
-      { because: height === undefined ? noBlock : 'no block was indexed since the process started' },
+      timestamp === null ? undefined : duration(Math.max(0, now - timestamp * second)),
+      { because: height === null ? noBlock : 'no block was indexed since the process started' },
     ),
-    renderOne('Store size', bytes === undefined ? undefined : size(bytes), {
+    renderOne('Store size', measured === null ? undefined : size(measured.bytes), {
       because: notMeasured,
-      note: limit === undefined ? 'not limited by size' : `limit ${size(limit)}`,
+      note: limitBytes === null ? 'not limited by size' : `limit ${size(limitBytes)}`,
     }),
-    renderOne('Logs in the store', numberText(find('chain_query_service_store_logs')), { because: notMeasured }),
+    renderOne('Logs in the store', numberText(measured?.logs), { because: notMeasured }),
   ]
 }
 
-const numberText = (value: number | undefined): string | undefined => (value === undefined ? undefined : figure(value))
+const numberText = (value: number | null | undefined): string | undefined =>
+  typeof value === 'number' ? figure(value) : undefined
 
 /** `because`: why it is unknown. */
 const renderOne = (

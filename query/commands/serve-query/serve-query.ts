@@ -124,6 +124,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
         renderServicePage({
           version,
           now: clock.now(),
+          service: service.state(),
           values: await exposition.values(service.samples()),
           waitingFor: service.waitingFor(),
           backfillEndsAt: service.backfillEndsAt(),
@@ -292,13 +293,18 @@ const createService = (dependencies: ServiceDependencies) => {
   let measured: { readonly size: StoreSize | null; readonly at: number } = { size: null, at: -Infinity }
 
   const ingestState = () => running?.ingest.state() ?? null
+  const serviceState = () => ({
+    state: ingestState(),
+    size: measured.size,
+    limitBytes: plan.retention.bytes,
+    streams: running?.api.streams() ?? 0,
+  })
 
   const start = async (opened: LogStore): Promise<Running> => {
-    const { serveQuery, rpc } = config
     const ingest = createIngest({
-      ...serveQuery,
+      ...config.serveQuery,
       ...plan,
-      rpcUrl: rpc.url,
+      rpcUrl: config.rpc.url,
       store: opened,
       held: await opened.range(),
       clock,
@@ -309,7 +315,7 @@ const createService = (dependencies: ServiceDependencies) => {
       store: opened,
       scope: plan.scope,
       height: () => ingest.state().indexed,
-      dialect: serveQuery.dialect,
+      dialect: config.serveQuery.dialect,
       access: settings.access,
       clock,
       observer,
@@ -372,16 +378,8 @@ const createService = (dependencies: ServiceDependencies) => {
       const reply = errorReply(new HttpError(REJECTION_CODES[status], message, { headers }))
       respond({ ...reply, status }, request, response)
     }) satisfies Reject,
-    samples: (): readonly Sample[] =>
-      samplesOf(
-        {
-          state: ingestState(),
-          size: measured.size,
-          limitBytes: plan.retention.bytes,
-          streams: running?.api.streams() ?? 0,
-        },
-        clock.now(),
-      ),
+    state: serviceState,
+    samples: (): readonly Sample[] => samplesOf(serviceState(), clock.now()),
     backfillEndsAt: estimate.endsAt,
     waitingFor: () => waitingFor(ingestState(), settings.readyLag, clock.now()),
     /** Rate limits restart if the access settings have changed. */

@@ -26,7 +26,7 @@ export const waitingFor = (state: IngestState | null, readyLag: number, now: num
 }
 
 /** State of the service at a scrape; unknown values are null. */
-interface ServiceState {
+export interface ServiceState {
   readonly state: IngestState | null
   readonly size: StoreSize | null
   readonly limitBytes: number | null

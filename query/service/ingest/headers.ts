@@ -123,7 +123,7 @@ export const unlinked = (previous: { readonly number: number }, head: FullHeader
     evidence: `block ${head.number} after block ${previous.number}`,
   })
 
-export type ChainHead = Awaited<ReturnType<ReadChainHead>>
+export type ChainHead = Awaited<ReturnType<ReturnType<typeof createChainHeadReader>>>
 
 interface ChainHeadOptions {
   readonly rpc: Rpc
@@ -141,8 +141,6 @@ interface ChainHeadOptions {
 const TAG_ERRORS = 3
 /** The tag is tried again after this time: the node may have been upgraded. */
 const TAG_RETRY_AFTER = 10 * minute
-
-export type ReadChainHead = ReturnType<typeof createChainHeadReader>
 
 export const createChainHeadReader = (options: ChainHeadOptions) => {
   const { rpc, headers, clock, chainId, behindAfter, depth, notice } = options

@@ -7,9 +7,9 @@ import type { Block, Filter, LogStore, StoreRange } from '../../store/store.ts'
 import { createBlockReader, type Position, type ReadBlocks } from './block-reader.ts'
 import { createScopeFilter } from './completeness.ts'
 import { IngestError } from './errors.ts'
-import { type ChainHead, createChainHeadReader, createHeaders, type ReadChainHead } from './headers.ts'
-import { createRpc, type Rpc } from './rpc.ts'
-import { createStateTracker, createWriter, type Retention, type StateTracker, type Writer } from './writer.ts'
+import { type ChainHead, createChainHeadReader, createHeaders } from './headers.ts'
+import { createRpc } from './rpc.ts'
+import { createStateTracker, createWriter, type Retention, type StateTracker } from './writer.ts'
 
 export interface IngestOptions {
   readonly rpcUrl: string
@@ -69,7 +69,7 @@ const DEFAULTS = {
 /** Copies final blocks from a node to a store, one request at a time. */
 export const createIngest = (ingestOptions: IngestOptions) => {
   const options = { ...DEFAULTS, ...ingestOptions }
-  const { store, clock, maxRange } = options
+  const { store, clock, maxRange, pollEvery, nodeShare } = options
   const tracker = createStateTracker(options.held)
   const rpc = createRpc(options)
   const headers = createHeaders(rpc)
@@ -86,10 +86,71 @@ export const createIngest = (ingestOptions: IngestOptions) => {
   // It moves backwards, so it has headers of its own.
   const readAgain = createBlockReader({ rpc, clock, headers: createHeaders(rpc), isInScope, maxRange })
   const secondReading = createSecondReading({ ...options, tracker, readBlocks: readAgain })
-  const stepper = createStepper({ options, tracker, readChainHead, readBlocks, secondReading, writer, rpc })
 
   /** Consecutive failures. Blocks that were read count as progress only once they are written. */
   let failures = 0
+  let known: ChainHead | null = null
+  /** The last block passed to the writer; undefined if it must be read from the store. */
+  let after: Position | null | undefined
+  /** The height that the node reported first, while the store is empty. */
+  let firstHeight: number | null = null
+
+  const currentHead = async (signal: AbortSignal): Promise<ChainHead> => {
+    if (known !== null && clock.elapsed() - known.at < HEAD_EVERY) return known
+    known = await readChainHead(signal)
+    // Without a new height the last one stays, with its time.
+    if (known.height !== null) tracker.set({ nodeHeight: known.height, nodeHeightAt: clock.now() })
+    return known
+  }
+
+  /** Time in which the ingest itself works counts as rest for the node. */
+  const startRest = (): (() => number) => {
+    const [began, before] = [clock.elapsed(), rpc.busyMs()]
+    return () => Math.max(0, (rpc.busyMs() - before) / nodeShare - (clock.elapsed() - began))
+  }
+
+  /** Nothing is left to read, and everything is written. Returns the wait. */
+  const idle = async (trouble: string | null, ms: number): Promise<number> => {
+    await writer.done()
+    tracker.set({ phase: trouble === null ? 'tail' : 'waiting', trouble })
+    known = null
+    failures = 0
+    return ms
+  }
+
+  /** Reads the next blocks, if there are any, and waits until the previous ones are written. Returns the wait before the next step, in milliseconds. */
+  const step = async (signal: AbortSignal): Promise<number> => {
+    const remainingRest = startRest()
+    const last = after === undefined ? await writer.held() : after
+    after = last
+    const head = await currentHead(signal)
+    if (head.behind !== null) return await idle(head.behind, BEHIND_POLL_EVERY)
+    if (head.height === null) return await idle('the node has no final block yet', pollEvery)
+    if (last === null && firstHeight === null && options.retention.blocks !== null) {
+      firstHeight = head.height
+      return await idle('the first height of the node is read once more, because the store begins there', pollEvery)
+    }
+    const from = last === null ? startOf(options, Math.min(head.height, firstHeight ?? head.height)) : last.number + 1
+    if (from > head.height) {
+      await writer.done()
+      await secondReading.run(signal)
+      const left = pollEvery - (clock.elapsed() - head.at)
+      return await idle(problemOf(last, head.height), Math.max(left, pollEvery * MIN_PAUSE))
+    }
+    const isTail = head.height - from < TAIL
+    const phase = isTail ? 'tail' : 'backfill'
+    // An incomplete block remains the status until it is complete.
+    if (tracker.state().phase !== 'incomplete') tracker.set({ phase })
+    const final = head.hash === null ? null : { number: head.height, hash: head.hash }
+    const blocks = await readBlocks({ from, to: head.height, after: last, final, signal })
+    await writer.begin(blocks)
+    secondReading.add(blocks)
+    tracker.set({ phase, trouble: null })
+    const newest = blocks.at(-1)
+    after = newest === undefined ? last : { number: newest.number, hash: newest.hash }
+    return isTail ? 0 : remainingRest()
+  }
+
   /** Blocks written by the last failure. */
   let blocksAtFailure = 0
   /** Since when the block after the last one is incomplete. Other failures in between do not make it complete. */
@@ -117,7 +178,10 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     failures = blocks > blocksAtFailure ? 1 : failures + 1
     blocksAtFailure = blocks
     headers.clear()
-    stepper.reset()
+    // The next step continues after the last block in the store.
+    known = null
+    after = undefined
+    secondReading.forgetUnwritten()
     tracker.recordFailure(error)
     if (!isTransient(error)) throw error
     enterWaiting(error)
@@ -129,9 +193,7 @@ export const createIngest = (ingestOptions: IngestOptions) => {
     while (!signal.aborted) {
       let wait: number
       try {
-        const step = await stepper.next(signal)
-        if (step.isIdle) failures = 0
-        wait = step.wait
+        wait = await step(signal)
       } catch (thrown) {
         if (signal.aborted) return
         wait = await recover(asError(thrown))
@@ -166,93 +228,6 @@ const TAIL = 100
 /** Smallest pause between two polls at the chain head, as a share of the interval: it protects a slow node. */
 const MIN_PAUSE = 1 / 4
 
-interface StepperDependencies {
-  readonly options: Required<IngestOptions>
-  readonly tracker: StateTracker
-  readonly readChainHead: ReadChainHead
-  readonly readBlocks: ReadBlocks
-  readonly secondReading: SecondReading
-  readonly writer: Writer
-  readonly rpc: Rpc
-}
-
-const createStepper = (dependencies: StepperDependencies) => {
-  const { options, tracker, readChainHead, readBlocks, secondReading, writer, rpc } = dependencies
-  const { clock, pollEvery, nodeShare } = options
-  let known: ChainHead | null = null
-  /** The last block passed to the writer; undefined if it must be read from the store. */
-  let after: Position | null | undefined
-  /** The height that the node reported first, while the store is empty. */
-  let firstHeight: number | null = null
-
-  const currentHead = async (signal: AbortSignal): Promise<ChainHead> => {
-    if (known !== null && clock.elapsed() - known.at < HEAD_EVERY) return known
-    known = await readChainHead(signal)
-    // Without a new height the last one stays, with its time.
-    if (known.height !== null) tracker.set({ nodeHeight: known.height, nodeHeightAt: clock.now() })
-    return known
-  }
-
-  /** Time in which the ingest itself works counts as rest for the node. */
-  const startRest = (): (() => number) => {
-    const [began, before] = [clock.elapsed(), rpc.busyMs()]
-    return () => Math.max(0, (rpc.busyMs() - before) / nodeShare - (clock.elapsed() - began))
-  }
-
-  const wait = async (trouble: string | null, ms: number) => {
-    await writer.done()
-    tracker.set({ phase: trouble === null ? 'tail' : 'waiting', trouble })
-    known = null
-    return {
-      /** Delay before the next step, in milliseconds. */
-      wait: ms,
-      /** Nothing is left to read, and everything is written. */
-      isIdle: true,
-    }
-  }
-
-  return {
-    /** Reads the next blocks, if there are any, and waits until the previous ones are written. */
-    next: async (signal: AbortSignal) => {
-      const remainingRest = startRest()
-      const last = after === undefined ? await writer.held() : after
-      after = last
-      const head = await currentHead(signal)
-      if (head.behind !== null) return await wait(head.behind, BEHIND_POLL_EVERY)
-      if (head.height === null) return await wait('the node has no final block yet', pollEvery)
-      if (last === null && firstHeight === null && options.retention.blocks !== null) {
-        firstHeight = head.height
-        return await wait('the first height of the node is read once more, because the store begins there', pollEvery)
-      }
-      const from = last === null ? startOf(options, Math.min(head.height, firstHeight ?? head.height)) : last.number + 1
-      if (from > head.height) {
-        await writer.done()
-        await secondReading.run(signal)
-        const left = pollEvery - (clock.elapsed() - head.at)
-        return await wait(problemOf(last, head.height), Math.max(left, pollEvery * MIN_PAUSE))
-      }
-      const isTail = head.height - from < TAIL
-      const phase = isTail ? 'tail' : 'backfill'
-      // An incomplete block remains the status until it is complete.
-      if (tracker.state().phase !== 'incomplete') tracker.set({ phase })
-      const final = head.hash === null ? null : { number: head.height, hash: head.hash }
-      const blocks = await readBlocks({ from, to: head.height, after: last, final, signal })
-      await writer.begin(blocks)
-      secondReading.add(blocks)
-      tracker.set({ phase, trouble: null })
-      const newest = blocks.at(-1)
-      after = newest === undefined ? last : { number: newest.number, hash: newest.hash }
-      return { wait: isTail ? 0 : remainingRest(), isIdle: false }
-    },
-    /** Called after a failure: the next step continues after the last block in the store. */
-    reset: (): void => {
-      known = null
-      after = undefined
-      secondReading.forgetUnwritten()
-    },
-  }
-}
-
 /** Blocks that would be pruned at once are not read. */
 const startOf = ({ fromBlock, retention: { blocks } }: Required<IngestOptions>, height: number): number =>
   blocks === null ? fromBlock : Math.max(fromBlock, height - blocks + 1)
@@ -279,8 +254,6 @@ interface SecondReadingOptions extends Pick<Required<IngestOptions>, 'store' | '
   readonly tracker: StateTracker
   readonly readBlocks: ReadBlocks
 }
-
-type SecondReading = ReturnType<typeof createSecondReading>
 
 /**
  * Reads recent blocks again and replaces those that have more logs than before. It detects logs that the node left out

@@ -114,24 +114,16 @@ export const createRpc = (options: RpcOptions, transport = createTransport(optio
     }
   }
 
-  /** Returns the result and the size of the response in bytes. Throws an IngestError. */
-  const one = async (call: Call, signal: AbortSignal) => {
-    const limits = limitsOf([call])
-    const response = await send(body(call, 1), limits.bytes, signal)
-    const doing = doingOf(call)
-    const value = await bodyOf(response, doing, limits)
-    const reply = replyOf(value, doing)
-    if ('error' in reply) throw reply.error
-    return { result: reply.result, size: response.body.length }
-  }
-
+  /** A single call is not sent as a list. */
   const sendBatch: SendBatch = async (calls, signal) => {
     const [first = NO_CALL] = calls
     const limits = limitsOf(calls)
-    const batch = `[${calls.map((call, at) => body(call, at + 1)).join()}]`
-    const response = await send(batch, limits.bytes, signal)
+    const texts = calls.map((call, at) => body(call, at + 1))
+    const response = await send(texts.length === 1 ? texts.join() : `[${texts.join()}]`, limits.bytes, signal)
     const doing = doingOf(first, calls.length === 1 ? '' : ` and ${calls.length - 1} more`)
     const value = await bodyOf(response, doing, limits)
+    const size = response.body.length
+    if (calls.length === 1) return { replies: [replyOf(value, doing)], size }
     const list: readonly unknown[] = Array.isArray(value) ? value : [value]
     const byId = new Map(list.map((each) => [isObject(each) ? each['id'] : undefined, each]))
     // A single response without the id of a call applies to all calls.
@@ -139,8 +131,15 @@ export const createRpc = (options: RpcOptions, transport = createTransport(optio
       const reply = replyOf(list[0], doing)
       throw 'error' in reply ? reply.error : invalidResponse(doing, 'a list of responses', beginningOf(response))
     }
-    const replies = calls.map((call, at) => replyOf(byId.get(at + 1), doingOf(call)))
-    return { replies, size: response.body.length }
+    return { replies: calls.map((call, at) => replyOf(byId.get(at + 1), doingOf(call))), size }
+  }
+
+  /** Returns the result and the size of the response in bytes. Throws an IngestError. */
+  const one = async (call: Call, signal: AbortSignal) => {
+    const { replies, size } = await sendBatch([call], signal)
+    const [reply = replyOf(undefined, doingOf(call))] = replies
+    if ('error' in reply) throw reply.error
+    return { result: reply.result, size }
   }
 
   const sendEach: SendBatch = async (calls, signal) => {

@@ -139,8 +139,6 @@ interface WriterOptions extends RetentionOptions {
   readonly tracker: StateTracker
 }
 
-export type Writer = ReturnType<typeof createWriter>
-
 /** Writes blocks in the background while the next ones are read. */
 export const createWriter = (options: WriterOptions) => {
   const { store, tracker } = options

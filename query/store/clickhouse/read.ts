@@ -39,23 +39,40 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
 
 /** Reads range by range; each is sized for what is still wanted. Returns the first block that is not covered. */
 const readRanges = async (reading: Reading, selection: Selection, columns: RowDecoder): Promise<number> => {
-  const { clock, contents, signal } = reading
+  const { servers, clock, contents, signal } = reading
+  const { blocks } = columns
   const to = Math.min(selection.to, contents.last)
   const startedAt = clock.elapsed()
   const { logs, bytes } = FIRST_RANGE
   let amount = { logs: Math.min(logs, selection.maxLogs), bytes: Math.min(bytes, selection.maxBytes) }
   let from = selection.from
-  const fullness = (): number =>
-    Math.max(columns.blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
+  const fullness = (): number => Math.max(blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
   const isOver = (): boolean => fullness() >= 1 || clock.elapsed() - startedAt >= selection.maxMs
+  const ends = (block: number): boolean => blocks.length > 0 && block !== blocks.at(-1) && isOver()
   while (from <= to) {
     if (signal.aborted) throw abortedRead()
     const before = fullness()
     const end = contents.density.reach({ from, to }, amount)
-    const isFull = await readRange(reading, { selection, from, to: end, columns, isOver })
-    const lastBlock = columns.blocks.at(-1)
+    const statement =
+      `SELECT ${columns.selected} FROM ${logsTable(servers)}` +
+      ` WHERE ${committedRows('block', contents.segments, { from, to: end })} AND ${filterCondition(selection.filters)}` +
+      ` ORDER BY block, log_index FORMAT RowBinary`
+    /** The beginning of a row whose end has not been received; null if the page was full before the end of the range. */
+    const rest: { bytes: Buffer | null } = { bytes: Buffer.alloc(0) }
+    const take = (chunk: Buffer): boolean => {
+      if (rest.bytes !== null)
+        rest.bytes = columns.take(rest.bytes.length === 0 ? chunk : Buffer.concat([rest.bytes, chunk]), ends)
+      return rest.bytes !== null
+    }
+    await servers.stream(statement, take, signal)
+    if (rest.bytes !== null && rest.bytes.length > 0)
+      throw new StoreError('unavailable', {
+        doing: 'read logs from ClickHouse',
+        happened: 'the response ends within a row',
+      })
+    const lastBlock = blocks.at(-1)
     // The page ends with the block that reached a limit, even if no log follows.
-    if ((isFull || fullness() >= 1) && lastBlock !== undefined) return lastBlock + 1
+    if ((rest.bytes === null || fullness() >= 1) && lastBlock !== undefined) return lastBlock + 1
     from = end + 1
     if (isOver()) break
     const growth = Math.min(MOST_GROWTH, Math.max(1, (1 - fullness()) / (fullness() - before)))
@@ -63,45 +80,6 @@ const readRanges = async (reading: Reading, selection: Selection, columns: RowDe
   }
   return from
 }
-
-interface RangeRead {
-  readonly selection: Selection
-  readonly from: number
-  readonly to: number
-  readonly columns: RowDecoder
-  readonly isOver: () => boolean
-}
-
-/** True if the page was full before the end of the range. */
-const readRange = async (
-  { servers, contents, signal }: Reading,
-  { selection, from, to, columns, isOver }: RangeRead,
-): Promise<boolean> => {
-  let rest: Buffer | null = Buffer.alloc(0)
-  const ends = (block: number): boolean => {
-    const last = columns.blocks.at(-1)
-    return last !== undefined && block !== last && isOver()
-  }
-  const statement =
-    `SELECT ${columns.selected} FROM ${logsTable(servers)}` +
-    ` WHERE ${committedRows('block', contents.segments, { from, to })} AND ${filterCondition(selection.filters)}` +
-    ` ORDER BY block, log_index FORMAT RowBinary`
-  const take = (chunk: Buffer): boolean => {
-    if (rest !== null) rest = columns.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), ends)
-    return rest !== null
-  }
-  await servers.stream(statement, take, signal)
-  const left = narrowed(rest)
-  if (left !== null && left.length > 0)
-    throw new StoreError('unavailable', {
-      doing: 'read logs from ClickHouse',
-      happened: 'the response ends within a row',
-    })
-  return left === null
-}
-
-/** TypeScript does not narrow a variable that a closure assigns. */
-const narrowed = (rest: Buffer | null): Buffer | null => rest
 
 /**
  * Blocks that are pruned during the read, or a replaced server, can make the result incomplete. The floor is raised

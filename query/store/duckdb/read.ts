@@ -2,8 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../src/core/clock.ts'
 import { abortedRead, emptyStore, prunedBlocks } from '../errors.ts'
 import { readInBatches, storedFields, withBlockFields } from '../columns.ts'
-import type { Filter, LogPage, Selection, StoredHeader, StoreRange } from '../store.ts'
-import { type BlockSpan, readContents, readReplaced, type StoreContents } from './database.ts'
+import type { Filter, LogPage, Selection, StoredHeader } from '../store.ts'
+import { type BlockSpan, readContents, readReplaced } from './database.ts'
 import { blobLiteral, type DuckDb, integerLiteral, queryRows } from './engine.ts'
 import { createLayout, createPage, type Page } from './page.ts'
 
@@ -25,85 +25,55 @@ interface Reader {
   readonly signal: AbortSignal
 }
 
-/** Reads within the open transaction, so that the returned range matches the rows. */
+/**
+ * Reads within the open transaction, so that the returned range matches the rows. The engine reports no progress while it
+ * finds no match, so the range is read in slices: a page of dense matches ends within the first slice, sparse ones need a
+ * few large slices.
+ */
 export const readLogs = async (reader: Reader, selection: Selection): Promise<LogPage> => {
-  const contents = await readContents(reader.connection)
-  const { from, filters } = selection
+  const { connection, clock } = reader
+  const { from, filters, maxMs } = selection
+  const contents = await readContents(connection)
   if (contents === null) throw emptyStore()
   const { first, last, lastHash } = contents
   if (from < first) throw prunedBlocks(first)
-  const range: StoreRange = { first, last, lastHash }
   const to = Math.min(selection.to, last, from + LONGEST_PAGE)
   const layout = createLayout(storedFields(selection), from)
   const { logs, effort } = createLogQuery(filters)
   const page = createPage(reader.duckdb, { selection, layout, base: from })
-  const next =
-    from > to
-      ? from
-      : await readSlices(reader, page, {
-          from,
-          to,
-          contents,
-          effort,
-          maxMs: selection.maxMs,
-          replaced: await readReplaced(reader.connection),
-          sqlOf: (span, isSorted) => `SELECT ${layout.sql.join(', ')} ${logs(span, isSorted)}`,
-        })
-  const read = { count: page.blocks.length, blocks: page.blocks, columns: page.columns, next, range }
-  return withBlockFields(read, selection, (numbers) => readHeads(reader.connection, numbers))
-}
-
-interface Slices {
-  readonly from: number
-  readonly to: number
-  readonly contents: StoreContents
-  /** Cost per row, as a multiple of the cheapest condition. */
-  readonly effort: number
-  readonly maxMs: number
-  /** Ranges whose rows are not in order. */
-  readonly replaced: readonly BlockSpan[]
-  readonly sqlOf: (span: BlockSpan, isSorted: boolean) => string
-}
-
-/**
- * The engine reports no progress while it finds no match, so the range is read in slices: a page of dense matches ends
- * within the first slice, sparse ones need a few large slices. Returns the first block that is not covered.
- */
-const readSlices = async (
-  reader: Reader,
-  page: Page,
-  { from, to, contents, effort, maxMs, replaced, sqlOf }: Slices,
-): Promise<number> => {
-  const { clock } = reader
+  // Their rows are not in order.
+  const replaced = await readReplaced(connection)
   const startedAt = clock.elapsed()
   const isLate = (): boolean => clock.elapsed() - startedAt >= maxMs
-  const perBlock = Math.max(1, contents.logs) / (contents.last - contents.first + 1)
+  const perBlock = Math.max(1, contents.logs) / (last - first + 1)
   let size = Math.max(1, Math.floor(FIRST_SLICE / perBlock / effort))
-  let start = from
-  while (start <= to) {
+  /** The first block that is not covered. */
+  let next = from
+  for (let isOver = false; next <= to && !isOver;) {
+    const start = next
     // A slice is within one of the replaced ranges, or between them.
-    const next = replaced.find(({ last }) => last >= start)
-    const isSorted = next !== undefined && next.first <= start
-    const bound = next === undefined ? to : Math.min(to, isSorted ? next.last : next.first - 1)
+    const range = replaced.find((one) => one.last >= start)
+    const isSorted = range !== undefined && range.first <= start
+    const bound = range === undefined ? to : Math.min(to, isSorted ? range.last : range.first - 1)
     const wanted = Math.ceil(isSorted ? size / SORT_EFFORT : size)
     const end = Math.min(bound, start + wanted - 1)
     const sliceStartedAt = clock.elapsed()
     const isComplete = await readSlice(reader, page, {
-      sql: sqlOf({ first: start, last: end }, isSorted),
+      sql: `SELECT ${layout.sql.join(', ')} ${logs({ first: start, last: end }, isSorted)}`,
       isSmall: start > from && (page.blocks.length / (start - from)) * (end - start + 1) < FEW_ROWS,
       isLate,
     })
-    const lastRow = page.blocks.at(-1)
-    if (!isComplete || page.isFull()) return lastRow === undefined ? end + 1 : lastRow + 1
+    const isFull = !isComplete || page.isFull()
+    next = ((isFull ? page.blocks.at(-1) : undefined) ?? end) + 1
+    isOver = isFull || isLate()
     // A slice that ends at a bound proves nothing about a longer one.
-    const isShort = end - start + 1 < wanted
-    start = end + 1
-    if (isLate()) return start
-    if (isShort) continue
+    if (end - start + 1 < wanted) continue
     const took = clock.elapsed() - sliceStartedAt
     size = Math.ceil(size * Math.min(8, Math.max(1, SLICE_TIME / Math.max(1, took))))
   }
-  return start
+  const { blocks, columns } = page
+  const read = { count: blocks.length, blocks, columns, next, range: { first, last, lastHash } }
+  return withBlockFields(read, selection, (numbers) => readHeads(connection, numbers))
 }
 
 /** False if the page ended within the slice. */

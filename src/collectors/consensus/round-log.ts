@@ -1,9 +1,11 @@
 import { minute, second } from '../../core/units.ts'
 import { NODE_FACTS } from '../../domain/node-facts.ts'
-import type { RoundTimes } from '../../domain/missed-round.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log.ts'
 
 export type RoundLog = ReturnType<typeof createRoundLog>
+
+/** What the consensus log of this node has of a round. Durations are in milliseconds. */
+export type RoundTimes = NonNullable<ReturnType<RoundLog['read']>>
 
 interface RoundQuestion {
   readonly round: bigint
@@ -18,7 +20,8 @@ interface LoggedRound {
   enteredAt: number | null
   enteredBy: 'qc' | 'tc' | null
   proposal: { readonly at: number; readonly author: string | null; readonly isReproposal: boolean } | null
-  obstacle: RoundTimes['obstacle']
+  /** What the node logged as the reason not to propose. */
+  obstacle: 'execution' | 'parent' | null
 }
 
 /** Six minutes, if none times out. */
@@ -96,7 +99,7 @@ export const createRoundLog = () => {
       }),
     )
 
-  const othersOf = ({ round, ownMissed }: RoundQuestion): RoundTimes['others'] => {
+  const othersOf = ({ round, ownMissed }: RoundQuestion) => {
     const ends: ('qc' | 'tc')[] = []
     for (let one = round - NEARBY; one <= round + NEARBY; one += 1n) {
       const by = one === round || ownMissed.has(one) ? null : rounds.get(one + 1n)?.enteredBy
@@ -132,7 +135,7 @@ export const createRoundLog = () => {
       droppedAt = [...droppedAt.filter((one) => at - one <= KEPT_MS).slice(-MAX_ROUNDS), at]
     },
     /** Null if the log does not show rounds at that time. */
-    read: (question: RoundQuestion): RoundTimes | null => {
+    read: (question: RoundQuestion) => {
       const { round, ownKey } = question
       const after = nextEntry(round)
       const entry = rounds.get(round)?.enteredAt ?? null
@@ -146,16 +149,23 @@ export const createRoundLog = () => {
       const own = logged?.proposal?.author === ownKey ? logged : undefined
       const next = logged && rounds.get(round + 1n)
       return {
+        /** Time around the round without any line about a round. */
         silentMs,
+        /** The certificate with which this node entered the round; null if it did not enter it. */
         enteredBy: logged?.enteredBy ?? null,
+        /** From the entry of the round before to that of this one, and the median of such times; null if unknown. */
         previousMs: previousOf(round),
         usualPreviousMs: usualPrevious(round),
+        /** From the entry to the own proposal; null if there is none. */
         proposalMs: own ? proposalOf(own) : null,
         usualProposalMs: usualProposal(round, ownKey),
+        /** Whether the own proposal had the block of an earlier round, as after a timeout with a tip. */
         isReproposal: own?.proposal?.isReproposal ?? false,
+        /** From the entry to the certificate that closed the round, and that certificate; null if unknown. */
         closedMs: entry === null || !next || next.enteredAt === null ? null : next.enteredAt - entry,
         closedBy: next?.enteredBy ?? null,
         obstacle: logged?.obstacle ?? null,
+        /** Rounds of other leaders around it whose end is known, and those that a timeout certificate ended. */
         others: othersOf(question),
       }
     },

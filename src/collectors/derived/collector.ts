@@ -8,6 +8,7 @@ import {
 } from '../../domain/agreement.ts'
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
 import type { Context } from '../../core/clock.ts'
+import { isObject } from '../../core/json.ts'
 import { createSampleIndex, type Sample, sample, sampleIfKnown, type SampleIndex } from '../../core/metric.ts'
 import { inSeconds, minute, second } from '../../core/units.ts'
 import { blocksyncWindowOf, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
@@ -66,13 +67,13 @@ export const derived = ({
 
   /** Growth and duties need hours of data, which must survive a restart of the agent. */
   const restore = async (): Promise<void> => {
-    const found = await checkpoint.read()
-    if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return
-    if ('growth' in found.value) growth.restore(found.value.growth)
-    if ('start' in found.value) starts.restore(found.value.start)
-    if ('duties' in found.value) duties.restore(found.value.duties)
+    const { value: saved } = await checkpoint.read()
+    if (!isObject(saved)) return
+    growth.restore(saved['growth'])
+    starts.restore(saved['start'])
+    duties.restore(saved['duties'])
     // The status report with the own key is read every few minutes; the journal is read at once.
-    if ('key' in found.value && typeof found.value.key === 'string') ownKey.set(found.value.key)
+    if (typeof saved['key'] === 'string') ownKey.set(saved['key'])
   }
 
   const save = (): void => {

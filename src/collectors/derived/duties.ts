@@ -8,8 +8,6 @@ interface Round {
   readonly isOwn: boolean | null
 }
 
-export type RoundCounter = ReturnType<typeof createRoundCounter>
-
 /** `attributed`: rounds that ended while the own key was known. */
 const NONE = { rounds: 0, timeouts: 0, attributed: 0, ownBlocks: 0, ownTimeouts: 0 }
 
@@ -35,7 +33,7 @@ export const createRoundCounter = () => {
 }
 
 /** The rounds of the window, and the expectation for those that this node leads as a validator. */
-export type DutiesReading = NonNullable<ReturnType<Duties['read']>>
+export type DutiesReading = NonNullable<ReturnType<ReturnType<typeof createDuties>['read']>>
 
 /** The counts of ten minutes. */
 const bucketSchema = z.object({
@@ -54,8 +52,6 @@ type Bucket = Readonly<z.output<typeof bucketSchema>>
 
 const BUCKET_MS = 10 * minute
 const WINDOW_MS = 6 * 60 * minute
-
-export type Duties = ReturnType<typeof createDuties>
 
 /** The duties of the last six hours, from cumulative counts. */
 export const createDuties = () => {

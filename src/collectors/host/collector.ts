@@ -1,38 +1,28 @@
 import { type Collector, metadataOf, poll } from '../../core/collector.ts'
-import { type CheckResult, createCheckRunner, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
+import { type CheckResult, createCheckRunner, type HostUses, KNOWN, NOT_AVAILABLE, runAll } from './host-check.ts'
 import { contentionChecks } from './contention.ts'
 import { clockCheck, cpuChecks, kernelChecks, memoryChecks, portsCheck, processChecks } from './system.ts'
-import { createReadPath, directoryChecks, driveChecks } from './storage.ts'
-import type { Settings, Uses } from '../dependencies.ts'
+import { directoryChecks, driveChecks } from './storage.ts'
 import { definition } from './definition.ts'
 
 /** Results by the name of the check. */
 export type HostReading = ReadonlyMap<string, CheckResult>
 
-type HostUses = Uses<
-  'host' | 'exec' | 'recorder' | 'clock' | 'mainPids' | 'nodeDirectory' | 'nodeFiles' | 'readPrefix' | 'keyFiles',
-  Settings<typeof definition, 'ports' | 'firewalledPorts' | 'directories' | 'fileSystems'>
->
-
 /** Properties of the host that the node depends on. The checks are independent of each other. */
 export const host = (uses: HostUses): Collector<HostReading> => {
-  const { host: sources, exec, recorder, clock, mainPids, nodeDirectory, nodeFiles, readPrefix, keyFiles } = uses
-  const { ports, firewalledPorts, directories, fileSystems, timing } = uses
-  const node = { nodeDirectory, nodeFiles, readPath: createReadPath(readPrefix, keyFiles) }
-  const settings = { ports, firewalledPorts, directories, fileSystems }
-  const options = { ...sources, ...settings, ...node, exec, recorder, clock, mainPids }
+  const { host: sources, timing } = uses
   // Less than the timeout of the collector: a check that hangs must not fail the reading.
   const timeout = timing.timeout * 0.8
   const checks = [
-    ...kernelChecks(options),
-    ...cpuChecks(options),
-    ...memoryChecks(options),
-    ...contentionChecks(options),
-    clockCheck(options, timeout),
-    portsCheck(options),
-    ...directoryChecks(options),
-    ...driveChecks(options),
-    ...processChecks(options),
+    ...kernelChecks(uses),
+    ...cpuChecks(uses),
+    ...memoryChecks(uses),
+    ...contentionChecks(uses),
+    clockCheck(uses, timeout),
+    portsCheck(uses),
+    ...directoryChecks(uses),
+    ...driveChecks(uses),
+    ...processChecks(uses),
   ].map((check) => createCheckRunner(check, timeout))
   return {
     ...metadataOf(definition, timing),

@@ -2,9 +2,8 @@ import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseColumns, parseDefaultInterface, parseNamedCount, parsePressure } from '../../parsers/kernel-files.ts'
 import { minute } from '../../core/units.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import type { HostSources } from '../../sources/host.ts'
 import { type DROP_KINDS, RESOURCES } from './definition.ts'
-import { type HostCheck, readCount, samplesOfEach } from './host-check.ts'
+import { type HostCheck, type HostUses, readCount, samplesOfEach } from './host-check.ts'
 
 /**
  * Counters of `/proc/net/snmp` that mean lost packets of blocks and votes, which arrive over UDP. Not InErrors: it contains
@@ -25,7 +24,7 @@ const BUFFERS = [
 ] as const
 
 /** What makes a node late although nothing has failed: waiting for CPU, memory and drives, and lost packets. */
-export const contentionChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs'>): readonly HostCheck[] => [
+export const contentionChecks = ({ host: { procfs, sysfs } }: HostUses): readonly HostCheck[] => [
   {
     name: 'pressure',
     read: () =>

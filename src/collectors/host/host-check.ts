@@ -5,6 +5,14 @@ import type { Sample } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import { parseCount } from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
+import type { Settings, Uses } from '../dependencies.ts'
+import type { definition } from './definition.ts'
+
+/** What the checks are made from. */
+export type HostUses = Uses<
+  'host' | 'exec' | 'recorder' | 'clock' | 'mainPids' | 'nodeDirectory' | 'nodeFiles' | 'readPrefix' | 'keyFiles',
+  Settings<typeof definition, 'ports' | 'firewalledPorts' | 'directories' | 'fileSystems'>
+>
 
 /** The result of one check of the host, independent of the other checks. */
 export interface CheckResult {

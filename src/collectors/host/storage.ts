@@ -3,31 +3,12 @@ import { LIMITS } from '../../core/limits.ts'
 import { pastTime, withinBounds } from '../../core/bounds.ts'
 import { inSeconds, minute } from '../../core/units.ts'
 import { sample, type Sample, sampleIfKnown } from '../../core/metric.ts'
-import type { KeyFiles } from '../../sources/key-files.ts'
-import type { ReadPrefix } from '../../sources/prefix.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import type { HostSources } from '../../sources/host.ts'
-import { type CheckResult, type HostCheck, KNOWN, NOT_AVAILABLE } from './host-check.ts'
-import type { Clock } from '../../core/clock.ts'
-import type { CollectorDependencies, Settings } from '../dependencies.ts'
-import type { definition } from './definition.ts'
+import { type CheckResult, type HostCheck, type HostUses, KNOWN, NOT_AVAILABLE } from './host-check.ts'
 import { ifUnreadable } from '../shared/unit-logs.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
 import { parseStatesyncThreshold } from '../../parsers/validators.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
-
-/** Replaces `{prefix}` in a path of the node. */
-export type ReadPath = (template: string, signal: AbortSignal) => Promise<string>
-
-export const createReadPath =
-  (readPrefix: ReadPrefix, files: Pick<KeyFiles, 'look'>): ReadPath =>
-  async (template, signal) =>
-    resolvePath(template, { prefix: (await readPrefix(signal)).word, files })
-
-/** Paths have `{prefix}`. Of a path of `fileSystems`, only the space is measured; no label of `directories` is one. */
-type DirectoryCheckOptions = Settings<typeof definition, 'directories' | 'fileSystems'> &
-  Pick<CollectorDependencies, 'nodeDirectory' | 'nodeFiles'> &
-  Pick<HostSources, 'space'> & { readonly readPath: ReadPath }
 
 /** Files that a healthy node rewrites, and the configuration that the operator edits. */
 const FILES = {
@@ -45,72 +26,70 @@ const INCOMPLETE = `${NOT_AVAILABLE}: its many files are being summed`
 /** As in the alert ChainDiskFull. */
 const FULL_BELOW = 0.05
 
-/** Directories that grow, and files that the node depends on. */
-export const directoryChecks = (options: DirectoryCheckOptions): readonly HostCheck[] => [
-  ...Object.entries(options.directories).flatMap(([directory, path]) => [
-    fileSystemCheck(options, directory, path),
-    sizeCheck(options, directory, path),
-  ]),
-  ...[...new Set(options.fileSystems)].map((path) => fileSystemCheck(options, path, path)),
-  ...Object.entries(FILES).map(([file, path]) => fileCheck(options, file, path)),
-  settingCheck(options),
-]
+/** Directories that grow, and files that the node depends on. Of a path of `fileSystems`, only the space is measured. */
+export const directoryChecks = (uses: HostUses): readonly HostCheck[] => {
+  const { host, nodeDirectory, nodeFiles, directories, fileSystems, readPrefix, keyFiles } = uses
+  const { space } = host
+  const readPath = async (template: string, signal: AbortSignal): Promise<string> =>
+    resolvePath(template, { prefix: (await readPrefix(signal)).word, files: keyFiles })
 
-const fileSystemCheck = ({ space, readPath }: DirectoryCheckOptions, directory: string, path: string): HostCheck => ({
-  name: `file system of ${directory}`,
-  read: async ({ signal }) => {
-    const fileSystem = await space.fileSystem(await readPath(path, signal))
-    if (fileSystem === null) return MISSING
-    const sizeBytes = withinBounds('sizeBytes', fileSystem.sizeBytes)
-    const free = withinBounds('bytes', fileSystem.availableBytes)
-    const availableBytes = sizeBytes !== null && free !== null && free > sizeBytes ? null : free
-    const isFull = Number(availableBytes ?? sizeBytes) < Number(sizeBytes) * FULL_BELOW
-    return {
-      samples: [
-        ...sampleIfKnown('chain_host_filesystem_size_bytes', sizeBytes, { directory }),
-        ...sampleIfKnown('chain_host_filesystem_available_bytes', availableBytes, { directory }),
-      ],
-      state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
-    }
-  },
-})
+  const fileSystemCheck = (directory: string, path: string): HostCheck => ({
+    name: `file system of ${directory}`,
+    read: async ({ signal }) => {
+      const fileSystem = await space.fileSystem(await readPath(path, signal))
+      if (fileSystem === null) return MISSING
+      const sizeBytes = withinBounds('sizeBytes', fileSystem.sizeBytes)
+      const free = withinBounds('bytes', fileSystem.availableBytes)
+      const availableBytes = sizeBytes !== null && free !== null && free > sizeBytes ? null : free
+      const isFull = Number(availableBytes ?? sizeBytes) < Number(sizeBytes) * FULL_BELOW
+      return {
+        samples: [
+          ...sampleIfKnown('chain_host_filesystem_size_bytes', sizeBytes, { directory }),
+          ...sampleIfKnown('chain_host_filesystem_available_bytes', availableBytes, { directory }),
+        ],
+        state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
+      }
+    },
+  })
 
-const sizeCheck = ({ space, readPath }: DirectoryCheckOptions, directory: string, path: string): HostCheck => ({
-  name: `directory ${directory}`,
-  every: minute,
-  read: async ({ signal }) => {
-    const bytes = await space.bytesBelow(await readPath(path, signal), signal)
-    if (bytes === null) return MISSING
-    if (bytes === 'incomplete') return INCOMPLETE
-    return [sample('chain_host_directory_bytes', bytes, { directory })]
-  },
-})
+  const sizeCheck = (directory: string, path: string): HostCheck => ({
+    name: `directory ${directory}`,
+    every: minute,
+    read: async ({ signal }) => {
+      const bytes = await space.bytesBelow(await readPath(path, signal), signal)
+      if (bytes === null) return MISSING
+      if (bytes === 'incomplete') return INCOMPLETE
+      return [sample('chain_host_directory_bytes', bytes, { directory })]
+    },
+  })
 
-const fileCheck = (
-  { space, readPath, nodeDirectory }: DirectoryCheckOptions,
-  file: string,
-  path: string,
-): HostCheck => ({
-  name: `file ${file}`,
-  read: async ({ clock, signal }) => {
-    const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
-    if (at === null) return MISSING
-    const modifiedAt = pastTime(at, clock.now())
-    return sampleIfKnown('chain_host_file_modified_timestamp_seconds', inSeconds(modifiedAt), { file })
-  },
-})
+  const fileCheck = (file: string, path: string): HostCheck => ({
+    name: `file ${file}`,
+    read: async ({ clock, signal }) => {
+      const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
+      if (at === null) return MISSING
+      const modifiedAt = pastTime(at, clock.now())
+      return sampleIfKnown('chain_host_file_modified_timestamp_seconds', inSeconds(modifiedAt), { file })
+    },
+  })
 
-/** Checks the setting from which the node derives its distances. The node reads its file only when it starts. */
-const settingCheck = ({ nodeFiles, readPath, nodeDirectory }: DirectoryCheckOptions): HostCheck => ({
-  name: 'statesync_threshold',
-  every: minute,
-  read: async ({ signal }) => {
-    const text = await nodeFiles.read(await readPath(`${nodeDirectory}/${FILES.node}`, signal), LIMITS.set.length)
-    return text === null ? MISSING : [sample('chain_node_statesync_threshold_blocks', parseStatesyncThreshold(text))]
-  },
-})
+  /** Checks the setting from which the node derives its distances. The node reads its file only when it starts. */
+  const settingCheck: HostCheck = {
+    name: 'statesync_threshold',
+    every: minute,
+    read: async ({ signal }) => {
+      const text = await nodeFiles.read(await readPath(`${nodeDirectory}/${FILES.node}`, signal), LIMITS.set.length)
+      return text === null ? MISSING : [sample('chain_node_statesync_threshold_blocks', parseStatesyncThreshold(text))]
+    },
+  }
 
-type DriveSources = Pick<HostSources, 'sysfs' | 'space' | 'health'> & { readonly clock: Clock }
+  return [
+    ...Object.entries(directories).flatMap(([label, path]) => [fileSystemCheck(label, path), sizeCheck(label, path)]),
+    ...[...new Set(fileSystems)].map((path) => fileSystemCheck(path, path)),
+    ...Object.entries(FILES).map(([file, path]) => fileCheck(file, path)),
+    settingCheck,
+  ]
+}
 
 /** The unit writes every minute; a report older than this is ignored. In milliseconds. */
 const MAX_AGE = 5 * minute
@@ -118,8 +97,18 @@ const REPORT_BYTES = 1024 * 1024
 const NVME = 'class/nvme'
 
 /** The NVMe drives: identity and temperature from the kernel, health from the reports of smartctl. */
-export const driveChecks = (sources: DriveSources): readonly HostCheck[] => {
-  const { sysfs, health } = sources
+export const driveChecks = ({ host: { sysfs, space, health }, clock }: HostUses): readonly HostCheck[] => {
+  const healthOf = async (device: string): Promise<readonly Sample[] | string | null> => {
+    if (health === null) return null
+    const file = `${device}.json`
+    const at = await space.modifiedAt(`${health.directory}/${file}`)
+    const writtenAt = typeof at === 'number' ? pastTime(at, clock.now()) : null
+    if (writtenAt === null || clock.now() - writtenAt > MAX_AGE) return null
+    const text = await health.tree.read(file, REPORT_BYTES)
+    if (text === null) return null
+    const samples = healthSamples(device, parseDriveHealth(text))
+    return samples.length === 0 ? NO_HEALTH : samples
+  }
   return [
     { name: 'drives', read: () => forEachDrive(sysfs, 'cannot be read', (device) => identity(sysfs, device)) },
     {
@@ -137,7 +126,7 @@ export const driveChecks = (sources: DriveSources): readonly HostCheck[] => {
         health === null
           ? NOT_SET
           : withDevices(
-              await forEachDrive(sysfs, NO_REPORT, (device) => healthOf(sources, device)),
+              await forEachDrive(sysfs, NO_REPORT, healthOf),
               'failing',
               ({ name, value }) => name === 'chain_host_nvme_critical_warning' && value > 0,
             ),
@@ -200,21 +189,6 @@ const temperature = async (sysfs: FileTree, device: string): Promise<readonly Sa
     }
   }
   return null
-}
-
-const healthOf = async (
-  { health, space, clock }: DriveSources,
-  device: string,
-): Promise<readonly Sample[] | string | null> => {
-  if (health === null) return null
-  const file = `${device}.json`
-  const at = await space.modifiedAt(`${health.directory}/${file}`)
-  const writtenAt = typeof at === 'number' ? pastTime(at, clock.now()) : null
-  if (writtenAt === null || clock.now() - writtenAt > MAX_AGE) return null
-  const text = await health.tree.read(file, REPORT_BYTES)
-  if (text === null) return null
-  const samples = healthSamples(device, parseDriveHealth(text))
-  return samples.length === 0 ? NO_HEALTH : samples
 }
 
 const DATA_UNIT_BYTES = 512_000n

@@ -1,5 +1,4 @@
-import type { definition, KERNELS } from './definition.ts'
-import type { CollectorDependencies, Settings } from '../dependencies.ts'
+import type { KERNELS } from './definition.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { createUnknownValues } from '../../core/unknown-values.ts'
@@ -14,11 +13,11 @@ import {
 } from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/version.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import type { HostSources } from '../../sources/host.ts'
 import {
   type CheckResult,
   createCheckRunner,
   type HostCheck,
+  type HostUses,
   NOT_AVAILABLE,
   readCount,
   samplesOfEach,
@@ -32,7 +31,7 @@ import type { Exec } from '../../sources/exec.ts'
 import type { MainPids } from '../shared/node-state.ts'
 
 /** The running kernel, and the one that the next boot starts: GRUB's default is the newest. */
-export const kernelChecks = ({ procfs, boot }: Pick<HostSources, 'procfs' | 'boot'>): readonly HostCheck[] => [
+export const kernelChecks = ({ host: { procfs, boot } }: HostUses): readonly HostCheck[] => [
   {
     name: 'kernel',
     read: async () => {
@@ -77,7 +76,7 @@ export const blockedReason = (release: string): string | null => {
 const STAT_BYTES = 512 * 1024
 const CPUS = 'devices/system/cpu'
 
-export const cpuChecks = ({ procfs, sysfs }: Pick<HostSources, 'procfs' | 'sysfs'>): readonly HostCheck[] => {
+export const cpuChecks = ({ host: { procfs, sysfs } }: HostUses): readonly HostCheck[] => {
   /** The package of each CPU, which stays the same. */
   const packageOf = new Map<string, string>()
   const readPackage = async (cpu: string): Promise<string> => {
@@ -153,9 +152,7 @@ const SIZES = [
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-type MemorySources = Pick<HostSources, 'procfs' | 'sysfs' | 'readMemory'>
-
-export const memoryChecks = ({ procfs, sysfs, readMemory }: MemorySources): readonly HostCheck[] => [
+export const memoryChecks = ({ host: { procfs, sysfs, readMemory } }: HostUses): readonly HostCheck[] => [
   {
     name: 'memory',
     read: async () => {
@@ -190,10 +187,7 @@ export const memoryChecks = ({ procfs, sysfs, readMemory }: MemorySources): read
  * The clock, from chrony; without chrony, for which it looks every minute, from systemd every five minutes: each read
  * starts two programs and a service. By default systemd measures its server after 32 s to 34 min.
  */
-export const clockCheck = (
-  { exec, recorder }: Pick<CollectorDependencies, 'exec' | 'recorder'>,
-  timeout: number,
-): HostCheck => {
+export const clockCheck = ({ exec, recorder }: HostUses, timeout: number): HostCheck => {
   const unknownValues = createUnknownValues(recorder, 'chrony')
   const systemd = createCheckRunner(
     {
@@ -257,10 +251,8 @@ const nullOnSourceError = (error: unknown): null => {
   throw error
 }
 
-type ProcessCheckUses = Pick<HostSources, 'procfs'> & Pick<CollectorDependencies, 'mainPids'>
-
 /** Limit and number of open files of the main processes of the node. */
-export const processChecks = ({ procfs, mainPids }: ProcessCheckUses): readonly HostCheck[] => [
+export const processChecks = ({ host: { procfs }, mainPids }: HostUses): readonly HostCheck[] => [
   {
     name: 'limits of services',
     read: async () => {
@@ -302,9 +294,7 @@ const HIDDEN = 'not counted for other users before Linux 6.2 (docs/how-to/host.m
 const TABLE_BYTES = LIMITS.socketTable.bytes
 
 /** Ports on which a process listens on an interface other than loopback, without those that the operator protects. */
-type PortsCheckOptions = Pick<HostSources, 'procfs'> & Settings<typeof definition, 'ports' | 'firewalledPorts'>
-
-export const portsCheck = ({ procfs, ports, firewalledPorts }: PortsCheckOptions): HostCheck => ({
+export const portsCheck = ({ host: { procfs }, ports, firewalledPorts }: HostUses): HostCheck => ({
   name: 'ports',
   // The kernel walks the table of all connections, some hundred thousand places, for each list: 4 ms and more.
   every: minute,

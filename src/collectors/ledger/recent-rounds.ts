@@ -1,8 +1,6 @@
 import type { RecentRound } from '../../domain/round.ts'
 import type { LedgerEvent } from '../../parsers/ledger-tail.ts'
 
-export type RecentRounds = ReturnType<typeof createRecentRounds>
-
 /** A minute of rounds, if none times out. */
 export const KEPT_ROUNDS = 150
 

@@ -32,19 +32,10 @@ const FIRST_SURVEY_MS = 2 * second
 
 /** Known failure messages in the logs of the node's programs. */
 export const logs = (uses: LogsUses): Collector<Reading> => {
-  const { journalDependencies, exec, unitNames, readOldest, readNewest, unitLogs, units, serviceUnits, timing } = uses
-  const { 'ledger-tail': ledger } = serviceUnits
-  // The ledger collector follows it.
-  const examined = ledger === undefined ? units : { 'ledger-tail': ledger, ...units }
+  const { journalDependencies, unitNames, units, timing } = uses
   const counters = createLogCounters(journalDependencies.counts.recorder, Object.keys(units))
-  const match = createFilteredMatch({ exec, unitNames }, Object.values(units), LOG_PATTERN)
-  const survey = createLogSurvey({
-    readOldest,
-    readNewest,
-    unitLogs,
-    timing,
-    units: async (signal) => unitNames.all(examined, signal),
-  })
+  const match = createFilteredMatch(uses, Object.values(units), LOG_PATTERN)
+  const survey = createLogSurvey(uses)
   let services: ReadonlyMap<string, string> = new Map()
 
   /** A service whose log cannot be read has no counters: they would be zero. */
@@ -110,12 +101,6 @@ const statesOf = ({ trouble, states }: Reading): Readonly<Record<string, string>
     }),
   )
 
-/** The timeout is that of one read of all services. */
-type LogSurveyOptions = Uses<'readOldest' | 'readNewest' | 'unitLogs'> & {
-  /** Service → unit. */
-  readonly units: (signal: AbortSignal) => Promise<ReadonlyMap<string, string>>
-}
-
 /** The state of the log of a service since its last start. */
 interface FoundState {
   readonly startedAt: number
@@ -147,8 +132,11 @@ const NO_ENTRIES_AFTER_MS = 5 * minute
 const IN_JOURNAL = ['journal', 'journal+console', 'syslog', 'syslog+console']
 
 /** Surveys the logs independently of the follower, so that a read that hangs does not block it. */
-const createLogSurvey = (options: LogSurveyOptions) => {
-  const { readOldest, readNewest, unitLogs, timing } = options
+const createLogSurvey = (uses: LogsUses) => {
+  const { readOldest, readNewest, unitLogs, unitNames, units, serviceUnits, timing } = uses
+  const { 'ledger-tail': ledger } = serviceUnits
+  // The ledger collector follows it.
+  const examined = ledger === undefined ? units : { 'ledger-tail': ledger, ...units }
   const found = new Map<string, FoundState>()
   let survey: LogSurvey = { states: new Map(), oldestEntryAt: new Map() }
   let surveys = 0
@@ -197,10 +185,10 @@ const createLogSurvey = (options: LogSurveyOptions) => {
   ): Promise<ReadonlyMap<string, Value>> => {
     const values = new Map<string, Value>()
     const readEach = async (within: Context): Promise<void> => {
-      const units = await options.units(within.signal)
+      const resolved = await unitNames.all(examined, within.signal)
       // One systemctl for all of them.
-      await unitLogs.scope([...units.values()], within.signal)
-      for (const [service, unit] of units) {
+      await unitLogs.scope([...resolved.values()], within.signal)
+      for (const [service, unit] of resolved) {
         const value = await read(service, unit, within).catch(ifUnreadable)
         if (value !== undefined) values.set(service, value)
       }

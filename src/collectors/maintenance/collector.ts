@@ -17,7 +17,7 @@ export const maintenance = ({ checkpoint, timing }: Uses<'checkpoint'>): Collect
   run: poll(timing, async ({ clock }: Context) => {
     const found = await checkpoint.read()
     if (found.state === 'none') return NONE
-    const window = found.state === 'saved' ? readMaintenance(found.value) : undefined
+    const window = readMaintenance(found.value)
     if (!window) throw unreadable()
     const { reason, until, note } = window
     return !isActive(window, clock.now()) ? NONE : { reason, until: new Date(until).toISOString(), note }

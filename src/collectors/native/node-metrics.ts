@@ -9,8 +9,6 @@ import { BROADCAST_CHANNELS, NATIVE_EVENTS, NATIVE_PARTS, SESSION_STATES, VOTE_P
 export interface NodeMetric {
   /** Without the name prefix. */
   readonly name: string
-  /** Its names in older versions of the node. */
-  readonly formerNames?: readonly string[]
   /** The exported metric, its labels, and the number of units of the node in one base unit. */
   readonly exports: ReadingName
   readonly labels?: Readonly<Record<string, string>>

@@ -8,13 +8,8 @@ import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { plainText } from '../../core/redaction/redact.ts'
 import { type UnknownValue, unknownValue } from '../../core/unknown-values.ts'
 
-/** The current name of each metric of consensus by any of its names, without the name prefix. */
-export const currentNames = (metrics: readonly Pick<NodeMetric, 'name' | 'formerNames'>[]) =>
-  new Map(
-    metrics.flatMap(({ name, formerNames = [] }) => [name, ...formerNames].map((one): [string, string] => [one, name])),
-  )
-
-const CURRENT_NAMES = currentNames([...ALL_NODE_METRICS, { name: 'execution_ledger_block_num' }])
+/** The metrics of consensus that are read, without the name prefix; the last one shows that there are any. */
+const NAMES: ReadonlySet<string> = new Set([...ALL_NODE_METRICS.map(({ name }) => name), 'execution_ledger_block_num'])
 
 /** The metrics of consensus that an endpoint returned. */
 export type NativeSeries = NonNullable<ReturnType<typeof readNativeSeries>>
@@ -29,8 +24,8 @@ const STALE_AFTER = minute / 2
  */
 export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: string) => {
   const own = samples.map(withoutDots).flatMap((one) => {
-    const name = one.name.startsWith(`${prefix}_`) && CURRENT_NAMES.get(one.name.slice(prefix.length + 1))
-    return name ? [{ ...one, name }] : []
+    const name = one.name.slice(prefix.length + 1)
+    return one.name.startsWith(`${prefix}_`) && NAMES.has(name) ? [{ ...one, name }] : []
   })
   if (own.length === 0) return undefined
   const { fresh, newestAt } = freshSamples(own, STALE_AFTER)

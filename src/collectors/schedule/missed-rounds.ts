@@ -1,93 +1,12 @@
 import { z } from 'zod'
 import type { SampleIndex } from '../../core/metric.ts'
-import { larger, minute, second } from '../../core/units.ts'
-import {
-  classifyMissedRound,
-  MISS_CLASSES,
-  type MissedRoundCause,
-  type RoundReadings,
-} from '../../domain/missed-round.ts'
+import { larger, second } from '../../core/units.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { RoundLog } from '../consensus/round-log.ts'
 import { savedInteger } from '../shared/saved-counts.ts'
+import { classifyMissedRound, MISS_CLASSES, type MissedRoundCause } from './miss-class.ts'
 import type { LedgerRound } from './predictions.ts'
-
-/** A round may be known only when the node is back: the stream then has its last 100 blocks. */
-const KEPT_MS = 5 * minute
-/** The host is read every 15 s: a reading of now may be that of 15 s ago. */
-const BEFORE_MS = 10 * second
-const AFTER_MS = 20 * second
-
-const outageOf = (known: SampleIndex): string | null => {
-  if (known.value('chain_service_active', { service: 'bft' }) === 0) return 'the service of consensus was not active'
-  if (known.value('chain_consensus_statesync_active') === 1 || known.value('chain_native_statesync_active') === 1)
-    return 'the node ran statesync'
-  const isStarting = known.value('chain_consensus_start_active') === 1 || known.value('chain_native_start_active') === 1
-  return isStarting ? 'the node was starting' : null
-}
-
-const readingOf = (known: SampleIndex, at: number) => {
-  const lost = known
-    .series('chain_host_network_drops_total')
-    .filter(({ labels }) => labels['kind'] === 'missed' || labels['kind'] === 'error')
-  return {
-    at,
-    outage: outageOf(known),
-    clockOffset: known.value('chain_host_clock_offset_seconds'),
-    sessions: known.value('chain_native_sessions', { state: 'transport' }),
-    udpErrors: known.value('chain_host_udp_errors_total', { kind: 'receive_buffer' }),
-    udpReceived: known.value('chain_host_udp_received_total'),
-    cardLost: lost.length === 0 ? undefined : lost.reduce((sum, { value }) => sum + value, 0),
-    cardReceived: known.series('chain_host_network_received_total')[0]?.value,
-    diskStalled: known.value('chain_host_pressure_stalled_seconds_total', { resource: 'io' }),
-    executionLagging: known.value('chain_native_events_total', { event: 'execution_lagging' }),
-  }
-}
-
-type Reading = ReturnType<typeof readingOf>
-type Counter = Exclude<keyof Reading, 'at' | 'outage'>
-
-/** The readings of the last minutes from which the class of a missed round follows. */
-export const createRoundReadings = () => {
-  let readings: readonly Reading[] = []
-
-  return {
-    add: (known: SampleIndex, at: number): void => {
-      // After the clock was set back, remove the readings of the future.
-      const kept = readings.filter((one) => one.at < at && at - one.at <= KEPT_MS)
-      readings = [...kept, readingOf(known, at)]
-    },
-    around: (at: number): RoundReadings => {
-      const from = readings.findLast((one) => one.at <= at - BEFORE_MS)
-      const to = readings.find((one) => one.at >= at + AFTER_MS)
-      const within = from && to ? readings.filter((one) => one.at >= from.at && one.at <= to.at) : []
-      /** Undefined if the counter was reset. */
-      const increase = (counter: Counter): number | undefined => {
-        const [before, after] = [from?.[counter], to?.[counter]]
-        return before === undefined || after === undefined || after < before ? undefined : after - before
-      }
-      const ratio = (lostBy: Counter, receivedBy: Counter): number | null => {
-        const [lost, received] = [increase(lostBy), increase(receivedBy)]
-        return lost === undefined || received === undefined || lost + received === 0 ? null : lost / (lost + received)
-      }
-      const [offset] = within
-        .flatMap(({ clockOffset }) => clockOffset ?? [])
-        .toSorted((a, b) => Math.abs(b) - Math.abs(a))
-      const sessions = within.flatMap((one) => one.sessions ?? [])
-      const stalled = increase('diskStalled')
-      return {
-        // A restart after the round is no outage in it.
-        outage: within.findLast((one) => one.at <= at)?.outage ?? null,
-        clockOffsetMs: offset === undefined ? null : offset * second,
-        sessions: sessions.length === 0 ? null : Math.min(...sessions),
-        udpDropRatio: ratio('udpErrors', 'udpReceived'),
-        cardDropRatio: ratio('cardLost', 'cardReceived'),
-        diskStalledRatio: stalled === undefined || !from || !to ? null : (stalled * second) / (to.at - from.at),
-        executionLagging: increase('executionLagging') ?? null,
-      }
-    },
-  }
-}
+import { AFTER_MS, createRoundReadings } from './round-readings.ts'
 
 /** The name of the checkpoint with the classes. */
 export const MISSED_ROUNDS = 'missed-rounds'
@@ -164,8 +83,7 @@ export const createMissedRounds = (roundLog: RoundLog, checkpoint: Checkpoint) =
 
   return {
     restore: async (): Promise<void> => {
-      const found = await checkpoint.read()
-      if (found.state === 'saved') classified = parseMissedRounds(found.value)
+      classified = parseMissedRounds((await checkpoint.read()).value)
     },
     add: ({ round, author, block }: LedgerRound, context: BlockContext): void => {
       const isLed = author === context.ownKey

@@ -20,8 +20,6 @@ export interface LedgerRound {
   readonly isOld: boolean
 }
 
-export type RoundFeed = ReturnType<typeof createRoundFeed>
-
 /** Rounds that are kept while no collector takes them: half an hour would be 5,000. */
 const MAX_ROUNDS = 2000
 

@@ -90,7 +90,7 @@ export const createJournalFollower = (
   const start = async (match: readonly string[], { clock }: Context): Promise<FollowState> => {
     const found = await checkpoint.read()
     /** Undefined also if what was saved cannot be read or is invalid. */
-    const { data: saved } = schema.safeParse(found.state === 'saved' ? found.value : undefined)
+    const { data: saved } = schema.safeParse(found.value)
     if (saved && !hasRestored) {
       hasRestored = true
       consumer.restore(saved.memory)

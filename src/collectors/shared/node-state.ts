@@ -1,3 +1,4 @@
+import type { Heartbeat } from '../../parsers/heartbeat.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { widen } from '../../core/widen.ts'
 import { NO_UNIT_LOGS, type UnitLogs } from './unit-logs.ts'
@@ -31,6 +32,20 @@ export type OwnBlock = ReturnType<typeof createOwnBlock>
 
 /** The newest finalized block that this node led, from the ledger stream; null until one is finalized. */
 export const createOwnBlock = () => ({ height: widen<bigint | null>(null) })
+
+/** The last heartbeat of the watched node, and when it was received. */
+export interface ReceivedHeartbeat {
+  /** Milliseconds since the epoch, by the clock of this host then. */
+  readonly at: number
+  /** Milliseconds on the monotonic clock. */
+  readonly elapsed: number
+  readonly heartbeat: Heartbeat
+}
+
+export type HeartbeatInbox = ReturnType<typeof createHeartbeatInbox>
+
+/** Where the listener puts heartbeats, and the collector finds them: open while it runs. */
+export const createHeartbeatInbox = () => ({ isOpen: widen(false), latest: widen<ReceivedHeartbeat | null>(null) })
 
 /** Replaces `{prefix}` in the names of systemd units with the name prefix of the node. */
 export type UnitNames = ReturnType<typeof createUnitNames>

@@ -56,8 +56,7 @@ export const slo = ({
   return {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
-      const found = await checkpoint.read()
-      if (found.state === 'saved') hours = parseSloHours(found.value)
+      hours = parseSloHours((await checkpoint.read()).value)
       await poll(timing, (inner) => Promise.resolve(evaluate(inner)))(context, report)
       void checkpoint.save(hours)
     },

@@ -74,10 +74,7 @@ export const createStakingPoll = (uses: StakingUses) => {
   }
 
   const restore = async (key: string): Promise<Saved | null> => {
-    if (saved === undefined) {
-      const found = await checkpoint.read()
-      saved = (found.state === 'saved' ? savedSchema.safeParse(found.value).data : undefined) ?? null
-    }
+    if (saved === undefined) saved = savedSchema.safeParse((await checkpoint.read()).value).data ?? null
     if (saved?.key !== key) saved = null
     return saved
   }

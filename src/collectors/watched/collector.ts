@@ -4,9 +4,9 @@ import type { Context } from '../../core/clock.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { inSeconds, minute } from '../../core/units.ts'
 import { HEALTH_STATES } from '../../domain/health.ts'
-import type { ReceivedHeartbeat } from '../../domain/heartbeat.ts'
 import { heartbeatSchema } from '../../parsers/heartbeat.ts'
 import type { ReadingOf, Settings, Uses } from '../dependencies.ts'
+import type { ReceivedHeartbeat } from '../shared/node-state.ts'
 import { definition, PORT_STATES } from './definition.ts'
 
 type WatchedUses = Uses<'checkpoint' | 'heartbeatInbox' | 'probeFor', Settings<typeof definition, 'name' | 'port'>>
@@ -30,7 +30,7 @@ export const watched = (uses: WatchedUses): Collector<Reading> => {
   let kept: ReceivedHeartbeat | null = null
 
   const read = async ({ clock, signal }: Context): Promise<Reading> => {
-    const latest = inbox.latest()
+    const { latest } = inbox
     if (latest !== null && latest !== kept) {
       kept = latest
       void checkpoint.save({ node, at: latest.at, heartbeat: latest.heartbeat })
@@ -51,17 +51,18 @@ export const watched = (uses: WatchedUses): Collector<Reading> => {
   return {
     ...metadataOf(definition, timing),
     run: async (context, report) => {
-      const found = await checkpoint.read()
-      const before = found.state === 'saved' ? saved.safeParse(found.value).data : undefined
+      const before = saved.safeParse((await checkpoint.read()).value).data
       if (before?.node === node) {
         const since = Math.max(0, context.clock.now() - before.at)
         kept = { at: before.at, elapsed: context.clock.elapsed() - since, heartbeat: before.heartbeat }
       }
-      inbox.open()
+      inbox.isOpen = true
       try {
         await poll(timing, read)(context, report)
       } finally {
-        inbox.close()
+        // It may be of another node than the next.
+        inbox.latest = null
+        inbox.isOpen = false
       }
     },
     samples: ({ receivedAt, heartbeat, port }): readonly Sample[] => [

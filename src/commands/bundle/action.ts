@@ -21,7 +21,6 @@ import { redactExposition, redactFields } from '../../core/redaction/redact-data
 import { sha256 } from '../../core/hash.ts'
 import { revision, version } from '../../core/package.ts'
 import { release, version as kernelVersion } from 'node:os'
-import type { Clock } from '../../core/clock.ts'
 import { incidentDirectory, listIncidents } from '../../sources/incident-files.ts'
 import { eventsDocument, readEvents } from '../events/events.ts'
 import { readIncident } from '../incident/action.ts'
@@ -46,7 +45,7 @@ export const bundle = async (context: ConfiguredContext<Options>): Promise<void>
   // Fail early: gathering takes seconds.
   await checkNewFile(fileAt(clock.now()))
   const interruption = new InterruptedError('Interrupted; nothing was written.')
-  const members = await gather(async (show) => {
+  const { createdAt, members, leftOut } = await gather(async (show) => {
     const snapshot = await readSnapshot(io, config)
     show('Checking the host')
     const setUp = await preflight({ ...host, snapshot })
@@ -60,15 +59,20 @@ export const bundle = async (context: ConfiguredContext<Options>): Promise<void>
     })
   }, interruption)
   const style = createStyle(io)
-  const all = members.all()
-  const file = fileAt(members.createdAt)
-  const bytes = size(await writeBundle(file, members, clock))
+  const file = fileAt(createdAt)
+  const stem = `chain-agent-bundle-${stampOf(createdAt)}`
+  const archive = await packArchive(
+    members.map(({ name, text }) => ({ name: `${stem}/${name}`, text })),
+    clock.now(),
+  )
+  await writeNewFile(file, archive)
+  const written = `${size(archive.length)}, ${figure(members.length)} files, readable only by you (mode 0600).`
   io.stdout.write(
     linesText([
       style.paint('strong', `Wrote ${file}`),
-      ...style.wrap(`${bytes}, ${figure(all.length)} files, readable only by you (mode 0600). Nothing was sent.`),
-      ...redactionLines(all, style),
-      ...leftOut(members, style),
+      ...style.wrap(`${written} Nothing was sent.`),
+      ...redactionLines(members, style),
+      ...missingLines(leftOut, style),
       ...style.wrap(`Review it before you send it: tar -xzf ${file}`),
     ]),
   )
@@ -99,11 +103,11 @@ const CLASSES: Readonly<Record<string, readonly [string, string]>> = {
   'long word': ['high-entropy string', 'high-entropy strings'],
 } satisfies Record<RedactionKind, readonly [string, string]>
 
-const leftOut = (members: Members, style: Style): readonly string[] => {
-  const left = members.leftOut()
-  if (left.length === 0) return []
-  return ['Missing:', ...style.pairs(left.map(({ name, why }) => [name, why.split('\n')[0] ?? '']))]
-}
+/** A member that could not be gathered. */
+type LeftOut = Readonly<Record<'name' | 'why', string>>
+
+const missingLines = (left: readonly LeftOut[], style: Style): readonly string[] =>
+  left.length === 0 ? [] : ['Missing:', ...style.pairs(left.map(({ name, why }) => [name, why.split('\n')[0] ?? '']))]
 
 /** For a file: no colour, lines of 100 columns. */
 const PAGE = withLayout({ ...inColumns(100), sign: (tone) => (tone === 'bad' ? 'x' : '-'), plain: (text) => text })
@@ -136,9 +140,7 @@ const settingsOf = (settings: readonly Setting[], count: RedactionCount): string
   return `${renderSettings(redacted)}\n`
 }
 
-type Members = Awaited<ReturnType<typeof gatherBundle>>
-
-const manifest = (at: number, members: readonly Member[], missing: readonly object[]): string => {
+const manifest = (at: number, members: readonly Member[], missing: readonly LeftOut[]): string => {
   const files = members.map(({ name, text, redacted }) => ({
     name,
     bytes: Buffer.byteLength(text),
@@ -173,7 +175,7 @@ export const gatherBundle = (options: BundleSources) =>
     const { config, clock, signal, snapshot, onStep, logsSince: since } = options
     const createdAt = clock.now()
     const members: Member[] = []
-    const left: { readonly name: string; readonly why: string }[] = []
+    const left: LeftOut[] = []
     const leaveOut = (name: string, error: unknown): void => {
       left.push({ name, why: redact(redactDocument(asError(error).message)) })
     }
@@ -246,27 +248,10 @@ export const gatherBundle = (options: BundleSources) =>
       }
       await add(`logs/${label}.log`, newest, `the log of ${unit}`)
     }
-    return {
-      /** Milliseconds since the epoch. */
-      createdAt,
-      /** All members, the manifest first. */
-      all: (): readonly Member[] => [
-        { name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} },
-        ...members,
-      ],
-      /** Missing members, with the reason. */
-      leftOut: () => left,
-    }
+    const text = manifest(createdAt, members, left)
+    /** All members, the manifest first. */
+    return { createdAt, members: [{ name: 'manifest.json', text, redacted: {} }, ...members], leftOut: left }
   })
-
-/** Compresses the members and writes the archive atomically. Returns its size in bytes; throws a SourceError. */
-const writeBundle = async (file: string, members: Members, clock: Clock): Promise<number> => {
-  const stem = `chain-agent-bundle-${stampOf(members.createdAt)}`
-  const texts = members.all().map(({ name, text }) => ({ name: `${stem}/${name}`, text }))
-  const bytes = await packArchive(texts, clock.now())
-  await writeNewFile(file, bytes)
-  return bytes.length
-}
 
 /** A timestamp for a file name, to the second. */
 const stampOf = (at: number): string => new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')

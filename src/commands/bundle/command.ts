@@ -12,14 +12,11 @@ export const bundleCommand = defineConfigured({
         readTime(clock),
       )
       .option('--no-logs', 'without the logs of the services'),
-  help: `Contains the health verdict with its evidence, the readings of all collectors,
-the metrics, the effective configuration, versions, the state of the systemd
-units, the agent's events, the newest three incidents, and the newest lines of
-each service's log. Never contains key files, the environment file, or commands
-and environment of units.
-Everything that looks like a secret is redacted, and the manifest counts the
-redactions of each class. Nothing is sent: review the archive before you send
-it. Only you can read the file, and no file is overwritten.
+  help: `docs/how-to/support-bundle.md has the contents. Never key files, the environment
+file, or commands and environment of units. Everything that looks like a secret
+is redacted, and the manifest counts the redactions of each class. Nothing is
+sent: review the archive before you send it. Only you can read the file, and no
+file is overwritten.
 
 Exit codes: 0 the archive was written, 1 it was not, 2 usage error.
 

@@ -4,9 +4,7 @@ import { configOf } from '../../terminal/config.ts'
 import type { ActionContext } from '../../terminal/io.ts'
 import { jsonText, linesText, type OutputOptions } from '../../terminal/output.ts'
 
-interface Options extends ConfigOptions, OutputOptions {
-  readonly example?: true
-}
+type Options = ConfigOptions & OutputOptions & { readonly example?: true }
 
 export const printConfig = ({ io, exit, options }: ActionContext<Options>): void => {
   if (options.example) io.stdout.write(renderExampleConfig())

@@ -3,16 +3,15 @@ import type { SourceContext } from '../../terminal/io.ts'
 import type { Style } from '../../terminal/style.ts'
 import { type KeyNames, namesIn } from '../../config/key-names.ts'
 import { count, duration, figure, shortDuration, tokens, utc } from '../../core/format.ts'
-import { MISS_CLASSES, type MissedRoundCause } from '../../domain/missed-round.ts'
+import { MISS_CLASSES, type MissedRoundCause } from '../../collectors/schedule/miss-class.ts'
 import { toApiJson } from '../../core/json.ts'
 import { day, minute, second, hour } from '../../core/units.ts'
 import { recordingOf, readLedger } from '../ledger/ledger.ts'
 import { FILES } from '../../collectors/schedule/collector.ts'
 import { type ClassifiedRound, MISSED_ROUNDS, parseMissedRounds } from '../../collectors/schedule/missed-rounds.ts'
-import type { Readings } from '../../collectors/index.ts'
 import type { Config } from '../../config/schema.ts'
 import { ifUnreadable, SourceError } from '../../core/errors.ts'
-import type { Event } from '../../domain/event.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { resolvePath } from '../../domain/key-paths.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { parseValidatorSets, type ValidatorSet } from '../../parsers/validators.ts'
@@ -21,8 +20,9 @@ import { createFileTree } from '../../sources/file-tree.ts'
 import type { Recording } from '../../sources/journal-range.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { type Events, readEvents } from '../events/events.ts'
+import { recordedFirings } from '../events/firings.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
-import { findOwnKey } from '../shared/own-key.ts'
+import { ownKeyOf } from '../shared/own-key.ts'
 import { withHost } from '../shared/with-host.ts'
 import { createRoundHistory, type MissedRound } from './rounds.ts'
 
@@ -231,7 +231,8 @@ export type Duties = Awaited<ReturnType<typeof readDuties>>
 export const readDuties = async (options: DutiesOptions) => {
   const { clock, since, recording, onProgress = () => undefined } = options
   const to = clock.now()
-  const key = await findOwnKey(options)
+  const agent = await attempt(() => fetchSnapshot(options))
+  const key = await ownKeyOf(options.config, agent.value)
   const sets = await attempt(() => readSets(options))
   const history = createRoundHistory(key, sets.value ?? [])
   let unparsed = 0
@@ -242,10 +243,12 @@ export const readDuties = async (options: DutiesOptions) => {
   }
   const { missed, gaps, covered, ...rounds } = history.read()
   const isRecording = recording !== undefined
-  const events = isRecording ? OF_RECORDING : await attempt(() => readEvents(withoutSince(options)))
+  // Alerts may have begun to fire before the interval.
+  const events = isRecording ? OF_RECORDING : await attempt(() => readEvents({ ...options, since: undefined }))
   const classified = isRecording ? NONE : await readClassified(options)
   /** What the agent recorded around that time; null if it has no record of it. */
-  const recordedAt = (at: number) => ({ recorded: events.value && recordedAround(events.value, at) })
+  const recordedThen = events.value && recordedAround(events.value)
+  const recordedAt = (at: number) => ({ recorded: recordedThen && recordedThen(at) })
   return {
     ...rounds,
     covered,
@@ -260,7 +263,7 @@ export const readDuties = async (options: DutiesOptions) => {
     gaps: gaps.map((gap) => ({ ...gap, ...recordedAt(gap.fromAt) })),
     /** Lines of the stream that could not be parsed. */
     unparsed,
-    rewards: isRecording ? OF_RECORDING : await attempt(() => readRewards(options)),
+    rewards: isRecording ? OF_RECORDING : rewardsOf(agent),
     /** Why no leader schedule is used; null if there is one. */
     scheduleProblem: sets.unknownBecause,
     /** The agent has stored events from then on, in milliseconds since the epoch. */
@@ -280,9 +283,8 @@ const NONE: ReadonlyMap<bigint, ClassifiedRound> = new Map()
 
 /** The classes that the running agent has saved. */
 const readClassified = async ({ config }: DutiesOptions): Promise<ReadonlyMap<bigint, ClassifiedRound>> => {
-  const found = await createReadOnlyCheckpoints(config.state.directory).open(MISSED_ROUNDS).read()
-  const all = found.state === 'saved' ? parseMissedRounds(found.value) : []
-  return new Map(all.map((one) => [one.round, one]))
+  const { value } = await createReadOnlyCheckpoints(config.state.directory).open(MISSED_ROUNDS).read()
+  return new Map(parseMissedRounds(value).map((one) => [one.round, one]))
 }
 
 /** A network that was reset has the same rounds again. */
@@ -293,9 +295,6 @@ const causeOf = ({ round, at }: MissedRound, classified: typeof NONE): MissedRou
   if (!found || Math.abs(found.at - at) > SAME_ROUND_MS) return null
   return { class: found.class, figures: found.figures }
 }
-
-/** Alerts may have begun to fire before the interval. */
-export const withoutSince = ({ since: _since, ...options }: DutiesOptions) => options
 
 /** A source that cannot be read makes a part of the result unknown. */
 export const attempt = <T>(read: () => Promise<T>): Promise<Known<T>> =>
@@ -314,13 +313,14 @@ const readSets = (options: DutiesOptions): Promise<readonly ValidatorSet[]> =>
     throw new SourceError({ doing: `read ${FILES.sets}`, happened: 'it was not found in node.directory' })
   })
 
-const readRewards = async (options: DutiesOptions): Promise<NonNullable<Readings['staking']>['rewards']> => {
-  const doing = 'read the rewards'
-  const snapshot = await fetchSnapshot(options)
-  if (!snapshot) throw new SourceError({ doing, happened: 'the agent, which measures them, is not running' })
-  const { staking } = snapshot.readings
-  if (staking) return staking.rewards
-  throw new SourceError({ doing, happened: 'the collector staking has no reading' })
+/** The running agent measures them. */
+const rewardsOf = ({ value, unknownBecause }: Known<NodeSnapshot | null>) => {
+  if (unknownBecause !== null) return asUnknown(unknownBecause)
+  if (!value) return asUnknown('could not read the rewards: the agent, which measures them, is not running')
+  const { staking } = value.readings
+  return staking
+    ? asKnown(staking.rewards)
+    : asUnknown('could not read the rewards: the collector staking has no reading')
 }
 
 /** An alert begins to fire up to minutes after its cause, and may end before it is noticed. */
@@ -331,30 +331,19 @@ const CHANGES = new Set(['services', 'maintenance', 'agent'])
 const MAX_RECORDED = 6
 
 /** Alerts that fired around a time, and state changes within a minute of it. Null for a time before the first event. */
-export const recordedAround = ({ events, oldestAt }: Pick<Events, 'events' | 'oldestAt'>, at: number) => {
-  if (oldestAt === null || at < oldestAt) return null
-  const firing = new Map<string, number>()
-  const texts = new Set<string>()
-  for (const event of events) {
-    if (event.at > at + AFTER_MS) break
-    if (event.collector === 'alerts') {
-      const alert = event.subject ?? ''
-      if (isFiring(event)) firing.set(alert, event.at)
-      else {
-        if (firing.has(alert) && event.at >= at - BEFORE_MS) texts.add(alert)
-        firing.delete(alert)
-      }
-    } else if (event.collector === 'agent' && event.to !== 'stopped') {
-      // After a restart, an alert that still holds is listed again.
-      for (const [alert, since] of firing) if (since >= at - BEFORE_MS) texts.add(alert)
-      firing.clear()
-    }
-    if (CHANGES.has(event.collector) && Math.abs(event.at - at) <= BEFORE_MS && event.from !== null) {
-      texts.add(`${event.subject ?? event.collector}: ${event.from} \u2192 ${event.to}`)
-    }
+export const recordedAround = ({ events, oldestAt }: Pick<Events, 'events' | 'oldestAt'>) => {
+  const firings = recordedFirings(events)
+  const changes = events.filter(({ collector, from }) => CHANGES.has(collector) && from !== null)
+  return (at: number): readonly string[] | null => {
+    if (oldestAt === null || at < oldestAt) return null
+    const texts = [
+      ...firings
+        .filter(({ beganAt, endedAt }) => beganAt <= at + AFTER_MS && (endedAt ?? Infinity) >= at - BEFORE_MS)
+        .map(({ alert, subject }) => `${alert ?? ''} ${subject}`.trim()),
+      ...changes
+        .filter((event) => Math.abs(event.at - at) <= BEFORE_MS)
+        .map(({ collector, subject, from, to }) => `${subject ?? collector}: ${from ?? ''} \u2192 ${to}`),
+    ]
+    return [...new Set(texts)].slice(0, MAX_RECORDED)
   }
-  return [...new Set([...firing.keys(), ...texts])].slice(0, MAX_RECORDED)
 }
-
-/** The agent records `critical: SUMMARY` for an alert that fires. */
-export const isFiring = ({ to }: Pick<Event, 'to'>): boolean => /^(?:critical|warning|info): /.test(to)

@@ -105,16 +105,15 @@ const readPresent = async (file: string) => {
 
 /** The configuration in force with what the file has and the operator answers. */
 const wantedConfig = async ({ io, options }: ActionContext<Options>, present: Config): Promise<Config> => {
-  const given: Answers = { references: options.reference, alertmanagers: options.alertmanager }
+  const { publicKey, reference: references, alertmanager: alertmanagers } = options
+  const given: Answers = { references, alertmanagers }
   checkUrls(given)
-  const { publicKey } = options
-  const keyed = publicKey === undefined ? options : { ...options, set: [...options.set, `node.publicKey=${publicKey}`] }
-  const inForce = configOf(io, keyed).config
-  const known = withAnswers(keyed, [present, inForce], given)
-  const { config } = configOf(io, known)
-  const isAnswered = given.references.length > 0 || given.alertmanagers.length > 0
+  const set = publicKey === undefined ? options.set : [...options.set, `node.publicKey=${publicKey}`]
+  const load = (settings: readonly string[]): Config => configOf(io, { ...options, set: [...set, ...settings] }).config
+  const config = load(settingsOf([present, load([])], given))
+  const isAnswered = references.length > 0 || alertmanagers.length > 0
   if (!isTerminal(io.stdin) || isAnswered || options.yes === true || options.check === true) return config
-  return configOf(io, withAnswers(keyed, [config], await askFor(io, config))).config
+  return load(settingsOf([config], await askFor(io, config)))
 }
 
 const findOnNode = async (io: Io, config: Config): Promise<Found> => {
@@ -180,25 +179,37 @@ interface Answers {
   readonly alertmanagers: readonly string[]
 }
 
-/** Throws a UsageError for an answer that is no URL. */
-const checkUrls = ({ references, alertmanagers }: Answers): void => {
-  const check = (option: string, example: string) => (url: string) => {
-    if (!isUrl(url)) throw new UsageError(`${option} ${url}: expected a URL, like ${example}`)
-  }
-  references.forEach(check('--reference', REFERENCE))
-  alertmanagers.forEach(check('--alertmanager', ALERTMANAGER))
+const QUESTIONS = {
+  references: {
+    label: 'Reference',
+    example: 'https://rpc.provider.example',
+    text: 'RPC URLs of other nodes of the same chain, at least two so that they can agree; an empty line ends.\n',
+  },
+  alertmanagers: {
+    label: 'Alertmanager',
+    example: 'http://127.0.0.1:9093',
+    text: 'URLs of the Alertmanagers to which the agent sends its alerts; an empty line ends.\n',
+  },
 }
 
-const REFERENCE = 'https://rpc.provider.example'
-const ALERTMANAGER = 'http://127.0.0.1:9093'
+/** Throws a UsageError for an answer that is no URL. */
+const checkUrls = (answers: Answers): void => {
+  for (const name of ['references', 'alertmanagers'] as const) {
+    const { label, example } = QUESTIONS[name]
+    const wrong = answers[name].find((url) => !isUrl(url))
+    if (wrong !== undefined) throw new UsageError(`--${label.toLowerCase()} ${wrong}: expected a URL, like ${example}`)
+  }
+}
 
 const isUrl = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text)
 
 /** Asks for what is not known. Throws an InterruptedError at the end of the input, too. */
 const askFor = async (io: Io, known: Config): Promise<Answers> =>
   withDialogue(io, async (ask) => {
-    const askUrls = async (label: string, example: string): Promise<readonly string[]> => {
+    const askUrls = async (name: keyof Answers): Promise<readonly string[]> => {
+      const { label, example, text } = QUESTIONS[name]
       const urls: string[] = []
+      io.stderr.write(text)
       for (;;) {
         const url = await ask(`${label} ${urls.length + 1}: `)
         if (url === null) throw new InterruptedError('Interrupted; nothing was written.')
@@ -207,42 +218,24 @@ const askFor = async (io: Io, known: Config): Promise<Answers> =>
         else io.stderr.write(`Expected a URL, like ${example}\n`)
       }
     }
-    const hasReferences = known.references.length >= 2
-    if (!hasReferences) io.stderr.write(ASK_REFERENCES)
-    const references = hasReferences ? [] : await askUrls('Reference', REFERENCE)
-    const hasReceiver = known.alertmanagers.urls.length > 0
-    if (!hasReceiver) io.stderr.write(ASK_ALERTMANAGERS)
-    const alertmanagers = hasReceiver ? [] : await askUrls('Alertmanager', ALERTMANAGER)
-    return { references, alertmanagers }
+    return {
+      references: known.references.length >= 2 ? [] : await askUrls('references'),
+      alertmanagers: known.alertmanagers.urls.length > 0 ? [] : await askUrls('alertmanagers'),
+    }
   })
 
-const ASK_REFERENCES =
-  'RPC URLs of other nodes of the same chain, at least two so that they can agree; an empty line ends.\n'
-const ASK_ALERTMANAGERS = 'URLs of the Alertmanagers to which the agent sends its alerts; an empty line ends.\n'
-
-/**
- * The options with the union of what is known and answered: all references are read once, so that the result shows
- * which of them answer.
- */
-const withAnswers = <Given extends ConfigOptions>(
-  options: Given,
-  known: readonly Config[],
-  answers: Answers,
-): Given => {
+/** All that is known and answered: all references are read once, so that the result shows which of them answer. */
+const settingsOf = (known: readonly Config[], answers: Answers): readonly string[] => {
   const references = unite([
     ...known.flatMap((one) => one.references),
     ...answers.references.map((url) => ({ name: nameOf(url), url, kind: 'rpc' as const, apiKeyFile: null })),
   ])
   const urls = [...known.flatMap((one) => one.alertmanagers.urls), ...answers.alertmanagers]
   const alertmanagers = urls.filter((url, at) => urls.findIndex((other) => isSameUrl(url, other)) === at)
-  return {
-    ...options,
-    set: [
-      ...options.set,
-      ...(references.length === 0 ? [] : [`references=${JSON.stringify(references.map(entryOf))}`]),
-      ...(alertmanagers.length === 0 ? [] : [`alertmanagers.urls=${JSON.stringify(alertmanagers)}`]),
-    ],
-  }
+  return [
+    ...(references.length === 0 ? [] : [`references=${JSON.stringify(references.map(entryOf))}`]),
+    ...(alertmanagers.length === 0 ? [] : [`alertmanagers.urls=${JSON.stringify(alertmanagers)}`]),
+  ]
 }
 
 const isSameUrl = (url: string, other: string): boolean => new URL(url).href === new URL(other).href

@@ -49,12 +49,13 @@ const renderBackup = (one: BackupResult, style: Style): readonly string[] =>
 const earlierOf = ({ copies }: BackupResult): string =>
   `${copies} .bak ${copies === 1 ? 'file also contains' : 'files also contain'} a key: remove those that you do not need`
 
-interface VerifyOptions {
+interface TypeOption {
   readonly type?: readonly KeyType[]
-  readonly filesOnly?: true
 }
 
-export const verifyBackups = async (command: ConfiguredContext<VerifyOptions>): Promise<void> => {
+export const verifyBackups = async (
+  command: ConfiguredContext<TypeOption & { readonly filesOnly?: true }>,
+): Promise<void> => {
   const { io, exit, options } = command
   await runKeyCommand(command, async (session, progress) => {
     const mayRecover = options.filesOnly !== true
@@ -208,12 +209,9 @@ const recipientsOf = async ({ context }: KeySession, options: ExportOptions): Pr
   )
 }
 
-interface OffNodeOptions {
-  readonly where: string
-  readonly type?: readonly KeyType[]
-}
-
-export const recordOffNode = async (command: ConfiguredContext<OffNodeOptions>): Promise<void> => {
+export const recordOffNode = async (
+  command: ConfiguredContext<TypeOption & { readonly where: string }>,
+): Promise<void> => {
   const { io, exit, options } = command
   const { where } = options
   await runKeyCommand(command, async ({ context }) => {

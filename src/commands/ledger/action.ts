@@ -1,12 +1,16 @@
 import { count, figure } from '../../core/format.ts'
 import { type KeyNames, namesIn } from '../../config/key-names.ts'
 import { toApiJson, toJson } from '../../core/json.ts'
+import { ifUnreadable } from '../../core/errors.ts'
+import { fetchSnapshot } from '../shared/agent-snapshot.ts'
+import { ownKeyOf } from '../shared/own-key.ts'
 import { oneLine } from '../../health/sections/fact.ts'
+import type { LedgerBlock } from '../../parsers/ledger-tail.ts'
 import { type LedgerBatch, type LedgerRow, readLedger, recordingOf } from './ledger.ts'
 import type { ConfiguredContext } from '../../terminal/configured-command.ts'
 import { type Io, INCOMPLETE, InterruptedError, isInterrupted, writeAll } from '../../terminal/io.ts'
 import type { Tone } from '../../domain/health.ts'
-import type { OutputOptions } from '../../terminal/output.ts'
+import { linesText, type OutputOptions } from '../../terminal/output.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
 import { createProgress } from '../../terminal/progress.ts'
 
@@ -33,7 +37,11 @@ export const printLedger = async (context: ConfiguredContext<Options>): Promise<
     let lines = 0
     const newest = options.lines ?? (hasRange ? undefined : NEWEST)
     const query = { since, until, newest, follow, recording: recordingOf(io, file) }
-    for await (const batch of readLedger(host, query)) {
+    // The ledger can be read without an agent.
+    const isKnown = config.node.publicKey !== null
+    const agent = isKnown ? null : await fetchSnapshot(host).catch(ifUnreadable(() => null))
+    const ownKey = await ownKeyOf(config, agent)
+    for await (const batch of readLedger({ ...host, ownKey }, query)) {
       progress.end()
       await page.show(batch)
       blocks = batch.summary.blocks
@@ -62,51 +70,32 @@ const nothingIn = (file: string, lines: number): string =>
 const createPage = (io: Io, options: Options, names: KeyNames) => {
   const { json = false, follow = false, finalized = false } = options
   const style = createStyle(io)
-  const lines = createLedgerLines({ style, names, showsFinalized: finalized })
+  const lines = createLedgerLines(style, names, finalized)
+  const isDocument = json && !follow
+  const head = isDocument ? '{"events":[' : json ? '' : `${lines.head}\n`
   let last: LedgerBatch | undefined
   let shown = 0
-  const isShown = (row: LedgerBatch['rows'][number]): boolean =>
-    finalized || !('event' in row) || row.event !== 'finalized'
-  const asJson = (rows: LedgerBatch['rows']): string =>
-    rows
-      .filter(isShown)
-      .map((row) => {
-        shown += 1
-        const text = JSON.stringify(rowAsJson(row, names))
-        if (follow) return `${text}\n`
-        return `${shown === 1 ? '{"events":[' : ','}\n${text}`
-      })
-      .join('')
-  const asLines = (rows: LedgerBatch['rows']): string => {
-    const texts = rows.map(lines.row).filter((text) => text !== undefined)
-    const head = shown === 0 && texts.length > 0 ? [lines.head()] : []
-    shown += texts.length
-    return [...head, ...texts].map((text) => `${text}\n`).join('')
+  const print = (row: LedgerRow): string => {
+    const text = json ? JSON.stringify(rowAsJson(row, names)) : lines.row(row)
+    const before = shown === 0 ? head : isDocument ? ',' : ''
+    shown += 1
+    return isDocument ? `${before}\n${text}` : `${before}${text}\n`
   }
   return {
     hasOutput: (): boolean => shown > 0,
     show: async (batch: LedgerBatch): Promise<void> => {
       last = batch
-      await writeAll(io, json ? asJson(batch.rows) : asLines(batch.rows))
+      const rows = batch.rows.filter((row) => finalized || !('event' in row) || row.event !== 'finalized')
+      await writeAll(io, rows.map(print).join(''))
     },
     end: async (): Promise<void> => {
       if (follow || !last) return
       const text = json
-        ? `${shown === 0 ? '{"events":[' : ''}\n],"summary":${JSON.stringify(toJson(last.summary))}}\n`
-        : renderSummary(last)
-            .flatMap((sentence) => style.wrap(sentence))
-            .map((line) => `${line}\n`)
-            .join('')
+        ? `${shown === 0 ? head : ''}\n],"summary":${JSON.stringify(toJson(last.summary))}}\n`
+        : linesText(renderSummary(last).flatMap((sentence) => style.wrap(sentence)))
       await writeAll(io, text)
     },
   }
-}
-
-interface LineOptions {
-  readonly style: Style
-  readonly names: KeyNames
-  /** Whether finalized blocks have lines of their own. */
-  readonly showsFinalized: boolean
 }
 
 /** With fewer columns, lines are short. */
@@ -115,56 +104,70 @@ const MIN_WIDE_COLUMNS = 100
 const MIN_ADDRESS_COLUMNS = 120
 const ADDRESS_WIDTH = 28
 
-const WIDTHS = { round: 11, block: 11, transactions: 5, author: 16, narrowAuthor: 8, after: 8 } as const
+type OwnFlag = Pick<Extract<LedgerRow, { readonly event: string }>, 'isOwn'>
 
-/** Renders rows as lines; undefined if a row has no line. */
-const createLedgerLines = ({ style, names, showsFinalized }: LineOptions) => {
+interface Column {
+  readonly title: string
+  /** Negative for a text, which begins where the title does. */
+  readonly width: number
+  readonly isShown?: boolean
+  readonly text: (block: LedgerBlock & OwnFlag) => string
+}
+
+/** Renders rows as lines. `showsFinalized`: whether finalized blocks have lines of their own. */
+const createLedgerLines = (style: Style, names: KeyNames, showsFinalized: boolean) => {
   const isWide = style.width === undefined || style.width >= MIN_WIDE_COLUMNS
   const hasAddresses = style.width === undefined || style.width >= MIN_ADDRESS_COLUMNS
-  const time = (at: number): string => new Date(at).toISOString().slice(...(isWide ? [0] : [11, 23]))
-  const author = (key: string, isOwn: boolean | null): string => {
-    const width = isWide ? WIDTHS.author : WIDTHS.narrowAuthor
+  const [timeWidth, authorWidth] = isWide ? [24, 16] : [12, 8]
+  const author = ({ author: key, isOwn }: Pick<LedgerBlock, 'author'> & OwnFlag): string => {
     const name = style.plain(names.get(key) ?? `${key.slice(0, 4)}..${key.slice(isWide ? -4 : -2)}`)
     const shown = isOwn && names.get(key) === undefined ? (isWide ? `${name} own` : 'own') : name
-    return [...shown].slice(0, width).join('').padEnd(width)
+    return [...shown].slice(0, authorWidth).join('')
   }
+  const age = ({ blockAt, writtenAt }: LedgerBlock): string =>
+    blockAt === null ? 'unknown' : after(writtenAt - blockAt, isWide)
+  const address = ({ authorAddress }: LedgerBlock): string =>
+    style.plain(oneLine(authorAddress ?? '')).slice(0, ADDRESS_WIDTH)
+  const columns: readonly Column[] = [
+    { title: 'event', width: -10, isShown: isWide || showsFinalized, text: ({ event }) => event },
+    { title: 'round', width: 11, text: ({ round }) => figure(round) },
+    { title: 'block', width: 11, text: ({ seqNum }) => figure(seqNum) },
+    { title: 'txs', width: 5, text: (block) => ('transactions' in block ? figure(block.transactions) : '') },
+    { title: 'author', width: -authorWidth, text: author },
+    { title: 'after', width: -8, text: age },
+    { title: 'author address', width: -ADDRESS_WIDTH, isShown: hasAddresses, text: address },
+  ]
+  const cells = (textOf: (column: Column) => string): string =>
+    columns
+      .filter(({ isShown = true }) => isShown)
+      .map((one) => (one.width < 0 ? textOf(one).padEnd(-one.width) : textOf(one).padStart(one.width)))
+      .join(' ')
   const line = (tone: Tone | undefined, at: number, rest: string): string => {
-    const text = `${tone === undefined ? ' ' : style.sign(tone)} ${time(at)}  ${rest}`.trimEnd()
+    const time = new Date(at).toISOString().slice(...(isWide ? [0] : [11, 23]))
+    const text = `${tone === undefined ? ' ' : style.sign(tone)} ${time}  ${rest}`.trimEnd()
     return tone === undefined ? text : style.paint(tone, text)
   }
 
   return {
-    head: (): string => {
-      const event = isWide || showsFinalized ? 'event      ' : ''
-      const when = isWide ? 'seen (UTC)'.padEnd(24) : 'seen (UTC)'.padEnd(12)
-      const width = isWide ? WIDTHS.author : WIDTHS.narrowAuthor
-      const columns = `${event}${'round'.padStart(WIDTHS.round)} ${'block'.padStart(WIDTHS.block)} ${'txs'.padStart(WIDTHS.transactions)} ${'author'.padEnd(width)}`
-      const last = hasAddresses ? `${'after'.padEnd(WIDTHS.after)} author address` : 'after'
-      return style.paint('quiet', `  ${when}  ${columns} ${last}`)
-    },
-    row: (row: LedgerRow): string | undefined => {
+    head: style.paint('quiet', `  ${'seen (UTC)'.padEnd(timeWidth)}  ${cells(({ title }) => title)}`.trimEnd()),
+    row: (row: LedgerRow): string => {
       if ('kind' in row) {
         const what = row.kind === 'skipped' ? 'skipped' : 'not in the log'
         return line('notice', row.at, `${roundsOf(row)} ${what}`)
       }
-      const who = author(row.author, row.isOwn)
-      if (row.event === 'timeout') {
-        const whose = row.isOwn ? 'own turn' : who.trimEnd()
-        const more = row.isOwn ? `${who.trimEnd()}, ${whose}` : `the turn of ${whose}`
-        const turn = isWide ? more : whose
-        return line(row.isOwn ? 'bad' : 'notice', row.writtenAt, `round ${figure(row.round)} timed out: ${turn}`)
-      }
-      if (row.event === 'finalized' && !showsFinalized) return undefined
-      const columns = [
-        ...(isWide || showsFinalized ? [row.event.padEnd(10)] : []),
-        figure(row.round).padStart(WIDTHS.round),
-        figure(row.seqNum).padStart(WIDTHS.block),
-        ('transactions' in row ? figure(row.transactions) : '').padStart(WIDTHS.transactions),
-        who,
-        (row.blockAt === null ? 'unknown' : after(row.writtenAt - row.blockAt, isWide)).padEnd(WIDTHS.after),
-        ...(hasAddresses ? [style.plain(oneLine(row.authorAddress ?? '')).slice(0, ADDRESS_WIDTH)] : []),
-      ]
-      return line(row.isOwn ? 'strong' : undefined, row.writtenAt, columns.join(' '))
+      if (row.event !== 'timeout')
+        return line(
+          row.isOwn ? 'strong' : undefined,
+          row.writtenAt,
+          cells(({ text }) => text(row)),
+        )
+      const whose = row.isOwn ? 'own turn' : author(row)
+      const more = row.isOwn ? `${author(row)}, ${whose}` : `the turn of ${whose}`
+      return line(
+        row.isOwn ? 'bad' : 'notice',
+        row.writtenAt,
+        `round ${figure(row.round)} timed out: ${isWide ? more : whose}`,
+      )
     },
   }
 }

@@ -12,7 +12,6 @@ import { type JournalEntry, parseJournalEntry, withoutPrintedPrefix } from '../.
 import { createExec, createExecWithTimeouts } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { openRecording, readRecording, type Recording } from '../../sources/journal-range.ts'
-import { findOwnKey } from '../shared/own-key.ts'
 import { type Batch, readJournal } from '../../agent/journal-reader.ts'
 import type { Io, SourceContext } from '../../terminal/io.ts'
 import { larger, smaller } from '../../core/units.ts'
@@ -118,8 +117,8 @@ const ascending = (a: bigint, b: bigint): number => (a < b ? -1 : 1)
 
 interface Options extends SourceContext {
   readonly config: Config
-  /** The key of the node, if it has been read already; null if it is unknown. */
-  readonly ownKey?: string | null
+  /** The key of the node; null if it is unknown. */
+  readonly ownKey: string | null
 }
 
 interface LedgerQuery {
@@ -149,7 +148,7 @@ const TRIM_INTERVAL = 10_000
 /** The ledger stream as rows. Throws a SourceError if it cannot be read. */
 export async function* readLedger(options: Options, wanted: LedgerQuery): AsyncGenerator<LedgerBatch> {
   const { newest, since = -Infinity, until = Infinity, recording } = wanted
-  const rounds = createRounds(options.ownKey === undefined ? await findOwnKey(options) : options.ownKey)
+  const rounds = createRounds(options.ownKey)
   let unparsed = 0
   let lines = 0
   const understand = ({ message, fields }: JournalEntry): readonly LedgerEvent[] => {

@@ -134,7 +134,7 @@ const subjectOf = (labels: Labels): string =>
     .join(' ')
 
 /** 0 is the most severe. */
-export const rank = (severity: RuleSeverity): number => FINDING_SEVERITIES.findIndex((one) => one === severity)
+const rank = (severity: RuleSeverity): number => FINDING_SEVERITIES.findIndex((one) => one === severity)
 
 /** Its duration; for one that still fires, until `now`. */
 export const lastedText = ({ beganAt, endedAt }: Pick<Firing, 'beganAt' | 'endedAt'>, now: number): string =>

@@ -11,17 +11,10 @@ import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createOldestEntryReader } from '../../sources/journal.ts'
-import {
-  asKnown,
-  asUnknown,
-  attempt,
-  type DutiesOptions,
-  isFiring,
-  readDuties,
-  withoutSince,
-} from '../duties/action.ts'
+import { asKnown, asUnknown, attempt, type DutiesOptions, readDuties } from '../duties/action.ts'
 import { type Events, readEvents } from '../events/events.ts'
-import { incidentsOf, type Firing, rank } from '../replay/firings.ts'
+import { recordedFirings } from '../events/firings.ts'
+import { incidentsOf } from '../replay/firings.ts'
 import { withHost } from '../shared/with-host.ts'
 
 export type Report = Awaited<ReturnType<typeof readReport>>
@@ -38,7 +31,7 @@ export const readReport = async (options: DutiesOptions, snapshot: NodeSnapshot)
   const { clock, since } = options
   const to = clock.now()
   const duties = await attempt(() => readDuties(options))
-  const events = await attempt(() => readEvents(withoutSince(options)))
+  const events = await attempt(() => readEvents({ ...options, since: undefined }))
   return {
     from: since,
     to,
@@ -58,7 +51,7 @@ const readAvailability = async ({ config, since }: DutiesOptions) => {
   const found = await createReadOnlyCheckpoints(directory).open('slo').read()
   if (found.state === 'unreadable')
     return asUnknown(`slo.json in ${directory} cannot be read: use sudo, or the user of the agent`)
-  const hours = found.state === 'saved' ? parseSloHours(found.value) : []
+  const hours = parseSloHours(found.value)
   const fromAt = since - (since % hour)
   const { known, fresh } = sumOfHours(hours, fromAt)
   const first = hours.find(({ from }) => from >= fromAt)
@@ -96,54 +89,12 @@ const readRestarts = (options: DutiesOptions, until: number) =>
     return { fromAt: Math.max(since, oldest.at), runs }
   })
 
-/** After a restart of the agent, an alert that fires again within this time is the same one. */
-const RESUMED_MS = hour
-
 /** The alerts of at least a warning that the agent has recorded, as incidents. */
 export const incidentsIn = ({ events, oldestAt }: Pick<Events, 'events' | 'oldestAt'>, since: number) => {
-  const open = new Map<string, Firing>()
-  const interrupted = new Map<string, Firing>()
-  const ended: Firing[] = []
-  for (const event of events) {
-    const { collector, subject, at } = event
-    if (collector === 'agent' && event.to !== 'stopped') {
-      for (const [key, firing] of open) interrupted.set(key, { ...firing, endedAt: at })
-      open.clear()
-    }
-    if (collector !== 'alerts' || subject === null) continue
-    const firing = open.get(subject)
-    if (isFiring(event)) {
-      const before = firing ?? resumed(interrupted, subject, at)
-      if (isAtLeast(event.severity, 'warning')) open.set(subject, firingOf(event, subject, before))
-    } else if (firing) {
-      ended.push({ ...firing, endedAt: at })
-      open.delete(subject)
-    }
-  }
-  const all = [...ended, ...interrupted.values(), ...open.values()]
-  const inInterval = all.filter(({ endedAt }) => endedAt === null || endedAt >= since)
-  return { fromAt: oldestAt, incidents: incidentsOf(inInterval.toSorted((a, b) => a.beganAt - b.beganAt)) }
-}
-
-const resumed = (interrupted: Map<string, Firing>, subject: string, at: number): Firing | undefined => {
-  const before = interrupted.get(subject)
-  if (!before || at - (before.endedAt ?? at) > RESUMED_MS) return undefined
-  interrupted.delete(subject)
-  return before
-}
-
-const firingOf = ({ at, to, severity }: Event, subject: string, before: Firing | undefined): Firing => {
-  const [alert = subject, ...labels] = subject.split(' ')
-  const isWorse = before === undefined || rank(severity) <= rank(before.severity)
-  return {
-    alert,
-    severity: isWorse ? severity : before.severity,
-    subject: labels.join(' '),
-    beganAt: before?.beganAt ?? at,
-    firedAt: before?.firedAt ?? at,
-    endedAt: null,
-    summary: isWorse ? to.replace(/^\w+: /, '') : before.summary,
-  }
+  const firings = recordedFirings(events).filter(
+    ({ severity, endedAt }) => isAtLeast(severity, 'warning') && (endedAt === null || endedAt >= since),
+  )
+  return { fromAt: oldestAt, incidents: incidentsOf(firings) }
 }
 
 export const diskOf = ({ known }: Pick<NodeSnapshot, 'known'>) => {

@@ -6,10 +6,15 @@ import type { Config } from '../../config/schema.ts'
 import { PREFIX } from '../../config/source.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
-import type { Health } from '../../domain/health.ts'
 import { createSampleIndex, type Sample, type SampleIndex } from '../../core/metric.ts'
 import { metrics as catalogue } from '../../metrics.ts'
-import { collectorResponse, healthResponse, ruleFindingResponse, statusResponse } from '../../parsers/agent-status.ts'
+import {
+  collectorResponse,
+  type Health,
+  healthResponse,
+  ruleFindingResponse,
+  statusResponse,
+} from '../../parsers/agent-status.ts'
 import { parsePrometheusText, type PrometheusSample } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/endpoints.ts'
 import { createHttpClient } from '../../sources/http.ts'

@@ -3,10 +3,10 @@ import type { Config } from '../../config/schema.ts'
 import { readText } from '../../core/files.ts'
 import { LIMITS } from '../../core/limits.ts'
 import { ifUnreadable } from '../../core/errors.ts'
-import { createExec } from '../../sources/exec.ts'
 import { createHostSources } from '../../sources/host.ts'
 import { createHttpClient, type SendRequest } from '../../sources/http.ts'
 import { type Io, sourceContext } from '../../terminal/io.ts'
+import { withHost } from './with-host.ts'
 
 /** The labels of an alert that a command sends: those of the alerts of the agent on this host. */
 export const alertLabels = async (
@@ -29,14 +29,12 @@ const UNIT = 'chain-agent.service'
  * The authorities that the running agent trusts, by NODE_EXTRA_CA_CERTS in its environment; undefined if it has none, or
  * only root can read the environment. Nothing else of it is used.
  */
-const authoritiesOf = async (io: Io, { host }: Config): Promise<readonly string[] | undefined> => {
-  const { clock, path, signal, exec = createExec({ clock, path }) } = sourceContext(io)
+const authoritiesOf = async (io: Io, config: Config): Promise<readonly string[] | undefined> => {
   const args = ['show', '--property=MainPID', '--value', UNIT]
-  const read = async (): Promise<string | null> => {
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    return createHostSources(host).procfs.read(`${stdout.trim()}/environ`)
-  }
-  const environment = await read().catch(ifUnreadable(() => null))
+  const environment = await withHost({ config, ...sourceContext(io) }, async (exec) => {
+    const { stdout } = await exec.run({ command: 'systemctl', args }, io.signal)
+    return createHostSources(config.host).procfs.read(`${stdout.trim()}/environ`)
+  }).catch(ifUnreadable(() => null))
   const [, file] = /(?:^|\0)NODE_EXTRA_CA_CERTS=([^\0]+)/.exec(environment ?? '') ?? []
   // Like Node.js, ignores a file that cannot be read.
   const added = file === undefined ? null : await readText(file, LIMITS.config.fileBytes).catch(() => null)

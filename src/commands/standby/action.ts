@@ -18,10 +18,7 @@ import { readSnapshot } from '../shared/read-snapshot.ts'
 const EXPECTED = '--primary: expected an http or https address; one with a password in a file, by the path of the file'
 const EXIT_CODES = { ok: 0, no: 1, unknown: 2 } as const
 
-interface StandbyOptions {
-  readonly primary?: string
-  readonly from?: string
-}
+type StandbyOptions = Readonly<Partial<Record<'primary' | 'from', string>>>
 
 export const checkStandby = async (context: ConfiguredContext<StandbyOptions>): Promise<void> => {
   const { io, exit, options, config, host, gather, print } = context

@@ -23,15 +23,9 @@ const checkCommand = defineConfigured({
     command
       .option('--primary <url>', "address of the primary's agent; with a password, the path of a file with it")
       .option('--from <directory>', "the backups of the validator's keys (default: node.backupDirectory)"),
-  help: `Compares chain, public key, version and forks with those that the agent of the
-primary reports. Consensus on this host must not have the key of the primary,
-and the backups, from which \`chain-agent keys restore\` makes the keystores, must
-be intact and of that key. A takeover starts consensus: services, sync,
-references, findings and blocksync are those of \`chain-agent restart-window\`.
-Last are disk, clock, ports, receiver of alerts, and the agent of this host.
-
-It writes, starts and stops nothing, and prints no secret. Only root can read
-the backups; an encrypted one counts as missing. The public port of consensus is
-not tested: a watcher does that (watched.port).`,
+  help: `Compares this host with what the agent of the primary reports, and its backups
+with the key of the primary: docs/how-to/standby.md has each check. It writes,
+starts and stops nothing, and prints no secret. Only root can read the backups;
+an encrypted one counts as missing.`,
   load: async () => (await import('./action.ts')).checkStandby,
 })

@@ -37,6 +37,7 @@ const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> =
 
 /** Undefined for operands or an operator that are not supported. */
 export const compileBinary = ({ left, right, operator, isBool, matching }: Binary): Expression | undefined => {
+  const apply = valueOf(operator, isBool)
   if (left.type === 'vector' && right.type === 'vector') {
     const key = perLabels((labels) => signature(labels, matching))
     const setOperator = SET_OPERATORS[operator]
@@ -48,35 +49,24 @@ export const compileBinary = ({ left, right, operator, isBool, matching }: Binar
         return setOperator(elements, right.evaluate(context), key)
       })
     }
-    const apply = valueOf(operator, isBool)
     return (
       apply &&
       vector((context) => matchOneSide(left.evaluate(context), right.evaluate(context), { key, matching, apply }))
     )
   }
-  const apply = valueOf(operator, isBool)
-  if (!apply) return undefined
-  if (left.type === 'vector' && right.type === 'scalar') {
-    return vector((context) => {
-      const b = right.evaluate(context)
-      return left.evaluate(context).flatMap(({ labels, value }) => elementOf(labels, apply(value, b)))
+  const isSwapped = left.type === 'scalar'
+  const [side, number] = isSwapped ? [right, left] : [left, right]
+  if (!apply || side.type !== 'vector' || number.type !== 'scalar') return undefined
+  // A comparison that filters keeps the value of the vector.
+  const filters = !isBool && operator in COMPARISONS
+  return vector((context) => {
+    const other = number.evaluate(context)
+    return side.evaluate(context).flatMap(({ labels, value }): readonly Element[] => {
+      const result = isSwapped ? apply(other, value) : apply(value, other)
+      return result === undefined ? [] : [{ labels, value: filters ? value : result }]
     })
-  }
-  if (left.type === 'scalar' && right.type === 'vector') {
-    return vector((context) => {
-      const a = left.evaluate(context)
-      return right.evaluate(context).flatMap(({ labels, value }) => {
-        const result = apply(a, value)
-        // A comparison that filters keeps the value of the vector.
-        return elementOf(labels, result !== undefined && !isBool && operator in COMPARISONS ? value : result)
-      })
-    })
-  }
-  return undefined
+  })
 }
-
-const elementOf = (labels: Labels, value: number | undefined): readonly Element[] =>
-  value === undefined ? [] : [{ labels, value }]
 
 /** The result for two values; undefined if a comparison filters the element out. */
 const valueOf = (operator: string, isBool: boolean): Apply | undefined => {

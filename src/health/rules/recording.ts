@@ -1,5 +1,14 @@
 import { type RecordingRow, type RuleFile, ruleFile } from './rule.ts'
 
+/** The age of the newest block of an event of the ledger stream, or with a tag of the RPC. */
+const ageOf = (event: string, tag: string): string => `min by (instance, job, cluster) (
+    timestamp(chain_ledger_block_timestamp_seconds{event="${event}"})
+      - chain_ledger_block_timestamp_seconds{event="${event}"}
+  or
+    timestamp(chain_rpc_block_timestamp_seconds{tag="${tag}"})
+      - chain_rpc_block_timestamp_seconds{tag="${tag}"}
+)`
+
 const RECORDINGS: readonly RecordingRow[] = [
   {
     comment:
@@ -32,24 +41,12 @@ or on (instance, job, cluster)
     comment:
       "Age of the newest block by its own timestamp: the ledger stream may have stopped, or the RPC may be down. At the time of the scrape: the time since then is not the node's fault, and would make 1 s into 10 s at an interval of 15 s.",
     record: 'instance:chain_block_age:seconds',
-    expr: `min by (instance, job, cluster) (
-    timestamp(chain_ledger_block_timestamp_seconds{event="proposed"})
-      - chain_ledger_block_timestamp_seconds{event="proposed"}
-  or
-    timestamp(chain_rpc_block_timestamp_seconds{tag="latest"})
-      - chain_rpc_block_timestamp_seconds{tag="latest"}
-)`,
+    expr: ageOf('proposed', 'latest'),
   },
   {
     comment: 'Age of the newest finalized block by its own timestamp, by the source that has the newer one, as above.',
     record: 'instance:chain_finalized_age:seconds',
-    expr: `min by (instance, job, cluster) (
-    timestamp(chain_ledger_block_timestamp_seconds{event="finalized"})
-      - chain_ledger_block_timestamp_seconds{event="finalized"}
-  or
-    timestamp(chain_rpc_block_timestamp_seconds{tag="finalized"})
-      - chain_rpc_block_timestamp_seconds{tag="finalized"}
-)`,
+    expr: ageOf('finalized', 'finalized'),
   },
   {
     comment:

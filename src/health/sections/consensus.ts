@@ -45,9 +45,7 @@ export const consensus: Section = {
       return [
         wordOf('status'),
         wordOf('mode'),
-        fact('epoch', reading?.epoch, { text: figure }),
-        fact('round', reading?.round, { text: figure }),
-        fact('blockNumber', reading?.blockNumber, { text: figure }),
+        ...(['epoch', 'round', 'blockNumber'] as const).map((name) => fact(name, reading?.[name], { text: figure })),
         fact('blockNumberFromExternal', reading?.externalBlockNumber, { text: figure }),
         fact('blockDifference', reading?.blockDifference, { text: figure }),
       ]
@@ -56,9 +54,7 @@ export const consensus: Section = {
       const log = view.readings.consensus
       return [
         fact(['log', 'committing'], log?.committing),
-        fact(['log', 'epoch'], log?.epoch, { text: figure }),
-        fact(['log', 'round'], log?.round, { text: figure }),
-        fact(['log', 'block'], log?.block, { text: figure }),
+        ...(['epoch', 'round', 'block'] as const).map((name) => fact(['log', name], log?.[name], { text: figure })),
         ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log?.messages[kind], { label })),
         fact(['log', 'networkErrors'], log?.networkErrors, { label: 'network errors, 5 min' }),
         view.time(['log', 'votedAt'], log?.votedAt, { label: 'last vote' }),

@@ -97,36 +97,29 @@ export const storage: Section = {
 const deviceFacts = (view: View): readonly Fact[] => {
   const { devices = [] } = view.readings.storage ?? {}
   if (devices.length === 0) return [fact('devices', null)]
-  return devices.map((device) => {
-    const { path, capacityBytes, usedBytes, usedRatio } = device
+  return devices.map(({ path, ...value }) => {
     const name = path || 'a deleted file'
-    const value = { capacityBytes, usedBytes, usedRatio }
     return fact(['devices', name], value, {
       label: name,
-      text: () => [
+      text: ({ capacityBytes, usedBytes, usedRatio }) => [
         `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
         `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
       ],
-      tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
+      tone: ({ usedRatio }) => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
     })
   })
 }
 
-const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
-  const list = view.readings.storage?.lists[name]
-  if (!list) return fact(['lists', name], null, { label: `${name} list` })
-  const { chunks, capacityBytes, usedBytes } = list
-  const value = { chunks, capacityBytes, usedBytes }
-  return fact(['lists', name], value, {
+const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact =>
+  fact(['lists', name], view.readings.storage?.lists[name], {
     label: `${name} list`,
-    text: () => [
+    text: ({ chunks, capacityBytes, usedBytes }) => [
       chunks === null ? 'unknown' : count(chunks, 'chunk'),
       capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
       usedBytes === null ? null : `used ${size(usedBytes)}`,
     ],
-    tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
+    tone: ({ chunks }) => (name === 'free' && chunks === 0 ? 'bad' : undefined),
   })
-}
 
 const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
   const found = view.readings.storage?.timelines[name] ?? null

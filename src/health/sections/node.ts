@@ -35,7 +35,7 @@ export const header: Section = {
   },
 }
 
-const KEYS = ['secpPublicKey', 'blsPublicKey', 'nodeSignature', 'selfAddress'] as const
+const FIELDS = ['network', 'chain', 'chainId', 'secpPublicKey', 'blsPublicKey', 'nodeSignature', 'selfAddress'] as const
 
 /** The configuration of the node. */
 export const config: Section = {
@@ -44,10 +44,7 @@ export const config: Section = {
     statusReport((view) => {
       const reading = view.readings.status?.config
       return [
-        fact('network', reading?.network),
-        fact('chain', reading?.chain),
-        fact('chainId', reading?.chainId),
-        ...KEYS.map((name) => fact(name, reading?.[name])),
+        ...FIELDS.map((name) => fact(name, reading?.[name])),
         // Status reports before 2026 do not have it.
         ...(typeof reading?.selfAuthPort === 'bigint' ? [fact('selfAuthPort', reading.selfAuthPort)] : []),
         fact('recordSeqNum', reading?.recordSeqNum),
@@ -60,18 +57,16 @@ export const peers: Section = {
   name: 'peers',
   groups: [
     statusReport((view) => [fact('peersNumber', view.readings.status?.peers, { text: figure })]),
-    group('native', 'the metrics of consensus', ({ known }) => {
-      const sessions = (state: 'transport' | 'initiating') =>
+    group('native', 'the metrics of consensus', ({ known }) => [
+      fact(['native', 'discovered'], known.value('chain_native_peers')),
+      fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
+      fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
+      ...(['transport', 'initiating'] as const).map((state) =>
         fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
           label: `sessions, ${state}`,
-        })
-      return [
-        fact(['native', 'discovered'], known.value('chain_native_peers')),
-        fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
-        fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
-        ...(['transport', 'initiating'] as const).map(sessions),
-      ]
-    }),
+        }),
+      ),
+    ]),
   ],
   summary: (view) => {
     const reported = view.readings.status?.peers ?? null

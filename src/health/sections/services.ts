@@ -1,6 +1,6 @@
 import { duration, figure, size, count, utc } from '../../core/format.ts'
-import { badUnless, type Fact, fact, iso, joined, noticeIf, relativeTime, signalName } from './fact.ts'
-import { type Group, group, type Section, type Summary, summary, type View } from './section.ts'
+import { type Fact, fact, iso, joined, noticeIf, relativeTime, signalName } from './fact.ts'
+import { type Group, group, type Section, statusReport, type Summary, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
 import { whyNotRead } from '../../domain/log-state.ts'
@@ -14,15 +14,20 @@ export const services: Section = {
         ...(units.length === 0 ? [fact('units', null)] : []),
         ...units.map((service) => rowOf(service, view)),
         ...cleanupTimer(view),
-        fact('partialRestart', partialRestart, {
-          text: (is) => (is ? 'yes: consensus was restarted and execution was not' : 'no'),
-          tone: badUnless(partialRestart !== true),
-        }),
+        partialRestart === true
+          ? fact('partialRestart', partialRestart, { text: () => PARTIAL, tone: () => 'bad' })
+          : fact('partialRestart', partialRestart),
       ]
     }),
+    statusReport(reported),
   ],
-  summary: (view) => summaryOf(view.readings.services?.services ?? []),
+  summary: (view) => {
+    const { services: units = [] } = view.readings.services ?? {}
+    return units.length === 0 ? summaryOfReport(view) : summaryOf(units)
+  },
 }
+
+const PARTIAL = 'yes: consensus was restarted and execution was not'
 
 const rowOf = (service: Service, view: View): Fact => {
   const name = nameOf(service, view)
@@ -71,6 +76,31 @@ const cleanupTimer = (view: View): readonly Fact[] =>
     ),
   )
 
+/** The state of each service in the status report: `running`, or another. */
+function reported(view: View): readonly Fact[] {
+  const { services: words = {}, cleanup } = view.readings.status ?? {}
+  const { activated = null, previousSeconds = null, nextSeconds = null } = cleanup ?? {}
+  const inWords = joined([
+    activated === null ? null : activated ? 'activated' : 'not activated',
+    previousSeconds === null ? null : `last ${duration(previousSeconds * 1000)} ago`,
+    nextSeconds === null
+      ? null
+      : nextSeconds < 0
+        ? `was due ${duration(-nextSeconds * 1000)} ago`
+        : `next in ${duration(nextSeconds * 1000)}`,
+  ])
+  return [
+    ...Object.entries(words).map(([service, word]) =>
+      fact(['reported', service], word, { label: service, tone: (state) => noticeIf(state !== 'running') }),
+    ),
+    fact('cleanup', inWords === null ? null : { activated, previousSeconds, nextSeconds }, {
+      label: 'clean-up',
+      text: () => inWords ?? '',
+      tone: () => noticeIf(activated === false),
+    }),
+  ]
+}
+
 /** Failed services first, each with its exit status; services that need not run and do not are left out. */
 const summaryOf = (units: readonly Service[]): Summary => {
   const named = units.map((service) => ({
@@ -94,6 +124,13 @@ const summaryOf = (units: readonly Service[]): Summary => {
     ),
     bad.length > 0 ? 'bad' : undefined,
   )
+}
+
+/** If systemd could not be read. */
+const summaryOfReport = (view: View): Summary => {
+  const words = Object.entries(view.readings.status?.services ?? {})
+  const isOk = words.every(([, word]) => word === 'running')
+  return summary(joined(words.map(([service, word]) => `${service} ${word}`)), isOk ? undefined : 'notice')
 }
 
 type Service = NonNullable<Readings['services']>['services'][number]

@@ -5,7 +5,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'wal_stopped',
     text: 'waltrace thread stopped',
-    severity: 'warning',
     alert: 'ChainLogTrouble.wal-stopped',
     meaning:
       'The trace of events (`--wal-path`) is no longer written, and the line is logged for every event, about 250 times a second (v0.14.5). The node never reads the trace: only the flood of lines does harm.',
@@ -54,7 +53,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'cannot_propose',
     text: "no eth_header found, can't propose",
-    severity: 'warning',
     meaning: 'Execution was too far behind for the node to propose a block: a slot was lost.',
     advice: 'Check how long execution takes for a block, and what slows it down.',
   },
@@ -101,14 +99,12 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'commits_lagging',
     text: "evicted round from block_cache that's higher than last_commit_round",
-    severity: 'warning',
     meaning: 'More blocks than the ledger caches (1,000) are proposed and not committed: commits are stalled.',
     advice: 'Check execution and the height: `chain-agent status chain`.',
   },
   {
     name: 'consensus_invariant',
     text: '(?:invariant broken: round_recovery|process_(?:vote|no_endorsement) called on round|epoch start not scheduled|Validator set data is not consumed|new epoch(?:_start)? .{0,80}? (?:does not advance|is not consecutive)|txpool (?:last commit update does not match|sequencer authority nonce delta invariant))',
-    severity: 'warning',
     meaning: 'Consensus detected an inconsistency of its own state, and continues.',
     advice: 'Keep the log for the developers. Check that its height increases: `chain-agent status chain`.',
   },
@@ -116,7 +112,6 @@ export const consensus: readonly LogPatternRow[] = [
     name: 'statesync_invariant',
     text: 'invariant broken: send_request called after destroy',
     isBare: true,
-    endsProcess: true,
     meaning: 'The statesync client detected an inconsistency of its own state, and consensus ended with exit code 1.',
     advice: 'Keep the log for the developers. Start the services together: statesync starts again.',
     documents: ['statesync-client'],
@@ -131,7 +126,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'txpool_proposal_failed',
     text: '(?:txpool executor (?:failed to create proposal|stream terminated)|txpool create_proposal called before)',
-    severity: 'warning',
     meaning: 'The transaction pool could not build a block: a slot of this node was lost, or its block was empty.',
     advice:
       'Check that execution keeps up: `chain-agent status chain`. If every own slot has one, restart consensus and execution together at a convenient time.',
@@ -147,7 +141,6 @@ export const consensus: readonly LogPatternRow[] = [
   {
     name: 'snapshot_advised',
     text: String.raw`(?:local tip over \d+ blocks older than root|starting from empty state, consider fetching a snapshot)`,
-    severity: 'warning',
     meaning:
       'At the start of a statesync the database is empty or more than 30,000 blocks older than the target: statesync takes very long.',
     advice:

@@ -20,7 +20,6 @@ export const database: readonly LogPatternRow[] = [
     text: "(?:.*: )?Assertion [`'].*(?:page_encoded|mip_8_active).*' failed",
     isBare: true,
     reasonOnNextLine: true,
-    endsProcess: true,
     meaning:
       'The encoding of the primary timeline does not match the block: since the fork MIP-8 it must be page-encoded (v0.16.3).',
     advice:
@@ -92,7 +91,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_path_failed',
     services: ['bft', 'rpc'],
     text: 'Failed to inspect database path',
-    severity: 'warning',
     meaning: 'The path of the database cannot be read: it does not exist, or the user may not read it.',
     advice: "Check the path that the service names, its owner, and after a reboot the device's udev rule.",
   },
@@ -100,7 +98,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'db_path_ambiguous',
     text: '(?:assertion .left == right. failed: nothing in triedb path|triedb should exist in path)',
     isBare: true,
-    endsProcess: true,
     meaning:
       'Consensus did not start: the path of the database is a directory that has not exactly one entry, or no database can be opened there.',
     advice:
@@ -137,7 +134,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'history_shortened',
     services: ['execution'],
     text: 'Adjust db history length down',
-    severity: 'warning',
     meaning: 'The database is more than 80 % full and drops old state to stay below that.',
     advice: 'No immediate action: only history is dropped. If free space still decreases, add storage.',
   },
@@ -145,21 +141,18 @@ export const database: readonly LogPatternRow[] = [
     name: 'slow_commit',
     services: ['execution'],
     text: 'Slow block commit detected',
-    severity: 'warning',
     meaning: 'Writing a block to the database took far too long.',
     advice: 'Check the drive of the database: temperature, health, and other processes that write to it.',
   },
   {
     name: 'triedb_unavailable',
     text: 'triedb unavailable, migration-phase and disk-usage metrics will not be reported',
-    severity: 'warning',
     meaning: 'Consensus cannot open the database for its metrics.',
     advice: "Check that the database's device exists and that the node's user may read it.",
   },
   {
     name: 'triedb_stats_missing',
     text: 'no triedb stats sample; check that --triedb-stats-path',
-    severity: 'warning',
     meaning:
       'Consensus cannot read the statistics of execution on the database: their metrics keep their last values, or are absent.',
     advice:
@@ -176,7 +169,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'triedb_overloaded',
     services: ['bft', 'rpc'],
     text: '(?:TrieDB poll count went over limit|Polling thread channel full)',
-    severity: 'warning',
     meaning: 'Requests to the database take too long: the drive is too slow for the load.',
     advice: 'Check the load of the drive, and the requests that the RPC gets.',
   },
@@ -184,7 +176,6 @@ export const database: readonly LogPatternRow[] = [
     name: 'triedb_read_failed',
     services: ['bft', 'rpc'],
     text: '(?:error decoding result from db|Error traversing db|Error awaiting result|rlp [a-z_ ]{1,30} ?decode failed|rlp decode failed)',
-    severity: 'warning',
     meaning: 'A value could not be read from the database.',
     advice: 'Compare the versions of the programs: all must be of one release. If they are, check the drive.',
   },

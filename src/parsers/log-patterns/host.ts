@@ -24,7 +24,6 @@ export const host: readonly LogPatternRow[] = [
     name: 'clock_before_epoch',
     text: 'Clock may have gone backwards',
     isBare: true,
-    endsProcess: true,
     meaning: "Consensus ended, because the host's clock shows a time before 1970.",
     advice:
       'Set the clock: `chain-agent status host` shows its time service. Then start consensus and execution together.',
@@ -32,7 +31,6 @@ export const host: readonly LogPatternRow[] = [
   {
     name: 'clock_not_set',
     text: 'system time is before unix epoch',
-    severity: 'warning',
     meaning: "The host's clock shows a time before 1970.",
     advice: 'Set the clock: `chain-agent status host` shows its time service.',
   },
@@ -49,7 +47,6 @@ export const host: readonly LogPatternRow[] = [
     name: 'huge_pages_missing',
     services: ['execution'],
     text: 'file system hosting event ring file',
-    severity: 'warning',
     meaning: 'The event ring is not in huge pages: execution continues, more slowly.',
     advice:
       "Check the host's huge pages and the mount of hugetlbfs, then restart consensus and execution together at a convenient time.",
@@ -66,7 +63,6 @@ export const host: readonly LogPatternRow[] = [
   {
     name: 'buffer_ring',
     text: 'failed to create multishot buffer ring',
-    severity: 'warning',
     meaning: 'The kernel provides no buffer ring of io_uring: consensus receives messages in a slower way.',
     advice: 'Compare the kernel with the known bad versions: `chain-agent status host`.',
   },
@@ -75,7 +71,6 @@ export const host: readonly LogPatternRow[] = [
     // The first text until v0.16, the second since.
     text: 'failed to (?:create buffer ring|recreate multishot buffer ring)',
     isBare: true,
-    endsProcess: true,
     meaning: 'Consensus ended, because the kernel provides no buffer ring of io_uring.',
     advice:
       'Compare the kernel with the known bad versions: `chain-agent status host`. Set `enable_udp_multishot = false` in node.toml if the version has it, then start consensus and execution together.',

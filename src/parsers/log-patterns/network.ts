@@ -5,7 +5,6 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'stream_ended',
     text: '(?:(?:Primary|Secondary) RaptorCast stream ended unexpectedly|RaptorCast secondary->primary .{0,20}?channel disconnected|RaptorCastSecondary channel disconnected|Could not send InboundRouterMessage to secondary)',
-    severity: 'warning',
     meaning: 'A part of the network layer has ended: blocks are distributed only in part.',
     advice:
       'Check that its height increases: `chain-agent status chain`. If not, restart consensus and execution together.',
@@ -13,7 +12,6 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'egress_full',
     text: '(?:udp|tcp) egress channel full, dropping',
-    severity: 'warning',
     meaning: 'Messages to peers are dropped: the network interface or a CPU is overloaded.',
     advice: 'Check the load of the host and the bandwidth.',
   },
@@ -21,7 +19,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'udp_buffers',
     text: 'unable to set udp (?:receive|send) buffer size',
     isBare: true,
-    endsProcess: true,
     meaning: 'Consensus did not start: the kernel limits the socket buffers below what it requests.',
     advice:
       'Set net.core.rmem_max and net.core.wmem_max to at least the size in the line, then start consensus and execution together.',
@@ -29,14 +26,12 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'accept_failed',
     text: 'error accepting tcp connection',
-    severity: 'warning',
     meaning: 'A connection of a peer could not be accepted, usually because no file descriptors are left.',
     advice: 'Check the limit and the number of open files: `chain-agent status services`.',
   },
   {
     name: 'local_accept_failed',
     text: 'listener poll accept error',
-    severity: 'warning',
     meaning:
       'A connection of a program on this host, usually the RPC, could not be accepted, usually because no file descriptors are left.',
     advice: 'Check the limit and the number of open files: `chain-agent status services`.',
@@ -45,7 +40,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'control_panel_failed',
     text: 'not yet implemented: ipc listener error',
     isBare: true,
-    endsProcess: true,
     meaning:
       'Consensus ended, because its control socket could not accept a connection: usually no file descriptors are left.',
     advice:
@@ -55,7 +49,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'name_record_invalid',
     text: 'self name record signature mismatch',
     isBare: true,
-    endsProcess: true,
     meaning:
       "Consensus did not start: the signature of this node's own address record in node.toml does not match its key, address, ports and number.",
     advice:
@@ -72,7 +65,6 @@ export const network: readonly LogPatternRow[] = [
     name: 'self_address_unresolved',
     text: 'Unable to resolve self address',
     isBare: true,
-    endsProcess: true,
     meaning: "Consensus did not start: the host name in this node's own `self_address` cannot be resolved.",
     advice:
       'Check the name in node.toml and the DNS of this host, or use the IPv4 address, then start consensus and execution together.',
@@ -80,7 +72,6 @@ export const network: readonly LogPatternRow[] = [
   {
     name: 'address_unresolved',
     text: '(?:Unable to resolve(?! self address)|No IPv4 DNS record|config loader: cannot resolve bootstrap peer)',
-    severity: 'warning',
     meaning:
       'The host name of a bootstrap peer in the configuration of consensus cannot be resolved: the peer is left out.',
     advice: 'Check the name and the DNS of this host. Other bootstrap peers are used.',

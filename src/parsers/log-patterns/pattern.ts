@@ -36,14 +36,14 @@ export interface LogPattern {
   readonly documents?: readonly DocumentId[]
 }
 
-/** A pattern without what follows: most lines are of consensus, most processes continue, and one that has ended is critical. */
+/**
+ * A pattern without what follows: most lines are of consensus, a process ends that writes a line without a prefix, a line
+ * of a process that has ended is critical, and any other is a warning.
+ */
 export type LogPatternRow = Omit<LogPattern, 'services' | 'endsProcess' | 'severity'> &
-  Partial<Pick<LogPattern, 'services'>> &
-  ({ readonly endsProcess: true } | { readonly severity: Severity })
+  Partial<Pick<LogPattern, 'services' | 'endsProcess' | 'severity'>>
 
-export const toPattern = (row: LogPatternRow): LogPattern => ({
-  services: ['bft'],
-  endsProcess: false,
-  severity: 'critical',
-  ...row,
-})
+export const toPattern = (row: LogPatternRow): LogPattern => {
+  const { endsProcess = row.isBare === true } = row
+  return { services: ['bft'], endsProcess, severity: endsProcess ? 'critical' : 'warning', ...row }
+}

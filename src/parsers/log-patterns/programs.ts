@@ -1,10 +1,10 @@
-import type { LogPattern, LogPatternRow } from './pattern.ts'
+import type { LogPatternRow } from './pattern.ts'
 
 /** `PROGRAM: FILE:LINE: FUNCTION: NAME assert throw '…' failed: '…'`: what the main function prints of an exception that reached it. */
 export const UNCAUGHT = String.raw`\S{1,80}: \S{1,300}:\d{1,9}: .{1,400}?: \w{1,30} assert throw '`
 
 /** Crashes of any program, which all end it. A panic in any thread of a Rust program ends it: `panic = "abort"` in monad-bft/Cargo.toml. */
-const CRASHES: readonly Omit<LogPatternRow, 'alert'>[] = [
+const CRASHES: readonly LogPatternRow[] = [
   {
     name: 'assertion',
     services: ['any'],
@@ -132,7 +132,6 @@ const RPC_ROWS: readonly LogPatternRow[] = [
   {
     name: 'rpc_consensus_gone',
     text: '(?:TxPoolBridge (?:txpool ipc client|tx receiver disconnected|IPC (?:flush|feed) failed|SocketWatcher (?:died|error)|received different socket|failed to reconnect)|socket watcher (?:parent directory deleted|detected socket file moved)|txpool bridge not responding)',
-    severity: 'warning',
     meaning: 'The RPC has lost its connection to consensus: it accepts no transactions.',
     advice:
       'Check that consensus runs and is live. The RPC connects again by itself when consensus creates its socket. If consensus is live and the line continues, restart the RPC alone.',
@@ -147,21 +146,18 @@ const RPC_ROWS: readonly LogPatternRow[] = [
   {
     name: 'rpc_events_lost',
     text: '(?:event server (?:closed|channel lagged)|EventServer .{0,60}?gapped|ws handler (?:detected event server close|lagging)|logs stream block number|Closing websocket connection with internal server error)',
-    severity: 'warning',
     meaning: 'The RPC has missed events of execution: subscriptions of clients have gaps.',
     advice: 'Check that execution runs and the load of the host. Clients have to subscribe again.',
   },
   {
     name: 'rpc_archive_failed',
     text: String.raw`(?:Archive [Ee]rror|Unable to initialize \S+ archive reader|Recreating S3 client|Failed to (?:build put request|create index|insert logs)|Error (?:getting block number by hash|checking dry run get logs index)|Index and non-index logs are not identical)`,
-    severity: 'warning',
     meaning: 'Old blocks and logs cannot be read from the archive: the RPC answers such requests with errors.',
     advice: "Check the archive's address and credentials in the RPC's options, and the network.",
   },
   {
     name: 'rpc_overloaded',
     text: '(?:txpool overloaded|EthCallHandler acquire rate_limiter closed)',
-    severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning: 'The RPC rejects requests because it gets too many.',
     advice: 'Limit the clients in front of the RPC, or add an RPC node.',
@@ -169,7 +165,6 @@ const RPC_ROWS: readonly LogPatternRow[] = [
   {
     name: 'rpc_without_pool',
     text: '--ipc-path is not set, tx pool will be disabled',
-    severity: 'warning',
     meaning: 'The RPC runs without a connection to consensus: it accepts no transactions.',
     advice: 'Set `--ipc-path` in its unit if it should accept transactions.',
   },
@@ -177,11 +172,10 @@ const RPC_ROWS: readonly LogPatternRow[] = [
 export const rpc = RPC_ROWS.map((row): LogPatternRow => ({ ...row, services: ['rpc'] }))
 
 /** The hourly cleanup. */
-const CLEANUP: readonly (Omit<LogPatternRow, 'alert'> & Pick<LogPattern, 'severity'>)[] = [
+const CLEANUP: readonly LogPatternRow[] = [
   {
     name: 'cleanup_skipped',
     text: 'No new files detected. Skipping',
-    severity: 'warning',
     meaning: 'The cleanup deleted nothing, because the ledger had no new file for 20 minutes.',
     advice: 'Find out why the node is stalled. Until it advances again, watch the free space of its file system.',
   },
@@ -193,8 +187,4 @@ const CLEANUP: readonly (Omit<LogPatternRow, 'alert'> & Pick<LogPattern, 'severi
     advice: 'No action needed. If the line is missing for two hours, check the timer.',
   },
 ]
-export const cleanup = CLEANUP.map((row): LogPatternRow => ({
-  ...row,
-  services: ['cruft'],
-  alert: 'ChainCleanup',
-}))
+export const cleanup = CLEANUP.map((row): LogPatternRow => ({ ...row, services: ['cruft'], alert: 'ChainCleanup' }))

@@ -10,7 +10,6 @@ export const start: readonly LogPatternRow[] = [
     services: ['bft', 'execution', 'rpc'],
     text: `(?:error: (?!(?:secp|bls) secret|TOML parse error|forkpoint must have|invalid prometheus label|failed to fetch local)|${OPTION_ERROR})`,
     isBare: true,
-    endsProcess: true,
     meaning: 'A program refused to start and ended: the line has the reason.',
     advice:
       'Read the line: it names an option, a file or a value. Fix that, then start consensus and execution together.',
@@ -20,7 +19,6 @@ export const start: readonly LogPatternRow[] = [
     services: ['rpc'],
     text: 'Error: ',
     isBare: true,
-    endsProcess: true,
     meaning:
       'The RPC ended with an error, usually at its start: another program uses its address, or node.toml cannot be read.',
     advice:
@@ -31,7 +29,6 @@ export const start: readonly LogPatternRow[] = [
     // The text for the BLS key has the word twice.
     text: 'error: (?:secp|bls) secret(?: secret)? must be encoded in keystore json',
     isBare: true,
-    endsProcess: true,
     meaning: 'Consensus cannot open a keystore and did not start. A wrong password gives the same text.',
     advice:
       "Check KEYSTORE_PASSWORD in the node's environment file and the keystore that the line names, secp or bls: `chain-agent keys verify`. Do not create new keys.",
@@ -47,7 +44,6 @@ export const start: readonly LogPatternRow[] = [
     name: 'config_fetch_failed',
     text: 'error: failed to fetch local and remote configs',
     isBare: true,
-    endsProcess: true,
     meaning: 'Consensus found neither a local nor a remote forkpoint and validators file, and did not start.',
     advice: 'Check the URLs in its environment file and the network, or copy both files from another node.',
   },
@@ -64,7 +60,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'remote_files_inconsistent',
     text: 'remote validators config missing validator set for remote forkpoint',
-    severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning:
       'The remote validators file has no set for an epoch of the remote forkpoint: consensus uses its local files instead, and a soft reset has no effect.',
@@ -85,7 +80,6 @@ export const start: readonly LogPatternRow[] = [
     // The second line of an assertion of Rust. Only the thread and the place are on the first.
     text: String.raw`\s*left: Err\((?:TooFewValidatorSets|TooManyValidatorSets|ValidatorSetsNotConsecutive|InvalidValidatorSetStartEpoch|InvalidQC|InvalidHighCertificate)\)`,
     isBare: true,
-    endsProcess: true,
     meaning: 'Consensus did not start: forkpoint and validators file do not belong together, or one is damaged.',
     advice: 'Take both files from one source, then start consensus and execution together.',
     documents: ['soft-reset'],
@@ -94,7 +88,6 @@ export const start: readonly LogPatternRow[] = [
     name: 'validator_set_differs',
     text: String.raw`assertion .left == right. failed: Unexpected locked epoch valset`,
     isBare: true,
-    endsProcess: true,
     meaning:
       'Consensus ended before it was live: the validators file has another validator set for the next epoch than the database.',
     advice:
@@ -105,7 +98,6 @@ export const start: readonly LogPatternRow[] = [
     name: 'database_empty',
     text: String.raw`is DB state empty\?`,
     isBare: true,
-    endsProcess: true,
     meaning: 'Consensus did not start: its forkpoint is at the beginning of the chain, and the database is empty.',
     advice: 'Check the device of the database and the forkpoint. If the database is new, follow the hard reset.',
     documents: ['hard-reset'],
@@ -114,7 +106,6 @@ export const start: readonly LogPatternRow[] = [
     name: 'validators_unknown',
     text: '(?:validators config missing validator set for epoch|unknown validator set for current_epoch)',
     isBare: true,
-    endsProcess: true,
     meaning: 'The validators file has no validator set for the epoch, and consensus ended: the file is too old.',
     advice: 'Fetch a current forkpoint and validators file, then start consensus and execution together.',
     documents: ['soft-reset'],
@@ -122,7 +113,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'forkpoint_old',
     text: String.raw`remote forkpoint over \d+ rounds older than local forkpoint`,
-    severity: 'warning',
     alert: 'ChainLogTrouble.others',
     meaning: 'The forkpoint on the network is older than the local one: its publisher has stopped.',
     advice: 'No action needed for this node. Ask the publisher of the forkpoint, or set another URL.',
@@ -130,7 +120,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'files_not_written',
     text: 'failed to write (?:(?:remote )?forkpoint to toml string|name records to file)',
-    severity: 'warning',
     meaning: 'Consensus could not write a file that it reads at its next start.',
     advice: "Check the free space and the owner of the node's directory.",
   },
@@ -145,7 +134,6 @@ export const start: readonly LogPatternRow[] = [
   {
     name: 'metrics_server_failed',
     text: 'metrics server failed',
-    severity: 'warning',
     meaning: 'The metrics endpoint of consensus has ended; consensus itself continues.',
     advice:
       'Restart consensus and execution together at a convenient time. Until then, the alerts on peers and votes cannot fire.',

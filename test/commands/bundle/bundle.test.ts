@@ -42,15 +42,15 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
   // Files are read in real time meanwhile.
   for (let turn = 0; turn < 10_000 && !isDone; turn += 1) await clock.advance(1000)
   expect(isDone).toBe(true)
-  const members = await gathering
-  expect(members.all().map(({ name }) => name)).toEqual([
+  const bundle = await gathering
+  expect(bundle.members.map(({ name }) => name)).toEqual([
     'manifest.json',
     'verdict.txt',
     'config.yaml',
     'versions.txt',
     'units.txt',
   ])
-  const why = new Map(members.leftOut().map((one) => [one.name, one.why]))
+  const why = new Map(bundle.leftOut.map((one) => [one.name, one.why]))
   expect(why.get('logs/bft.log')).toContain('Could not run journalctl: there was no output for 10s')
   expect(why.get('events.json')).toContain('there is no such file, and the agent is not running')
 })
@@ -66,7 +66,7 @@ test('every member is redacted, whatever it was made from', async () => {
   const metric = (value: string): string => `chain_rpc_info{client_version="${value}"} 1\n`
   const error = { message: text, code: null, advice: null }
   const collector = { name: 'rpc', help: 'help', enabled: true, up: false, lastSuccessAt: 0, error, hasReading: true }
-  const members = await gatherBundle({
+  const bundle = await gatherBundle({
     config,
     clock,
     path: '',
@@ -92,7 +92,7 @@ test('every member is redacted, whatever it was made from', async () => {
     exec,
     ask: fail,
   })
-  const shown = new Map(members.all().map((member) => [member.name, member.text]))
+  const shown = new Map(bundle.members.map((member) => [member.name, member.text]))
   expect(shown.get('verdict.txt')).toBe(redacted)
   expect(shown.get('config.yaml')).toContain('# ~/agent.yaml:1')
   expect(shown.get('metrics.txt')).toBe(metric(redacted))
@@ -103,8 +103,8 @@ test('every member is redacted, whatever it was made from', async () => {
   expect(shown.get('logs/bft.log')).toContain(redacted)
   expect(shown.get('manifest.json')).toContain('"labelled": 1')
   expect(shown.get('units.txt')).toContain(redacted)
-  expect(members.leftOut()).toContainEqual({ name: 'events.json', why: redacted })
-  expect([...shown.values(), JSON.stringify(members.leftOut())].join()).not.toMatch(/KEY|hunter2|home/)
+  expect(bundle.leftOut).toContainEqual({ name: 'events.json', why: redacted })
+  expect([...shown.values(), JSON.stringify(bundle.leftOut)].join()).not.toMatch(/KEY|hunter2|home/)
 })
 
 it('rejects a path that cannot be written before anything is collected', async ({ directory }) => {

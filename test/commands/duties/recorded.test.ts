@@ -16,7 +16,7 @@ const recorded = (rows: readonly (readonly [minutes: number, collector: string, 
     to,
     severity: 'info',
   }))
-  return recordedAround({ events, oldestAt: events[0]?.at ?? null }, NOON)
+  return recordedAround({ events, oldestAt: events[0]?.at ?? null })(NOON)
 }
 
 test('alerts that fire up to five minutes later, or ended in the minute before', () => {
@@ -30,7 +30,7 @@ test('alerts that fire up to five minutes later, or ended in the minute before',
       [5, 'alerts', 'ChainLater', 'warning: slow'],
       [6, 'alerts', 'ChainTooLate', FIRING],
     ]),
-  ).toEqual(['ChainStill bft', 'ChainLater', 'ChainRecent'])
+  ).toEqual(['ChainStill bft', 'ChainRecent', 'ChainLater'])
 })
 
 test('changes of services and maintenance within a minute', () => {

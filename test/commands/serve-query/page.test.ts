@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest'
 import { renderServicePage } from '../../../query/commands/serve-query/page.ts'
+import { createStateTracker, type IngestState } from '../../../query/service/ingest/writer.ts'
 import type { ExposedValue } from '../../../src/exporter/exposition.ts'
+import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
 
 const NOW = Date.parse('2026-01-01T00:10:00Z')
 const GiB = 1024 ** 3
+const BACKFILL: IngestState = { ...createStateTracker(null).state(), phase: 'backfill' }
+const EMPTY = { state: null, size: null, limitBytes: null, streams: 0 }
 
 const value = (name: string, number: number, labels: Readonly<Record<string, string>> = {}): ExposedValue => ({
   name: name === 'process_start_time_seconds' ? name : `chain_query_service_${name}`,
@@ -24,23 +28,26 @@ it('a backfill shows its progress, its estimated end, requests and the store', (
     now: NOW,
     waitingFor: ['15000 more blocks of the node'],
     backfillEndsAt: NOW + 40 * 60_000,
+    service: {
+      state: {
+        ...BACKFILL,
+        first: 1000,
+        // 5,000 of 20,000 blocks.
+        indexed: 5999,
+        nodeHeight: 20_999,
+        nodeHeightAt: NOW,
+        indexedTimestamp: NOW / 1000 - 90,
+        blocks: 5000,
+        errors: { ...NO_ERRORS, overload: 2 },
+      },
+      size: { bytes: 3 * GiB, logs: 1_234_567, blocks: 5000 },
+      limitBytes: 4 * GiB,
+      streams: 0,
+    },
     values: [
-      value('phase', 0, { phase: 'tail' }),
-      value('phase', 1, { phase: 'backfill' }),
-      value('first_block', 1000),
-      // 5,000 of 20,000 blocks.
-      value('height', 5999),
-      value('node_height', 20_999),
-      value('indexed_block_timestamp_seconds', NOW / 1000 - 90),
-      value('store_bytes', 3 * GiB),
-      value('store_limit_bytes', 4 * GiB),
-      value('store_logs', 1_234_567),
       value('requests_total', 7, { path: '/query', code: '503' }),
       value('requests_total', 4321, { path: '/query', code: '200' }),
       value('requests_total', 0, { path: '/height', code: '<b>' }),
-      value('blocks_indexed_total', 5000),
-      value('logs_indexed_total', 0),
-      value('ingest_errors_total', 2, { kind: 'overload' }),
       value('process_start_time_seconds', NOW / 1000 - 600),
     ],
   })
@@ -60,7 +67,8 @@ it('a backfill shows its progress, its estimated end, requests and the store', (
       '/height &lt;b&gt; 0 /query 200 4,321 /query 503 ! attention: 7',
   )
   expect(textOf(document, 'ingest')).toBe(
-    'Ingest Since the process started. Blocks indexed 5,000 Logs indexed 0 Errors: overload ! attention: 2',
+    'Ingest Since the process started. Blocks indexed 5,000 Logs indexed 0 Errors: unreachable 0 Errors: overload ! attention: 2 ' +
+      'Errors: refused 0 Errors: incomplete 0 Errors: unlinked 0 Errors: invalid 0 Errors: store 0',
   )
   expect(document).toContain('chain-agent 1.2.3.')
   // The pages of the agent do not exist here.
@@ -78,7 +86,8 @@ it('an unknown value is shown as unknown, with the reason', () => {
     now: NOW,
     waitingFor: ['the store'],
     backfillEndsAt: null,
-    values: [value('phase', 1, { phase: 'starting' })],
+    service: EMPTY,
+    values: [],
   })
   expect(textOf(document, 'state')).toMatch(
     /^\? STARTING: the ingest has not started\. Not ready: waiting for the store/,
@@ -94,8 +103,15 @@ it('an unknown value is shown as unknown, with the reason', () => {
 })
 
 it('the end of a backfill without progress is unknown', () => {
-  const values = [value('phase', 1, { phase: 'backfill' })]
-  const document = renderServicePage({ version: '1.2.3', now: NOW, waitingFor: [], backfillEndsAt: null, values })
+  const service = { ...EMPTY, state: BACKFILL }
+  const document = renderServicePage({
+    version: '1.2.3',
+    now: NOW,
+    service,
+    values: [],
+    waitingFor: [],
+    backfillEndsAt: null,
+  })
   expect(textOf(document, 'figures')).toContain(
     'Estimated end of the backfill unknown requires 10 s in which the distance to the node decreases',
   )

@@ -1,7 +1,7 @@
 import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { createWebConfigFile } from '../../../config/web-config.ts'
-import { ConfigError, ifUnreadable, SourceError } from '../../../core/errors.ts'
+import { ConfigError, ifUnreadable } from '../../../core/errors.ts'
 import { isLoopback } from '../../../exporter/web.ts'
 import { version } from '../../../core/package.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
@@ -29,7 +29,9 @@ const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> =
   if (await isPortInUse(context.config.listen, context.signal)) {
     return otherListener(context, 'the process that listens there does not answer as an agent')
   }
-  const isInstalled = await hasUnit(context)
+  // Undefined if systemd does not answer.
+  const [unit] = await readUnitFiles(context, UNIT).catch(ifUnreadable(() => []))
+  const isInstalled = unit?.isLoaded
   return finding('ChainAgentDown', 'warning', {
     summary: NO_AGENT,
     evidence: [
@@ -80,16 +82,6 @@ const openListener = (context: PreflightContext): readonly Finding[] =>
       'Or set TLS and authentication with `web.configFile`: docs/how-to/tls.md.',
     ],
   })
-
-/** Undefined if systemd does not answer. */
-const hasUnit = async (context: PreflightContext): Promise<boolean | undefined> => {
-  try {
-    return (await readUnitFiles(context, UNIT)).find(({ unit }) => unit === UNIT)?.isLoaded
-  } catch (error) {
-    if (error instanceof SourceError) return undefined
-    throw error
-  }
-}
 
 const otherListener = (context: PreflightContext, summary: string): readonly Finding[] =>
   finding('ChainAgentDown', 'warning', {

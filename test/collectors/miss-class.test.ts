@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest'
-import {
-  classifyMissedRound,
-  type MissClass,
-  type RoundReadings,
-  type RoundTimes,
-} from '../../src/domain/missed-round.ts'
+import type { RoundTimes } from '../../src/collectors/consensus/round-log.ts'
+import { classifyMissedRound, type MissClass } from '../../src/collectors/schedule/miss-class.ts'
+import type { RoundReadings } from '../../src/collectors/schedule/round-readings.ts'
 
 /** A round that the node entered with the certificate of the round before, in time. */
 const ENTERED: RoundTimes = {

@@ -1,6 +1,8 @@
-import { NODE_FACTS, TIMESTAMP_TOLERANCE_MS } from './node-facts.ts'
-import { count, duration, figure, share } from '../core/format.ts'
-import { second } from '../core/units.ts'
+import { NODE_FACTS, TIMESTAMP_TOLERANCE_MS } from '../../domain/node-facts.ts'
+import { count, duration, figure, share } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import type { RoundTimes } from '../consensus/round-log.ts'
+import type { RoundReadings } from './round-readings.ts'
 
 /** Why a round that this node led has no block of it. */
 export const MISS_CLASSES = [
@@ -22,47 +24,6 @@ export interface MissedRoundCause {
   readonly class: MissClass
   /** What was measured, the deciding figures first. */
   readonly figures: readonly string[]
-}
-
-/** What the consensus log of this node has of the round. Durations are in milliseconds. */
-export interface RoundTimes {
-  /** Time around the round without any line about a round. */
-  readonly silentMs: number
-  /** The certificate with which this node entered the round; null if it did not enter it. */
-  readonly enteredBy: 'qc' | 'tc' | null
-  /** From the entry of the round before to that of this one, and the median of such times; null if unknown. */
-  readonly previousMs: number | null
-  readonly usualPreviousMs: number | null
-  /** From the entry to the own proposal; null if there is none. */
-  readonly proposalMs: number | null
-  readonly usualProposalMs: number | null
-  /** Whether the own proposal had the block of an earlier round, as after a timeout with a tip. */
-  readonly isReproposal: boolean
-  /** From the entry to the certificate that closed the round; null if unknown. */
-  readonly closedMs: number | null
-  /** That certificate; null if unknown. */
-  readonly closedBy: 'qc' | 'tc' | null
-  /** What the node logged as the reason not to propose. */
-  readonly obstacle: 'execution' | 'parent' | null
-  /** Rounds of other leaders around it whose end is known, and those that a timeout certificate ended. */
-  readonly others: { readonly closed: number; readonly timedOut: number }
-}
-
-/** What the readings around the round have; null is unknown. */
-export interface RoundReadings {
-  /** Why the node could not take part before the round: its service was not active, or it was starting or in statesync. */
-  readonly outage: string | null
-  /** Positive if the clock of this host is ahead. */
-  readonly clockOffsetMs: number | null
-  /** The fewest sessions with peers. */
-  readonly sessions: number | null
-  /** Ratios of packets that were lost. */
-  readonly udpDropRatio: number | null
-  readonly cardDropRatio: number | null
-  /** Ratio of time in which all programs waited for the disk. */
-  readonly diskStalledRatio: number | null
-  /** Blocks that consensus could not check or propose because execution was behind. */
-  readonly executionLagging: number | null
 }
 
 export interface MissedRoundFacts {
