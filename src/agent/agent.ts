@@ -254,8 +254,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     },
     events: events.all,
     heartbeats: heartbeatReceiver(clock, runtime.heartbeatInbox),
-    waitingFor: () =>
-      [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
+    waitingFor: () => [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === null ? [name] : [])),
   }
   return {
     board,

@@ -1,5 +1,5 @@
 import { isReadings, type Readings } from '../collectors/index.ts'
-import { collectorError, type CollectorStatus } from '../core/board.ts'
+import type { CollectorStatus } from '../core/board.ts'
 import { redactAll } from '../core/redaction/redact.ts'
 import type { Config } from '../config/schema.ts'
 import { readEpochLengths } from '../config/staking.ts'
@@ -14,15 +14,7 @@ export const settingsOf = ({ storage, alertmanagers }: Pick<Config, 'storage' | 
 
 /** The collectors of a board, as health rules, commands and pages read them. */
 export const collectorStates = (statuses: readonly CollectorStatus[]): readonly CollectorState[] =>
-  statuses.map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => ({
-    name,
-    help,
-    enabled,
-    up: up ?? null,
-    lastSuccessAt: lastSuccessAt ?? null,
-    error: error ? collectorError(error) : null,
-    hasReading: reading !== undefined,
-  }))
+  statuses.map(({ reading, ...state }) => ({ ...state, hasReading: reading !== undefined }))
 
 /** The readings of a board by collector, redacted. */
 export const readingsOf = (statuses: readonly CollectorStatus[]): Readings => {

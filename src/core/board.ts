@@ -40,18 +40,19 @@ export interface CollectorStatus {
   readonly name: string
   readonly help: string
   readonly enabled: boolean
-  /** Undefined until the first attempt has ended or is overdue. */
-  readonly up: boolean | undefined
-  readonly lastSuccessAt: number | undefined
-  /** The error of the last attempt, if it failed. */
-  readonly error: Error | undefined
-  /** The last reading, if it is not stale. */
+  /** Null until the first attempt has ended or is overdue. */
+  readonly up: boolean | null
+  /** Milliseconds since the epoch; null for never. */
+  readonly lastSuccessAt: number | null
+  /** The error of the last attempt; null if it succeeded. */
+  readonly error: CollectorError | null
+  /** Undefined if there was none yet, and if the last one is stale. */
   readonly reading: unknown
 }
 
 export type CollectorError = ReturnType<typeof collectorError>
 
-/** The parts of an error of a collector, redacted, for the API and for commands; the code is that of a SourceError. */
+/** The parts of an error of a collector, redacted; the code is that of a SourceError. */
 export const collectorError = (
   error: Error,
 ): Readonly<Record<'message', string> & Record<'code' | 'advice', string | null>> => {
@@ -127,14 +128,13 @@ export class Board {
         help,
         enabled: true,
         up: this.#isUp(entry),
-        lastSuccessAt: lastSuccess?.at,
-        error: last?.ok === false ? last.error : undefined,
+        lastSuccessAt: lastSuccess?.at ?? null,
+        error: last?.ok === false ? collectorError(last.error) : null,
         reading: this.#isLate(entry) ? undefined : lastSuccess?.value,
       }
     }
     for (const [name, { help }] of this.#disabled) {
-      const nothing = { up: undefined, lastSuccessAt: undefined, error: undefined }
-      yield { name, help, enabled: false, ...nothing, reading: undefined }
+      yield { name, help, enabled: false, up: null, lastSuccessAt: null, error: null, reading: undefined }
     }
   }
 
@@ -172,9 +172,9 @@ export class Board {
     return this.#clock.elapsed() > due
   }
 
-  #isUp(entry: Entry): boolean | undefined {
+  #isUp(entry: Entry): boolean | null {
     const isLate = this.#isLate(entry)
-    return entry.last ? entry.last.ok && !isLate : isLate ? false : undefined
+    return entry.last ? entry.last.ok && !isLate : isLate ? false : null
   }
 
   #fail(entry: Entry, { error, at }: { readonly error: Error; readonly at: number }): void {

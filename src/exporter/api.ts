@@ -1,4 +1,4 @@
-import { collectorError, type CollectorStatus } from '../core/board.ts'
+import type { CollectorStatus } from '../core/board.ts'
 import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redaction/redact.ts'
 import { second } from '../core/units.ts'
@@ -10,23 +10,20 @@ import type { EventsResponse, HealthResponse, StatusResponse } from '../parsers/
 export const renderStatus = (agent: StatusResponse['agent'], statuses: Iterable<CollectorStatus>): StatusResponse => ({
   agent,
   collectors: Object.fromEntries(
-    [...statuses].map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => {
-      const { message = null, code = null, advice = null } = error ? collectorError(error) : {}
-      return [
-        name,
-        {
-          help,
-          enabled,
-          up: up ?? null,
-          lastSuccessAt: lastSuccessAt === undefined ? null : new Date(lastSuccessAt).toISOString(),
-          error: message,
-          errorCode: code,
-          advice,
-          // Home directories must not be exposed.
-          reading: toApiJson(redactAll(reading)),
-        },
-      ]
-    }),
+    [...statuses].map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => [
+      name,
+      {
+        help,
+        enabled,
+        up,
+        lastSuccessAt: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString(),
+        error: error?.message ?? null,
+        errorCode: error?.code ?? null,
+        advice: error?.advice ?? null,
+        // Home directories must not be exposed.
+        reading: toApiJson(redactAll(reading)),
+      },
+    ]),
   ),
 })
 

@@ -1,23 +1,11 @@
 import type { Readings } from '../collectors/index.ts'
-import type { CollectorError } from '../core/board.ts'
+import type { CollectorStatus } from '../core/board.ts'
 import type { EpochLengths } from '../domain/epoch.ts'
 import type { Health } from '../parsers/agent-status.ts'
 import type { SampleIndex } from '../core/metric.ts'
 
 /** The state of one collector, as reported by the running agent or by a single round of collectors. */
-export interface CollectorState {
-  readonly name: string
-  readonly help: string
-  readonly enabled: boolean
-  /** Null until the first attempt has ended. */
-  readonly up: boolean | null
-  /** Milliseconds since the epoch; null for never. */
-  readonly lastSuccessAt: number | null
-  /** The error of the last attempt; null if it succeeded. */
-  readonly error: CollectorError | null
-  /** False if there was none yet, and if the last one is stale. */
-  readonly hasReading: boolean
-}
+export type CollectorState = Omit<CollectorStatus, 'reading'> & { readonly hasReading: boolean }
 
 /** All that is known of a node at one time. */
 export interface NodeSnapshot {

@@ -165,13 +165,13 @@ const createSubscription = <Entry extends MatchedEntry>(
       active = { at: now(), shared }
     },
     delivered: (entries) => {
-      if (!active) return
+      if (!active) return false
       for (const { cursor, at } of entries) {
         seen.add(cursor)
         hasPassed ||= at > active.at
       }
+      return hasPassed
     },
-    hasPassed: () => hasPassed,
     isSubscribed: () => active !== undefined,
     async *batches() {
       if (!active) return

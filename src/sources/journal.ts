@@ -68,10 +68,11 @@ export interface Subscription<Entry> {
   /** From now on keeps what the shared journalctl returns for this follower; starts it if it does not run. */
   subscribe(): void
   isSubscribed(): boolean
-  /** Notes the entries that the follower's own journalctl returned. */
-  delivered(entries: readonly Entry[]): void
-  /** Whether one of them was written after the subscription: the shared journalctl returns all later ones. */
-  hasPassed(): boolean
+  /**
+   * Notes the entries that the follower's own journalctl returned. Whether one was written after the subscription: the
+   * shared journalctl returns all later ones.
+   */
+  delivered(entries: readonly Entry[]): boolean
   /**
    * What the own journalctl has not returned, and then what arrives. Throws the error of the shared journalctl; ends at
    * once without a subscription.
@@ -124,9 +125,10 @@ export const createFollow = <Entry extends JournalPosition>({ exec, parse }: Jou
       for await (const event of merge<Uint8Array | 'tick'>(stream, heart)) {
         if (event !== 'tick') {
           const batch = receiver.receive(event)
-          subscription?.delivered(batch.entries)
+          const hasPassed = subscription?.delivered(batch.entries) ?? false
           yield batch
-          if (subscription?.hasPassed() === true) return
+          // The shared journalctl may have failed meanwhile.
+          if (hasPassed && subscription?.isSubscribed()) return
           continue
         }
         receiver.tick()
@@ -134,14 +136,11 @@ export const createFollow = <Entry extends JournalPosition>({ exec, parse }: Jou
           if (!receiver.hasReceived()) await checkPosition()
           throw followerStalled()
         }
-        const wasSubscribed = subscription?.isSubscribed() === true
         if (receiver.isProbeDue()) {
           const { entry } = await end()
           receiver.compare(entry)
           mustRespond &&= entry !== undefined
-          // The shared journalctl may have failed meanwhile.
-          const isShared = wasSubscribed && subscription.isSubscribed()
-          if (isShared && !mustRespond && !receiver.isMissingEntries()) return
+          if (subscription?.isSubscribed() && !mustRespond && !receiver.isMissingEntries()) return
         }
         subscription?.subscribe()
         if (!mustRespond || receiver.hasReceived()) yield HEARTBEAT

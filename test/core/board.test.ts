@@ -35,7 +35,7 @@ describe('what is known', () => {
   test('nothing, before the first attempt has ended', () => {
     const { board } = registered()
     expect(values(board)).toEqual({})
-    expect([...board.statuses()]).toMatchObject([{ up: undefined }])
+    expect([...board.statuses()]).toMatchObject([{ up: null }])
   })
 
   test('that it is down, when the first attempt should have ended and has not', async () => {
@@ -111,7 +111,7 @@ describe('what is known', () => {
     const board = new Board(manualClock(0))
     board.disable(thing)
     expect(values(board)).toEqual({})
-    expect([...board.statuses()]).toMatchObject([{ name: 'thing', enabled: false, up: undefined }])
+    expect([...board.statuses()]).toMatchObject([{ name: 'thing', enabled: false, up: null }])
   })
 })
 

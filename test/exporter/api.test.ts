@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { collectorError } from '../../src/core/board.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Event } from '../../src/domain/event.ts'
 import { readEventsQuery, renderEvents, renderHealth, renderStatus } from '../../src/exporter/api.ts'
@@ -81,7 +82,7 @@ const FAILED = { help: 'help', enabled: true, up: false, lastSuccessAt: 0 }
 
 test('the JSON contains no character that a terminal interprets, whatever systemd and the node report', async () => {
   const text = 'up\u202e\u2066\u200b\u001b[31m\u009b2J\u001b]0;title\u0007 since\u0085'
-  const error = new SourceError({ doing: 'read', happened: text, advice: text })
+  const error = collectorError(new SourceError({ doing: 'read', happened: text, advice: text }))
   const statuses = [
     { ...FAILED, name: 'services', error, reading: { services: new Map([[text, { subState: text }]]) } },
   ]
@@ -99,7 +100,7 @@ test('the JSON contains no character that a terminal interprets, whatever system
 
 test('home directories and keys in addresses are in no field of a collector or a finding', () => {
   const [text, redacted] = ['ask https://h/KEY of /home/op/x', 'ask https://h/… of ~/x']
-  const error = new SourceError({ doing: text, happened: 'none', advice: text })
+  const error = collectorError(new SourceError({ doing: text, happened: 'none', advice: text }))
   const { collectors } = renderStatus({ version: '1', startedAt: '1970-01-01T00:00:00.000Z', prefix: null }, [
     { ...FAILED, name: 'rpc', error, reading: { list: [text], map: new Map([[text, { text }]]) } },
   ])

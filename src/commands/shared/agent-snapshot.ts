@@ -64,12 +64,9 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Node
     origin: 'agent',
     version: agent.version,
     prefix: agent.prefix,
-    collectors: all.map(([name, { help, enabled, up, lastSuccessAt, error, errorCode, advice, reading }]) => ({
+    collectors: all.map(([name, { error, errorCode, advice, reading, ...state }]) => ({
       name,
-      help,
-      enabled,
-      up,
-      lastSuccessAt,
+      ...state,
       error: error === null ? null : { message: error, code: errorCode, advice },
       hasReading: (reading ?? null) !== null,
     })),

@@ -90,7 +90,7 @@ const collectSnapshot = async (
     const build = sample('chain_agent_build_info', 1, labels)
     const statuses = [...board.statuses()]
     // A collector that has not finished by now has timed out.
-    const late = statuses.filter(({ enabled, up }) => enabled && up === undefined)
+    const late = statuses.filter(({ enabled, up }) => enabled && up === null)
     const samples = [
       ...board.samples(),
       ...late.map(({ name }) => sample('chain_agent_collector_up', 0, { collector: name })),
@@ -164,7 +164,7 @@ const waitForAttempts = async (
   // In the agent a tool may take a minute; here the operator is waiting.
   const until = clock.elapsed() + Math.min(longest + 2 * second, MAX_WAIT_MS)
   while (!signal.aborted && clock.elapsed() < until) {
-    const waiting = [...board.statuses()].filter(({ name, up }) => names.has(name) && up === undefined)
+    const waiting = [...board.statuses()].filter(({ name, up }) => names.has(name) && up === null)
     if (waiting.length === 0) return
     onWaiting(waiting.map(({ name }) => name))
     await clock.sleep(POLL_INTERVAL_MS, signal)
