@@ -19,7 +19,7 @@ export const drift = {
     /(?<=^ *)(?!(?:hostname|date|config|network|chain\w*|\w+PublicKey|nodeSignature|selfAddress|recordSeqNum):)[A-Za-z][\w-]*(?=:)/gm,
   ),
   /** The names of metrics, without the name prefix. */
-  native: renaming(/^\w/),
+  native: renaming(/^\w/g),
   /** The fields of a line of JSON, but not its message. */
   jsonLog: renaming(/(?<=")(?!(?:timestamp|level|fields|message|target)":)\w+(?=":)/g),
   /** The words after the first number of a message: those before it stay known. */

@@ -7,7 +7,6 @@ import { atStateFile } from '../core/files.ts'
 import type { Board } from '../core/board.ts'
 import { asError, FileError, SourceError } from '../core/errors.ts'
 import { joinList } from '../core/format.ts'
-import { second } from '../core/units.ts'
 import { severityOf } from '../domain/event.ts'
 import { createReloader, RESTART_SECTIONS, type Reloaded, type Reloader } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
@@ -64,12 +63,6 @@ const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 
 /** Interval of the check for collectors without a recent reading, in milliseconds. */
 const STALENESS_INTERVAL = 5000
-
-/**
- * The age of the rules on the page. To evaluate them is half of the CPU time of the page, and a change of a collector causes
- * an evaluation in any case.
- */
-const PAGE_RULES_AGE_MS = 5 * second
 
 /**
  * Creates and starts the agent. Throws a ConfigError or, if it cannot listen or another agent uses its state directory, a
@@ -228,7 +221,7 @@ const watchNode = async (options: NodeWatchOptions) => {
     version,
     read: async () => {
       // Causes, figures and recovery of a response are of one moment.
-      await health.evaluateNow(measured, PAGE_RULES_AGE_MS)
+      await health.evaluateNow(measured)
       const [rounds, { history }] = [runtime.rounds(), health]
       return { snapshot: snapshot(), events: await events.all(), history, rounds, limitOf, hostName }
     },

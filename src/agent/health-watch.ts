@@ -89,10 +89,8 @@ export const createHealthWatch = (options: HealthWatchOptions) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    /** Evaluates the rules for a request, unless the last evaluation is at most `maxAge` milliseconds old. */
-    evaluateNow: async (measured: Measured, maxAge = 0): Promise<void> => {
-      if (clock.elapsed() - evaluatedElapsed >= maxAge) await evaluate(measured, true)
-    },
+    /** Evaluates the rules for a request. */
+    evaluateNow: async (measured: Measured): Promise<void> => evaluate(measured, true),
     /** A change on the board: a fault is evaluated when it is read, not up to 15 s later. */
     notice: (): void => {
       hasChanged = true

@@ -128,27 +128,6 @@ test('a failed evaluation leaves no recovery', async () => {
   expect(await recovered()).toEqual([])
 })
 
-test('a request accepts an evaluation of an age', async () => {
-  const { clock, watch } = create()
-  let evaluations = 0
-  const values = () => {
-    evaluations += 1
-    return Promise.resolve([])
-  }
-  const evaluate = async (maxAge?: number): Promise<number> => {
-    await watch.evaluateNow({ exposition: { values }, samples: () => [] }, maxAge)
-    return evaluations
-  }
-  // Nothing has been evaluated yet.
-  expect(await evaluate(5000)).toBe(1)
-  await clock.advance(4999)
-  expect(await evaluate(5000)).toBe(1)
-  await clock.advance(1)
-  expect(await evaluate(5000)).toBe(2)
-  // By default, every request evaluates them.
-  expect(await evaluate()).toBe(3)
-})
-
 test('each evaluation is announced, until the end of the subscription', async () => {
   const { clock, watch, run } = create()
   const announced: number[] = []
