@@ -20,7 +20,12 @@ export const ensureDatabase = async (
   const file = databaseFile(directory)
   return translateErrors('open the store', async () => {
     if (await exists(file)) return file
-    if (chainId === null) throw missingStore()
+    if (chainId === null)
+      throw new StoreError('empty', {
+        doing: 'open the store',
+        happened: 'it does not exist yet, and the chain id is unknown',
+        advice: 'it is created once the node reports its chain id',
+      })
     await makeDirectory(dirname(file), 0o700)
     // An existing directory may be readable by others.
     await chmod(dirname(file), 0o700)
@@ -69,13 +74,6 @@ const createDatabase = async (file: string, identity: StoreIdentity, options: En
   await rename(temporaryFile, file)
   await syncFolder(dirname(file))
 }
-
-const missingStore = (): StoreError =>
-  new StoreError('empty', {
-    doing: 'open the store',
-    happened: 'it does not exist yet, and the chain id is unknown',
-    advice: 'it is created once the node reports its chain id',
-  })
 
 /** A program that knows only the first format would return the logs of replaced blocks out of order. */
 const FORMAT = 1
