@@ -12,29 +12,6 @@ export class ReorgError extends Error {}
 /** Delivers one page to the sink. Throws ReorgError if the page does not follow those before. */
 export type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
 
-/** More than the number of pages between two pages that are compared. */
-const MAX_HASHES = 1000
-
-/** The block hashes that the service has reported. Two different hashes of one block mean a reorg. */
-export const createBlockHashIndex = () => {
-  const hashes = new Map<number, string>()
-  return {
-    agreesWith: (reported: readonly BlockHash[]): boolean =>
-      reported.every(({ block, hash }) => (hashes.get(block) ?? hash) === hash),
-    has: (block: number): boolean => hashes.has(block),
-    add: (reported: readonly BlockHash[]): void => {
-      for (const { block, hash } of reported) hashes.set(block, hash)
-      for (const block of hashes.keys()) {
-        if (hashes.size <= MAX_HASHES) break
-        hashes.delete(block)
-      }
-    },
-    clear: (): void => {
-      hashes.clear()
-    },
-  }
-}
-
 /** The size of pages that are fetched but not delivered. Above it, only the next page in order is fetched. Only bytes count: most pages are not parsed before. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
