@@ -34,7 +34,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/keys': `${BASE} src/parsers type src/sources node:path age-encryption zod`,
   'src/terminal': `${BASE} src/config src/health type src/sources node commander pino`,
   'src/commands': `${BASE} src/agent src/collectors src/config src/exporter src/health src/keys src/metrics.ts src/outbound src/parsers src/sources src/terminal simulator/scenario node commander pino yaml zod`,
-  'query/client': `${BASE} query/log-fields.ts src/sources type node:http zod`,
+  'query/client': `${BASE} query/log-fields.ts src/sources type node:http p-limit zod`,
   'query/tokens': `${BASE} query/client/errors.ts type query @noble/hashes`,
   'query/store': `${BASE} query/log-fields.ts src/sources/durable.ts node @clickhouse/client @duckdb/node-api p-limit`,
   'query/service': `${BASE} query/log-fields.ts query/store/store.ts query/store/errors.ts src/exporter/connections.ts src/sources node @noble/hashes apache-arrow express zod`,
