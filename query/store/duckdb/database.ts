@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { describeFileError, ifMissing } from '../../../src/core/errors.ts'
 import { makeDirectory, syncFolder } from '../../../src/sources/durable.ts'
 import { expectIdentity, scopeText, type StoredIdentity } from '../checks.ts'
-import { StoreError } from '../errors.ts'
+import { missingStore, StoreError } from '../errors.ts'
 import type { StoreIdentity, StoreRange, WantedIdentity } from '../store.ts'
 import { blobLiteral, type EngineOptions, integerLiteral, openEngine, queryRows, translateErrors } from './engine.ts'
 
@@ -20,12 +20,7 @@ export const ensureDatabase = async (
   const file = databaseFile(directory)
   return translateErrors('open the store', async () => {
     if (await exists(file)) return file
-    if (chainId === null)
-      throw new StoreError('empty', {
-        doing: 'open the store',
-        happened: 'it does not exist yet, and the chain id is unknown',
-        advice: 'it is created once the node reports its chain id',
-      })
+    if (chainId === null) throw missingStore()
     await makeDirectory(dirname(file), 0o700)
     // An existing directory may be readable by others.
     await chmod(dirname(file), 0o700)
