@@ -2,7 +2,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import { reasonIn } from '../../src/core/error-body.ts'
 import { isObject, tryJson } from '../../src/core/json.ts'
 import { minute } from '../../src/core/units.ts'
-import { createBlockHashIndex, type Deliver, fetchBulk, fetchTip, ReorgError } from './delivery.ts'
+import { type Deliver, fetchBulk, fetchTip, ReorgError } from './delivery.ts'
 import { createEndpoint } from './transport.ts'
 import { createErrorFactory, type ErrorFactory, QueryError } from './errors.ts'
 import { createFetchPage } from './fetch-page.ts'
@@ -73,6 +73,8 @@ const requestHeight = async (
 /** At most 8: a service without progress gets at most ten requests in ten seconds, including those that were running. */
 const CONCURRENCY = 4
 const MAX_RESTARTS = 3
+/** More than the number of pages between two pages that are compared. */
+const MAX_HASHES = 1000
 
 interface RunDependencies {
   readonly sendRequest: SendRequest
@@ -88,8 +90,9 @@ const createRun =
   async (query, sink, options) => {
     const { signal } = options
     const counters = newCounters()
-    const hashes = createBlockHashIndex()
-    if (options.after) hashes.add([options.after])
+    /** The block hashes that the service has reported. Two different hashes of one block mean a reorg. */
+    const hashes = new Map<number, string>()
+    if (options.after) hashes.set(options.after.block, options.after.hash)
     let from = options.from ?? query.fromBlock
     let through = from - 1
     let target = query.toBlock ?? through
@@ -108,15 +111,20 @@ const createRun =
       height: async (stop) => (await readHeight(stop, counters)).current,
     })
     const deliverOnce = async (page: CheckedPage): Promise<void> => {
-      if (!hashes.agreesWith(page.blockHashes)) throw new ReorgError()
+      const { blockHashes } = page
+      if (blockHashes.some(({ block, hash }) => (hashes.get(block) ?? hash) !== hash)) throw new ReorgError()
       const before = page.from - 1
-      const isGuarded = hashes.has(before) && page.blockHashes.some(({ block }) => block === before)
+      const isGuarded = hashes.has(before) && blockHashes.some(({ block }) => block === before)
       // The blocks before the page may have been replaced since they were fetched.
       const needsGuard =
         (Boolean(options.after) && page.from === options.from) || (page.from > query.fromBlock && before > settled)
       await sink.page(page)
       if (!isGuarded && needsGuard) counters.unguarded += 1
-      hashes.add(page.blockHashes)
+      for (const { block, hash } of blockHashes) hashes.set(block, hash)
+      for (const block of hashes.keys()) {
+        if (hashes.size <= MAX_HASHES) break
+        hashes.delete(block)
+      }
       counters.pages += 1
       counters.logs += page.count
       through = page.next - 1

@@ -12,29 +12,6 @@ export class ReorgError extends Error {}
 /** Delivers one page to the sink. Throws ReorgError if the page does not follow those before. */
 export type Deliver = (page: CheckedPage, signal: AbortSignal) => Promise<void>
 
-/** More than the number of pages between two pages that are compared. */
-const MAX_HASHES = 1000
-
-/** The block hashes that the service has reported. Two different hashes of one block mean a reorg. */
-export const createBlockHashIndex = () => {
-  const hashes = new Map<number, string>()
-  return {
-    agreesWith: (reported: readonly BlockHash[]): boolean =>
-      reported.every(({ block, hash }) => (hashes.get(block) ?? hash) === hash),
-    has: (block: number): boolean => hashes.has(block),
-    add: (reported: readonly BlockHash[]): void => {
-      for (const { block, hash } of reported) hashes.set(block, hash)
-      for (const block of hashes.keys()) {
-        if (hashes.size <= MAX_HASHES) break
-        hashes.delete(block)
-      }
-    },
-    clear: (): void => {
-      hashes.clear()
-    },
-  }
-}
-
 /** The size of pages that are fetched but not delivered. Above it, only the next page in order is fetched. Only bytes count: most pages are not parsed before. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
@@ -56,32 +33,18 @@ interface BulkOptions extends Range {
  * shows how many blocks fill a page, and whether the service responds at all.
  */
 export const fetchBulk = async (options: BulkOptions): Promise<void> => {
-  const linked = linkAbort(options.signal)
-  const queue = createRangeQueue(options, linked.signal)
-  try {
-    while (!queue.isDone()) {
-      queue.fill()
-      const page = queue.take()
-      if (page === undefined) await queue.nextResponse()
-      else await options.deliver(page, linked.signal)
-    }
-  } finally {
-    linked.abort()
-    await queue.settled()
-  }
-}
-
-const createRangeQueue = ({ from, end, concurrency, fetchPage }: BulkOptions, signal: AbortSignal) => {
+  const { from, end, concurrency, fetchPage, deliver } = options
+  const { signal, abort } = linkAbort(options.signal)
   /** The first block that was not delivered, and the first that is in no range yet. */
   let cursor = from
   let frontier = end + 1
   /** The number of blocks of a range; 0 until the first page, which is requested for all blocks. */
   let rangeSize = 0
   let buffered = 0
-  let failure: Error | undefined
   const open: Range[] = [{ from, end }]
   const pages = new Map<number, CheckedPage>()
   const running = new Map<number, Promise<void>>()
+  const failures: Error[] = []
 
   const nextRange = (): Range | undefined => {
     const [lowest] = open
@@ -112,42 +75,41 @@ const createRangeQueue = ({ from, end, concurrency, fetchPage }: BulkOptions, si
         received(range, page)
       })
       .catch((error: unknown) => {
-        failure ??= asError(error)
+        failures.push(asError(error))
       })
       .finally(() => running.delete(range.from))
     running.set(range.from, task)
   }
-  return {
-    isDone: (): boolean => cursor > end,
-    /** Starts as many requests as allowed. */
-    fill: (): void => {
-      const limit = rangeSize === 0 ? 1 : concurrency
-      while (running.size < limit) {
-        const range = nextRange()
-        const hasRoom = buffered < MAX_BUFFERED_BYTES || range?.from === cursor
-        if (range === undefined || !hasRoom || failure !== undefined) return
-        start(range)
-      }
-    },
-    /** The page that follows the delivered ones, if it has been fetched. */
-    take: (): CheckedPage | undefined => {
+  /** Starts as many requests as allowed. */
+  const fill = (): void => {
+    const limit = rangeSize === 0 ? 1 : concurrency
+    while (running.size < limit && failures.length === 0) {
+      const range = nextRange()
+      const hasRoom = buffered < MAX_BUFFERED_BYTES || range?.from === cursor
+      if (range === undefined || !hasRoom) return
+      start(range)
+    }
+  }
+  try {
+    while (cursor <= end) {
+      fill()
       const page = pages.get(cursor)
-      if (page === undefined) return undefined
-      pages.delete(cursor)
-      buffered -= page.body.length
-      cursor = page.next
-      return page
-    },
-    /** Waits for one of the running requests. Throws the first error of any of them. */
-    nextResponse: async (): Promise<void> => {
+      if (page !== undefined) {
+        pages.delete(cursor)
+        buffered -= page.body.length
+        cursor = page.next
+        await deliver(page, signal)
+        continue
+      }
+      const [failure] = failures
       if (failure !== undefined) throw failure
       // Detects a bug in the ranges: the run would wait for ever.
       if (running.size === 0) throw new Error(`no request for block ${cursor} is running`)
       await Promise.race(running.values())
-    },
-    settled: async (): Promise<void> => {
-      await Promise.all(running.values())
-    },
+    }
+  } finally {
+    abort()
+    await Promise.all(running.values())
   }
 }
 

@@ -25,29 +25,58 @@ interface FetchPageOptions {
 /** An attempt that checks the height sends two requests; the limit is ten requests in ten seconds. */
 const HEIGHT_CHECK_WAIT_MS = 2.5 * second
 
-interface FetchAttempt {
-  readonly from: number
-  readonly end: number
-  /** Attempts at larger ranges from the same block that timed out. */
-  readonly attempts: number
-}
+/** After this many full ranges in a row the limit of blocks is doubled. */
+const GROWS_AFTER = 8
 
 export const createFetchPage = (options: FetchPageOptions): FetchPage => {
-  const { clock, queryError, counters } = options
+  const { sendRequest, clock, queryError, counters, requestBody } = options
   const guard = createNoProgressGuard(clock, queryError)
-  const rangeLimit = createRangeLimit()
+  /** The number of blocks for one request, after the service has rejected a request as too large. */
+  let limit = Number.POSITIVE_INFINITY
+  let fullRanges = 0
   const reported = { hasHeights: false, isNullUsual: false }
-  const fetchOnce = createFetchOnce(options)
   return async (from, last, signal) => {
+    /** Attempts at larger ranges from the same block that timed out. */
     let attempts = 0
+    const send = async (end: number, body: string): Promise<CheckedPage | 'too large' | 'too slow'> => {
+      const timeouts = { attempts, canShrink: end > from }
+      const response = await sendRequest({ path: 'query', body, queryError, counters, signal, timeouts })
+      if (typeof response === 'string') return response
+      const page = readPage(response, { from, end }, queryError)
+      return page.count > MAX_PAGE_LOGS ? 'too large' : page
+    }
+    /**
+     * A service with an inclusive to_block returns one more block than requested, and that block may have been the large
+     * one: requests the block without it.
+     */
+    const fetchBlockAlone = async (): Promise<CheckedPage | 'too large'> => {
+      try {
+        const page = await send(from, requestBody(from, from - 1))
+        // For a service with an exclusive to_block that was an empty range: only a log or next_block proves the opposite.
+        const isProven = typeof page === 'object' && (page.count > 0 || page.hasNextBlock)
+        return isProven && page.next > from ? page : 'too large'
+      } catch (error) {
+        if (error instanceof QueryError && (error.kind === 'fatal' || error.kind === 'protocol')) return 'too large'
+        throw error
+      }
+    }
     /** Undefined: the next attempt follows. */
     const attempt = async (endStall: () => void): Promise<CheckedPage | undefined> => {
-      const end = rangeLimit.endOf(from, last)
-      const fetched = await fetchOnce({ from, end, attempts }, signal)
+      const end = Math.min(last, from + limit - 1)
+      const answer = await retryOnProtocolError(
+        () => send(end, requestBody(from, end)),
+        async () => {
+          counters.retries += 1
+          await clock.sleep(backoffMs(1), signal)
+        },
+      )
+      const fetched = answer === 'too large' && from === end ? await fetchBlockAlone() : answer
       if (fetched === 'too slow') attempts += TIMEOUTS_BEFORE_SHRINKING
       if (fetched === 'too large' || fetched === 'too slow') {
-        if (rangeLimit.shrink(end - from + 1)) return undefined
-        throw queryError('fatal', 'the response for a single block is too large', `block ${from}`)
+        if (from === end) throw queryError('fatal', 'the response for a single block is too large', `block ${from}`)
+        limit = Math.min(limit, Math.floor((end - from + 1) / 2))
+        fullRanges = 0
+        return undefined
       }
       reported.hasHeights ||= fetched.archiveHeight !== null && fetched.archiveHeight >= 0
       reported.isNullUsual ||= fetched.nullHeight === 'proven'
@@ -64,56 +93,19 @@ export const createFetchPage = (options: FetchPageOptions): FetchPage => {
       // An instance without blocks next to others would have been replaced by one of them.
       if (noProgress) reported.isNullUsual = true
       endStall()
-      rangeLimit.succeeded(fetched.next - from)
       counters.bytes += fetched.body.length
+      // Later blocks may have fewer logs.
+      fullRanges = fetched.next - from >= limit ? fullRanges + 1 : 0
+      if (fullRanges >= GROWS_AFTER) {
+        limit *= 2
+        fullRanges = 0
+      }
       return fetched
     }
     for (;;) {
       const page = await guard.run(attempt, signal)
       if (page) return page
     }
-  }
-}
-
-const createFetchOnce = ({ sendRequest, clock, queryError, counters, requestBody }: FetchPageOptions) => {
-  const wait = async (signal: AbortSignal): Promise<void> => {
-    counters.retries += 1
-    await clock.sleep(backoffMs(1), signal)
-  }
-  const send = async (
-    body: string,
-    { from, end, attempts }: FetchAttempt,
-    signal: AbortSignal,
-  ): Promise<CheckedPage | 'too large' | 'too slow'> => {
-    const timeouts = { attempts, canShrink: end > from }
-    const response = await sendRequest({ path: 'query', body, queryError, counters, signal, timeouts })
-    if (typeof response === 'string') return response
-    const page = readPage(response, { from, end }, queryError)
-    return page.count > MAX_PAGE_LOGS ? 'too large' : page
-  }
-  /**
-   * A service with an inclusive to_block returns one more block than requested, and that block may have been the large
-   * one: requests the block without it.
-   */
-  const fetchBlockAlone = async (attempt: FetchAttempt, signal: AbortSignal): Promise<CheckedPage | 'too large'> => {
-    try {
-      const page = await send(requestBody(attempt.from, attempt.from - 1), attempt, signal)
-      // For a service with an exclusive to_block that was an empty range: only a log or next_block proves the opposite.
-      const isProven = typeof page === 'object' && (page.count > 0 || page.hasNextBlock)
-      return isProven && page.next > attempt.from ? page : 'too large'
-    } catch (error) {
-      if (error instanceof QueryError && (error.kind === 'fatal' || error.kind === 'protocol')) {
-        return 'too large'
-      }
-      throw error
-    }
-  }
-  return async (attempt: FetchAttempt, signal: AbortSignal) => {
-    const fetched = await retryOnProtocolError(
-      () => send(requestBody(attempt.from, attempt.end), attempt, signal),
-      () => wait(signal),
-    )
-    return fetched === 'too large' && attempt.from === attempt.end ? fetchBlockAlone(attempt, signal) : fetched
   }
 }
 
@@ -137,32 +129,6 @@ const noProgressOf = async (
   const isBehind = archiveHeight !== null && archiveHeight < from
   const evidence = isBehind ? behind(archiveHeight, from) : `block ${from}, again and again`
   return { evidence, minWaitMs: 0 }
-}
-
-/** After this many full ranges in a row the limit is doubled. */
-const GROWS_AFTER = 8
-
-/** The number of blocks for one request, after the service has rejected a request as too large. */
-const createRangeLimit = () => {
-  let limit = Number.POSITIVE_INFINITY
-  let fullRanges = 0
-  return {
-    endOf: (from: number, end: number): number => Math.min(end, from + limit - 1),
-    /** Halves the limit. False if the request was for one block already. */
-    shrink: (requested: number): boolean => {
-      if (requested <= 1) return false
-      limit = Math.min(limit, Math.floor(requested / 2))
-      fullRanges = 0
-      return true
-    },
-    /** Raises the limit again: later blocks may have fewer logs. */
-    succeeded: (covered: number): void => {
-      fullRanges = covered >= limit ? fullRanges + 1 : 0
-      if (fullRanges < GROWS_AFTER) return
-      limit *= 2
-      fullRanges = 0
-    },
-  }
 }
 
 const FIRST_WAIT_MS = second / 10

@@ -3,15 +3,7 @@ import { exceededLimit, isObject, tryJson } from '../../src/core/json.ts'
 import type { ErrorFactory } from './errors.ts'
 import type { BlockHash, LogObject, Page, RawLog, ScannedLogs } from './types.ts'
 import { DIFFERENT_LOGS, scanPage } from './log-scan.ts'
-import {
-  type Envelope,
-  logObjectsOf,
-  PAGE_JSON,
-  parseInteger,
-  readEnvelope,
-  readLog,
-  type ShapeError,
-} from './wire-format.ts'
+import { logObjectsOf, PAGE_JSON, parseInteger, readEnvelope, readLog, type ShapeError } from './wire-format.ts'
 
 /** A page with the fields that only the client needs. */
 export interface CheckedPage extends Page {
@@ -25,8 +17,6 @@ export interface CheckedPage extends Page {
   readonly isInferred: boolean
 }
 
-type Coverage = ReturnType<typeof coverageOf>
-
 interface BlockRange {
   readonly from: number
   /** Inclusive. */
@@ -37,20 +27,39 @@ interface BlockRange {
  * Reads one response and determines which blocks it covers. `next` equals `from` if it covers none. Throws
  * QueryError('protocol').
  */
-export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFactory): CheckedPage => {
+export const readPage = (body: Buffer, { from, end }: BlockRange, queryError: ErrorFactory): CheckedPage => {
   const shapeError: ShapeError = (happened, evidence) => queryError('protocol', happened, evidence)
-  const { from, end } = range
   const scanned = scanPage(body, shapeError)
-  const { blocks, raw, ...read } = scanned
+  const { envelope, blocks, raw } = scanned
     ? { envelope: scanned.envelope, blocks: scanned.logs.blocks, raw: undefined }
     : parseLogs(body, shapeError)
-  const coverage = coverageOf(read.envelope, blocks, end)
-  const next = nextBlockOf(coverage, range, shapeError)
-  checkRange(coverage, { ...range, next }, shapeError)
-  const { envelope, highest, beyond } = coverage
-  const archiveHeight = knownHeightOf(envelope, from)
-  const isNullHeight = envelope.archiveHeight === -1 && archiveHeight === null
-  const count = coverage.logs - beyond
+  const { next: nextBlock } = envelope
+  /** The lowest and the highest block of a log; Infinity and -1 without logs. */
+  let lowest = Number.POSITIVE_INFINITY
+  let highest = -1
+  /** The number of logs after the end of the range: a service with an inclusive to_block returns one more block. */
+  let beyond = 0
+  for (const blockNumber of blocks) {
+    lowest = Math.min(lowest, blockNumber)
+    highest = Math.max(highest, blockNumber)
+    if (blockNumber > end) beyond += 1
+  }
+  if (nextBlock !== null && nextBlock < from)
+    throw shapeError('its next_block is before the requested blocks', `${nextBlock} for from_block ${from}`)
+  // A service without blocks reports null; next to a next_block that advances it means that the height is unknown.
+  const isNullHeight = envelope.archiveHeight === -1 && nextBlock !== null && nextBlock > from
+  const archiveHeight = isNullHeight ? null : envelope.archiveHeight
+  // At least the block of the highest log, because the reported height may come from another instance that is behind.
+  const height = archiveHeight === null ? end : Math.max(archiveHeight, highest)
+  const next = Math.max(from, Math.min(nextBlock ?? end + 1, end + 1, height + 1))
+  // A service with an inclusive to_block covers one block more.
+  const bound = next <= end ? next : Math.min(nextBlock ?? end + 2, end + 2)
+  if (lowest < from || highest >= bound)
+    throw shapeError(
+      'a log is outside the blocks of its page',
+      `block ${lowest < from ? lowest : highest} where blocks ${from} to ${bound - 1} were covered`,
+    )
+  const count = blocks.length - beyond
   const blockHashes = envelope.blockHashes.filter(({ block }) => block >= from - 1 && block < next)
   // Pages that wait for their turn are kept as bytes and as these fields only: as parsed JSON they might take twenty times as much.
   let logs: readonly RawLog[] | undefined = raw?.filter(({ blockNumber }) => blockNumber <= end)
@@ -70,9 +79,9 @@ export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFacto
     scanned: scannedWithin(scanned?.logs, beyond),
     count,
     blockHashes,
-    hasNextBlock: envelope.next !== null,
+    hasNextBlock: nextBlock !== null,
     nullHeight: isNullHeight ? (highest >= 0 || envelope.blockHashes.length > 0 ? 'proven' : 'unproven') : undefined,
-    isInferred: (envelope.next === null || isNullHeight) && archiveHeight === null && highest < end,
+    isInferred: (nextBlock === null || isNullHeight) && archiveHeight === null && highest < end,
     logs: () => (logs ??= logObjects().map((log) => readLog(log, shapeError))),
     logObjects,
   }
@@ -91,20 +100,6 @@ const blockOf = (log: LogObject): number => parseInteger(log['block_number']) ??
 /** The scanned logs without the last ones; undefined if those may be anywhere. */
 const scannedWithin = (logs: ScannedLogs | undefined, beyond: number): ScannedLogs | undefined =>
   logs && (beyond === 0 ? logs : logs.isOrdered ? { ...logs, count: logs.count - beyond } : undefined)
-
-const coverageOf = (envelope: Envelope, blocks: Float64Array | readonly number[], end: number) => {
-  /** The lowest and the highest block of a log; Infinity and -1 without logs. */
-  let lowest = Number.POSITIVE_INFINITY
-  let highest = -1
-  /** The number of logs after the end of the range: a service with an inclusive to_block returns one more block. */
-  let beyond = 0
-  for (const blockNumber of blocks) {
-    lowest = Math.min(lowest, blockNumber)
-    highest = Math.max(highest, blockNumber)
-    if (blockNumber > end) beyond += 1
-  }
-  return { envelope, logs: blocks.length, lowest, highest, beyond }
-}
 
 const parsePage = (body: Buffer, shapeError: ShapeError) => {
   const response = parseResponse(body, shapeError)
@@ -136,36 +131,3 @@ const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<st
 
 /** As much of a response as an error message may need. */
 const beginningOf = (body: Buffer): string => body.toString('utf8', 0, 65_536)
-
-/**
- * The first block that is not covered: at most one after the requested range, and at most one after the height of the
- * service. That height is at least the block of its highest log, because the reported height may come from another
- * instance of the service that is behind.
- */
-const nextBlockOf = ({ envelope, highest }: Coverage, { from, end }: BlockRange, shapeError: ShapeError): number => {
-  const { next } = envelope
-  const archiveHeight = knownHeightOf(envelope, from)
-  if (next !== null && next < from) {
-    throw shapeError('its next_block is before the requested blocks', `${next} for from_block ${from}`)
-  }
-  const height = archiveHeight === null ? end : Math.max(archiveHeight, highest)
-  return Math.max(from, Math.min(next ?? end + 1, end + 1, height + 1))
-}
-
-/** A service without blocks reports null; next to a next_block that advances it means that the height is unknown. */
-const knownHeightOf = ({ next, archiveHeight }: Envelope, from: number): number | null =>
-  archiveHeight === -1 && next !== null && next > from ? null : archiveHeight
-
-const checkRange = (
-  { envelope, lowest, highest }: Coverage,
-  { from, end, next }: BlockRange & { readonly next: number },
-  shapeError: ShapeError,
-): void => {
-  // A service with an inclusive to_block covers one block more.
-  const bound = next <= end ? next : Math.min(envelope.next ?? end + 2, end + 2)
-  if (lowest >= from && highest < bound) return
-  throw shapeError(
-    'a log is outside the blocks of its page',
-    `block ${lowest < from ? lowest : highest} where blocks ${from} to ${bound - 1} were covered`,
-  )
-}

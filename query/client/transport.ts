@@ -176,7 +176,9 @@ export const createTransport = (endpoint: Endpoint, options: ClientOptions): Tra
       }
       return await readReply(message, path === 'height' ? LIMITS.response.valueBytes : maxBodyBytes)
     } catch (error) {
-      if (error instanceof BodyError) return bodyFailureOf(error)
+      // No part of an incomplete body is used.
+      if (error instanceof BodyError)
+        return { kind: error.problem === 'too large' ? 'shrink' : 'protocol', happened: error.message }
       if (linked.signal.aborted) {
         return { kind: 'retry', happened: 'no answer in time', isTimeout: true }
       }
@@ -203,12 +205,6 @@ const headersOf = (message: IncomingMessage): Headers =>
   Object.fromEntries(
     Object.entries(message.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
   )
-
-/** A body that is not complete: no part of it is used. */
-const bodyFailureOf = ({ problem, message }: BodyError): TransportFailure => ({
-  kind: problem === 'too large' ? 'shrink' : 'protocol',
-  happened: message,
-})
 
 const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

@@ -35,9 +35,6 @@ export const MAX_PAGE_LOGS = 250_000
 /** A log has twelve fields, and each block may add an entry. Such a page is parsed in two seconds and 300 MB. */
 export const PAGE_JSON: JsonLimits = { depth: LIMITS.json.depth, values: 16 * MAX_PAGE_LOGS }
 
-/** The fields of a response other than its logs. */
-export type Envelope = ReturnType<typeof readEnvelope>
-
 /** Creates the error for a response of the wrong shape. */
 export type ShapeError = (happened: string, evidence: string) => Error
 
@@ -50,6 +47,7 @@ const jsonOf = (value: unknown): string => {
   }
 }
 
+/** The fields of a response other than its logs. */
 export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeError: ShapeError) => {
   // The page may lack logs, even if it has a next_block.
   const reported = errorOf(response, ['data'])

@@ -8,13 +8,15 @@ export interface StoredIdentity {
   readonly scope: string
 }
 
-/** A scope in canonical form: equal scopes give equal texts. */
-export const scopeText = ({ addresses, topics }: Filter): string => {
+/** The scope with its values sorted and each once. Trailing positions without values match anything, so they are dropped. */
+export const canonicalScope = ({ addresses, topics }: Filter): Filter => {
   const positions = topics.map(sortedUnique)
-  // Trailing positions without values match anything, so they are dropped.
   const last = positions.findLastIndex(({ length }) => length > 0)
-  return JSON.stringify({ addresses: sortedUnique(addresses), topics: positions.slice(0, last + 1) })
+  return { addresses: sortedUnique(addresses), topics: positions.slice(0, last + 1) }
 }
+
+/** Equal scopes give equal texts. */
+export const scopeText = (scope: Filter): string => JSON.stringify(canonicalScope(scope))
 
 /** Throws StoreError('identity') if the store was created for another chain or scope. */
 export const expectIdentity = (wanted: WantedIdentity, stored: StoredIdentity): void => {

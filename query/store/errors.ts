@@ -32,6 +32,14 @@ export class StoreError extends SourceError {
 export const emptyStore = (): StoreError =>
   new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
 
+/** Without the chain id of the node no store is created. */
+export const missingStore = (): StoreError =>
+  new StoreError('empty', {
+    doing: 'open the store',
+    happened: 'it does not exist yet, and the chain id is unknown',
+    advice: 'it is created once the node reports its chain id',
+  })
+
 export const prunedBlocks = (first: number): StoreError =>
   new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
 

@@ -3,66 +3,43 @@ import { QueryError } from '../../client/errors.ts'
 import { type BalancesReport, writeBalances } from './output.ts'
 import { rebuildBalances, type RebuiltBalances, type TokenContract } from './rebuild.ts'
 import { otherChainOf, verifyBalances } from './verify.ts'
-import { checkpointOf, withCheckpointLocked } from '../../client/checkpoint.ts'
-import { checkWritable, exists } from '../../../src/sources/durable.ts'
+import { checkpointOf } from '../../client/checkpoint.ts'
+import { exists } from '../../../src/sources/durable.ts'
 import { standardOf } from '../../tokens/signatures.ts'
 import { type BalancesOptions, DEFAULT_SAMPLE } from './options.ts'
 import { loadFor } from '../../../src/terminal/config.ts'
 import { type CommandContext, type ExitCode, type Io, READER_GONE } from '../../../src/terminal/io.ts'
-import { createProgress } from '../../../src/terminal/progress.ts'
-import { createProgressLine, createRetryReporter, exitWithError, printResumeHint } from '../query/report.ts'
-import { openService } from '../query/service.ts'
+import { type Fetching, fetchPages, printResumeHint } from '../query/report.ts'
 
 export const computeBalances = async (context: CommandContext<BalancesOptions>): Promise<void> => {
-  const { io, exit, options, command } = context
+  const { io, options, command } = context
   const problem = conflictIn(options)
   if (problem !== undefined) command.error(`error: ${problem}`)
   const { standard, token: contract, profile = null, output, checkpoint } = options
   const token = { standard, contract, profile }
   const file = checkpoint ?? (output === undefined ? undefined : checkpointOf(output))
   const plan = verifyPlanOf(io, options)
-  const progress = createProgress(io)
-  const showProgress = (text: string): void => {
-    if (!options.quiet) progress.show(text)
-  }
-  const run = async (): Promise<ExitCode | undefined> => {
-    const progressLine = createProgressLine(io.clock)
+  const run = async ({ show, endProgress, ...fetching }: Fetching): Promise<ExitCode | undefined> => {
     const rebuilt = await rebuildBalances({
+      ...fetching,
       ...token,
-      client: await openService(options, { ...io, onRetry: createRetryReporter(io, options.url, progress.end) }),
-      url: options.url,
-      clock: io.clock,
-      signal: io.signal,
       fromBlock: options.createdIn ?? options.fromBlock ?? null,
       fullHistory: (options.fromBlock ?? 0) === 0,
       toBlock: options.toBlock ?? null,
       checkpoint: file === undefined ? null : { file, resume: options.resume ?? false },
-      onProgress: (now) => {
-        showProgress(progressLine(now))
-      },
     })
     if (!rebuilt) return undefined
-    if (plan !== null) showProgress('Comparing with the contract')
+    if (plan !== null) show('Comparing with the contract')
     const verified = await verify(io, { token, rebuilt }, plan)
-    progress.end()
+    endProgress()
     const { decimals = null, checksum = false } = options
     await writeBalances(io, options, { token, rebuilt, ...verified, decimals, checksum })
     if (rebuilt.complete) await rebuilt.removeCheckpoint()
     else await printResumeHint(io, file)
     return rebuilt.complete ? (isVerified(verified, plan) ? 0 : 1) : 4
   }
-  try {
-    if (output !== undefined) await checkWritable(output)
-    const code = await (file === undefined ? run() : withCheckpointLocked(file, run))
-    if (code === undefined) await exitInterrupted(context, file)
-    else exit(code)
-  } catch (error) {
-    progress.end()
-    if (io.signal.aborted) await exitInterrupted(context, file, error)
-    else await exitWithError(context, error, file)
-  } finally {
-    progress.end()
-  }
+  const exitStopped = (error?: unknown) => exitInterrupted(context, file, error)
+  await fetchPages(context, { checkpoint: file, run, exitInterrupted: exitStopped })
 }
 
 /** Without --verify only a different balance counts: a contract may count its supply in another way. */

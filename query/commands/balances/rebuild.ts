@@ -1,6 +1,6 @@
-import type { Clock } from '../../../src/core/clock.ts'
+import type { Fetching } from '../query/report.ts'
 import { QueryError } from '../../client/errors.ts'
-import type { BlockHash, Progress, QueryClient } from '../../client/types.ts'
+import type { BlockHash } from '../../client/types.ts'
 import { type Profile, type Standard, StandardError } from '../../tokens/types.ts'
 import { createLedger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
@@ -13,12 +13,7 @@ export interface TokenContract {
   readonly profile: Profile | null
 }
 
-interface RebuildOptions extends TokenContract {
-  readonly client: QueryClient
-  /** The address of the service, which identifies the chain of a checkpoint. */
-  readonly url: string
-  readonly clock: Clock
-  readonly signal: AbortSignal
+interface RebuildOptions extends TokenContract, Omit<Fetching, 'show' | 'endProgress'> {
   /** Null for the first block of the chain. */
   readonly fromBlock: number | null
   /** Whether the contract has no event before `fromBlock`. */
@@ -27,7 +22,6 @@ interface RebuildOptions extends TokenContract {
   readonly toBlock: number | null
   /** The checkpoint file, and whether to resume from an existing one. */
   readonly checkpoint: { readonly file: string; readonly resume: boolean } | null
-  readonly onProgress: (progress: Progress) => void
 }
 
 export type RebuiltBalances = NonNullable<Awaited<ReturnType<typeof rebuildBalances>>>

@@ -1,5 +1,5 @@
 import { describeFileError, errorCode, SourceError } from '../../../src/core/errors.ts'
-import type { LogQuery, Page, Progress, QueryClient } from '../../client/types.ts'
+import type { LogQuery, Page } from '../../client/types.ts'
 import type { LogField } from '../../log-fields.ts'
 import {
   type CommandContext,
@@ -11,16 +11,13 @@ import {
   unlessInterrupted,
   writeAll,
 } from '../../../src/terminal/io.ts'
-import { createProgress } from '../../../src/terminal/progress.ts'
-import { createProgressLine, createRetryReporter, exitWithError, notesOfRun } from './report.ts'
+import { createRetryReporter, exitWithError, type Fetching, fetchPages, notesOfRun } from './report.ts'
 import { LEDGER_FIELDS } from '../../tokens/signatures.ts'
-import { createRowRenderer, filterFieldsOf, type RenderedPage, type RowFormat } from './rows.ts'
+import { createRowRenderer, filterFieldsOf, type RowFormat } from './rows.ts'
 import { openService, type ServiceOptions, type Topics } from './service.ts'
-import type { Clock } from '../../../src/core/clock.ts'
 import { createFingerprint } from '../../../src/core/hash.ts'
 import { QueryError } from '../../client/errors.ts'
 import {
-  checkWritable,
   openPartialFile,
   partialBytes,
   type PartialFile,
@@ -35,7 +32,6 @@ import {
   runResumable,
   unfinishedRun,
   unusable,
-  withCheckpointLocked,
 } from '../../client/checkpoint.ts'
 
 interface QueryOptions extends ServiceOptions {
@@ -66,39 +62,22 @@ export const queryLogs = async (context: CommandContext<QueryOptions>): Promise<
   if (toBlock !== null && toBlock < query.fromBlock) {
     command.error('error: the last block is before the first')
   }
-  const progress = createProgress(io)
-  const progressLine = createProgressLine(io.clock)
-  try {
-    const client = await openService(options, { ...io, onRetry: createRetryReporter(io, options.url, progress.end) })
-    const { run, logs, unrequested } = await fetchLogs({
-      client,
-      ...createRowRenderer({ query, format, redact: client.redact }),
-      url: options.url,
-      clock: io.clock,
-      signal: io.signal,
-      query: { ...query, fields: [...query.fields, ...filterFieldsOf(query)] },
-      output: output === undefined ? { send: async (text) => print(io, text) } : { file: output, resume },
-      onProgress: (now) => {
-        if (!options.quiet) progress.show(progressLine(now))
-      },
-    })
-    progress.end()
-    if (!run.complete) {
-      exitStopped(io, exit, output)
-      return
-    }
-    for (const note of notesOfRun(run, unrequested)) io.stderr.write(`${note}\n`)
-    if (output !== undefined) {
-      io.stderr.write(`${logs} logs through block ${run.target}, in ${output}.\n`)
-    }
-    exit(0)
-  } catch (error) {
-    progress.end()
-    if (io.signal.aborted) exitStopped(io, exit, output)
-    else await exitWithError(context, error, output === undefined ? undefined : checkpointOf(output))
-  } finally {
-    progress.end()
-  }
+  const fetched = { ...query, fields: [...query.fields, ...filterFieldsOf(query)] }
+  await fetchPages(context, {
+    checkpoint: output === undefined ? undefined : checkpointOf(output),
+    exitInterrupted: () => exitStopped(io, exit, output),
+    run: async (fetching) => {
+      const renderer = createRowRenderer({ query, format, redact: fetching.client.redact })
+      const rows = { ...fetching, ...renderer, query: fetched }
+      const { run, logs, unrequested } =
+        output === undefined ? await fetchToStream(rows, io) : await fetchToFile(rows, output, resume)
+      fetching.endProgress()
+      if (!run.complete) return undefined
+      for (const note of notesOfRun(run, unrequested)) io.stderr.write(`${note}\n`)
+      if (output !== undefined) io.stderr.write(`${logs} logs through block ${run.target}, in ${output}.\n`)
+      return 0
+    },
+  })
 }
 
 const printHeight = async (context: CommandContext<QueryOptions>): Promise<void> => {
@@ -147,55 +126,25 @@ const queryOf = ({ address, topic, fields, fromBlock, toBlock }: QueryOptions): 
   toBlock: toBlock ?? null,
 })
 
-interface OutputFile {
-  readonly file: string
-  readonly resume: boolean
-}
-
-interface FetchLogsOptions {
-  readonly client: QueryClient
-  /** The address of the service, which identifies the chain of a checkpoint. */
-  readonly url: string
-  readonly clock: Clock
-  readonly signal: AbortSignal
+interface FetchRows extends Fetching, ReturnType<typeof createRowRenderer> {
   readonly query: LogQuery
-  /** Written before the first row. */
-  readonly head: string
-  readonly render: (page: Page) => RenderedPage
-  /** A file that grows with each page, or a function that receives the text. */
-  readonly output: OutputFile | { send(text: string): Promise<void> }
-  readonly onProgress: (progress: Progress) => void
 }
 
-/** Fetches the logs page by page; counts those of earlier runs that were resumed, too. Throws the errors of the client, and a SourceError for the file. */
-const fetchLogs = async (options: FetchLogsOptions) => {
-  const { output } = options
-  if (!('file' in output)) return fetchToStream(options, output)
-  await checkWritable(output.file)
-  return withCheckpointLocked(checkpointOf(output.file), () => fetchToFile(options, output))
-}
-
-const fetchToStream = async (options: FetchLogsOptions, { send }: { send(text: string): Promise<void> }) => {
-  const { client, query, head, render, signal, onProgress } = options
-  let logs = 0
-  let unrequested = 0
-  await send(head)
-  const run = await client.run(
-    query,
-    {
-      page: async (page) => {
-        const rendered = render(page)
-        await send(rendered.text)
-        logs += rendered.rows
-        unrequested += rendered.unrequested
-      },
-      reset: () => {
-        if (logs > 0) throw printedBlocksReplaced
-      },
+const fetchToStream = async ({ client, query, head, render, signal, onProgress }: FetchRows, io: Io) => {
+  const count = { logs: 0, unrequested: 0 }
+  const sink = {
+    page: async (page: Page) => {
+      const { text, rows, unrequested } = render(page)
+      await print(io, text)
+      count.logs += rows
+      count.unrequested += unrequested
     },
-    { signal, onProgress },
-  )
-  return { run, logs, unrequested }
+    reset: () => {
+      if (count.logs > 0) throw printedBlocksReplaced
+    },
+  }
+  await print(io, head)
+  return { run: await client.run(query, sink, { signal, onProgress }), ...count }
 }
 
 const printedBlocksReplaced = new QueryError('protocol', {
@@ -204,13 +153,13 @@ const printedBlocksReplaced = new QueryError('protocol', {
   advice: 'run the query again; with --output the file is rewritten automatically',
 })
 
-const fetchToFile = async (options: FetchLogsOptions, output: OutputFile) => {
-  const { file } = output
+/** Counts the logs of earlier runs that were resumed, too. Throws the errors of the client, and a SourceError for the file. */
+const fetchToFile = async (options: FetchRows, file: string, resume: boolean) => {
   const { client, url, signal, head, render } = options
   const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
   const height = await client.height(signal)
   const written = createFingerprint()
-  const point = await resumePointOf({ output, signal }, checkpoint, written)
+  const point = await resumePointOf({ file, resume, signal }, checkpoint, written)
   const target = point?.target ?? Math.min(options.query.toBlock ?? height, height)
   let { logs, unrequested } = point?.output ?? { logs: 0, unrequested: 0 }
   // A run that was killed after its last step may have left a checkpoint.
@@ -264,7 +213,7 @@ const fetchToFile = async (options: FetchLogsOptions, output: OutputFile) => {
  * run exists that cannot be resumed, or without --resume.
  */
 const resumePointOf = async (
-  { output: { file, resume }, signal }: { readonly output: OutputFile; readonly signal: AbortSignal },
+  { file, resume, signal }: { readonly file: string; readonly resume: boolean; readonly signal: AbortSignal },
   checkpoint: CheckpointFile,
   written: ReturnType<typeof createFingerprint>,
 ) => {

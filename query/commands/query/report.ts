@@ -1,9 +1,19 @@
-import { type ExitCode, type Io, UsageError } from '../../../src/terminal/io.ts'
+import { type CommandContext, type ExitCode, type Io, UsageError } from '../../../src/terminal/io.ts'
+import { createProgress } from '../../../src/terminal/progress.ts'
+import { withCheckpointLocked } from '../../client/checkpoint.ts'
+import { openService, type ServiceOptions } from './service.ts'
 import { asError, ConfigError } from '../../../src/core/errors.ts'
 import { QueryError, type QueryErrorKind } from '../../client/errors.ts'
-import { type Progress, type Retry, type RunResult, UNSETTLED_BLOCKS } from '../../client/types.ts'
+import {
+  type Progress,
+  type QueryClient,
+  type Retry,
+  type RunOptions,
+  type RunResult,
+  UNSETTLED_BLOCKS,
+} from '../../client/types.ts'
 import { StandardError } from '../../tokens/types.ts'
-import { exists } from '../../../src/sources/durable.ts'
+import { checkWritable, exists } from '../../../src/sources/durable.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { duration, figure } from '../../../src/core/format.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
@@ -48,6 +58,59 @@ export const createRetryReporter = ({ stderr, clock }: Pick<Io, 'stderr' | 'cloc
 }
 
 const nothing = (): void => undefined
+
+type FetchOptions = ServiceOptions & { readonly quiet?: true; readonly output?: string }
+
+/** What a command fetches pages with. */
+export interface Fetching extends Required<Pick<RunOptions, 'signal' | 'onProgress'>> {
+  readonly client: QueryClient
+  /** The address of the service, which identifies the chain of a checkpoint. */
+  readonly url: string
+  readonly clock: Clock
+  readonly show: (text: string) => void
+  readonly endProgress: () => void
+}
+
+interface FetchCommand {
+  /** The file that no other run on this host may use at the same time. */
+  readonly checkpoint: string | undefined
+  /** Returns the exit code; undefined if it was interrupted. */
+  readonly run: (fetching: Fetching) => Promise<ExitCode | undefined>
+  readonly exitInterrupted: (error?: unknown) => Promise<void> | void
+}
+
+/** Runs a command that fetches pages, and shows its progress and its retries. */
+export const fetchPages = async (context: CommandContext<FetchOptions>, command: FetchCommand): Promise<void> => {
+  const { io, exit, options } = context
+  const { checkpoint } = command
+  const { url, output, quiet } = options
+  const progress = createProgress(io)
+  const progressLine = createProgressLine(io.clock)
+  const show = (text: string): void => {
+    if (!quiet) progress.show(text)
+  }
+  const run = async (): Promise<ExitCode | undefined> =>
+    command.run({
+      client: await openService(options, { ...io, onRetry: createRetryReporter(io, url, progress.end) }),
+      url,
+      clock: io.clock,
+      signal: io.signal,
+      show,
+      endProgress: progress.end,
+      onProgress: (now) => show(progressLine(now)),
+    })
+  try {
+    if (output !== undefined) await checkWritable(output)
+    const code = await (checkpoint === undefined ? run() : withCheckpointLocked(checkpoint, run))
+    progress.end()
+    if (code === undefined) await command.exitInterrupted()
+    else exit(code)
+  } catch (error) {
+    progress.end()
+    if (io.signal.aborted) await command.exitInterrupted(error)
+    else await exitWithError(context, error, checkpoint)
+  }
+}
 
 /** 1 for the other kinds. */
 const EXIT_CODES: Readonly<Partial<Record<QueryErrorKind, ExitCode>>> = { auth: 3, protocol: 5, 'no-progress': 5 }

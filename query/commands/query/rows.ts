@@ -5,7 +5,7 @@ import { createLogFilter, type LogField, TOPICS } from '../../log-fields.ts'
 
 export type RowFormat = 'ndjson' | 'csv'
 
-export interface RenderedPage {
+interface RenderedPage {
   readonly text: string
   readonly rows: number
   /** The number of logs without a row, because the query did not request them. */

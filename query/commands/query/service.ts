@@ -162,9 +162,8 @@ const topicOf = (value: string): string => {
 /** The canonical signature of an event: of `event Transfer(address indexed from, …)` only the name and types. */
 const canonicalSignatureOf = (text: string): string | undefined => {
   const [, name, list = ''] = /^(?:event\s+)?([A-Za-z_$][\w$]*)\s*\((.*)\);?$/s.exec(text) ?? []
-  if (name === undefined) return undefined
-  const types = list.trim() === '' ? [] : splitTopLevel(list).map(typeOf)
-  return types.includes(undefined) ? undefined : `${name}(${types.join(',')})`
+  const types = list.trim() === '' ? '()' : tupleOf(list)
+  return name === undefined || types === undefined ? undefined : `${name}${types}`
 }
 
 /** The canonical type of a parameter; undefined if it does not begin with a type. */

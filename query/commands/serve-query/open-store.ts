@@ -5,7 +5,7 @@ import { figure, size } from '../../../src/core/format.ts'
 import { attempt } from '../../../src/core/collector.ts'
 import { Secret } from '../../../src/core/redaction/secret.ts'
 import { second } from '../../../src/core/units.ts'
-import { trimTopics } from '../../service/api/parse-query.ts'
+import { canonicalScope } from '../../store/checks.ts'
 import { openClickHouseStore } from '../../store/clickhouse/store.ts'
 import { parseClickHouseUrl } from '../../store/clickhouse/servers.ts'
 import { checkDirectory } from '../../store/duckdb/database.ts'
@@ -21,11 +21,7 @@ export type StoragePlan = ReturnType<typeof planOf>
 /** Which logs are kept, and for how long. Throws a ConfigError if nothing limits the size of the store. */
 export const planOf = ({ serveQuery }: Config) => {
   const { contracts, topics, retentionBlocks, retentionBytes, unbounded } = serveQuery
-  // Canonical form: the store compares the scope with the recorded one.
-  const scope = {
-    addresses: [...new Set(contracts)].toSorted(),
-    topics: trimTopics(topics.map((values) => [...new Set(values)].toSorted())),
-  }
+  const scope = canonicalScope({ addresses: contracts, topics })
   const isFiltered = scope.addresses.length > 0 || scope.topics.length > 0
   const isBounded = retentionBlocks !== null || retentionBytes !== null
   if (!isFiltered && !isBounded && !unbounded) throw new ConfigError(UNBOUNDED)

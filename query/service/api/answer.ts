@@ -17,23 +17,6 @@ export interface QueryOptions {
 
 export type ReadPage = Awaited<ReturnType<typeof readPage>>
 
-/** What clients of the hosted service get. */
-export interface HostedPage {
-  readonly query: ParsedQuery
-  /** Null: the range has no block, or the store is empty. */
-  readonly logs: LogPage | null
-  /** First block that the page does not cover. */
-  readonly next: number
-  /** Of the service; null while the store is empty. */
-  readonly height: number | null
-  readonly blocks: readonly BlockHeader[]
-  /** The first log of each transaction, as a row of the page. */
-  readonly transactions: readonly number[]
-  /** Headers whose hashes show clients of the hosted service that consecutive pages are of one chain. */
-  readonly guard: Readonly<Record<'first' | 'last', BlockHeader>> | null
-  readonly milliseconds: number
-}
-
 /** Largest number of blocks in a page if the query asks for every block. */
 const MOST_BLOCKS = 5000
 
@@ -43,27 +26,36 @@ export const readPage = async (query: ParsedQuery, options: QueryOptions, signal
   return { query, logs, height: options.heights.atLeast(logs.range.last) }
 }
 
+/** What clients of the hosted service get. */
+export type HostedPage = Awaited<ReturnType<typeof readHostedPage>>
+
 /** The same with headers and transactions, for clients of the hosted service. A page may cover no block. */
-export const readHostedPage = async (
-  query: ParsedQuery,
-  options: QueryOptions,
-  signal: AbortSignal,
-): Promise<HostedPage> => {
+export const readHostedPage = async (query: ParsedQuery, options: QueryOptions, signal: AbortSignal) => {
   const { store, clock, heights } = options
   const startedAt = clock.elapsed()
-  const whole = async (): Promise<Omit<HostedPage, 'milliseconds'>> => {
-    const nothing = { query, logs: null, next: query.from, blocks: [], transactions: [], guard: null }
-    if (query.to !== null && query.to < query.from) return { ...nothing, height: heights.current() }
-    try {
-      const page = await readPage(query, options, signal)
-      const { blocks, guard } = await headsOf(query, page.logs, store)
-      return { ...page, next: page.logs.next, blocks, transactions: transactionsOf(query, page.logs), guard }
-    } catch (error) {
-      if (error instanceof StoreError && error.kind === 'empty') return { ...nothing, height: null }
-      throw error
-    }
+  const isBackwards = query.to !== null && query.to < query.from
+  const page = isBackwards ? null : await readPage(query, options, signal).catch(ifEmpty)
+  const heads = page && (await headsOf(query, page.logs, store))
+  return {
+    query,
+    /** Null: the range has no block, or the store is empty. */
+    logs: page && page.logs,
+    /** First block that the page does not cover. */
+    next: page?.logs.next ?? query.from,
+    /** Of the service; null while the store is empty. */
+    height: page ? page.height : isBackwards ? heights.current() : null,
+    blocks: heads?.blocks ?? [],
+    /** The first log of each transaction, as a row of the page. */
+    transactions: page ? transactionsOf(query, page.logs) : [],
+    /** Headers whose hashes show clients of the hosted service that consecutive pages are of one chain. */
+    guard: heads?.guard ?? null,
+    milliseconds: clock.elapsed() - startedAt,
   }
-  return { ...(await whole()), milliseconds: clock.elapsed() - startedAt }
+}
+
+const ifEmpty = (error: unknown): null => {
+  if (error instanceof StoreError && error.kind === 'empty') return null
+  throw error
 }
 
 /** The column that a field of a transaction is in: that of its logs. */

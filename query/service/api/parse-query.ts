@@ -389,7 +389,7 @@ const filtersOf = (entry: typeof FILTER | typeof HOSTED_FILTER, { limits, scope 
 const unique = (values: readonly string[]): readonly string[] => [...new Set(values)]
 
 /** A trailing position without values adds no condition. */
-export const trimTopics = (topics: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+const trimTopics = (topics: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   topics.slice(0, topics.findLastIndex((values) => values.length > 0) + 1)
 
 /** A filter that matches every log makes the others redundant. */

@@ -104,7 +104,11 @@ const createSingleReceiptReader = (rpc: Rpc) => {
         const { replies, size } = await rpc.many(some.map(callFor), signal)
         for (const reply of replies) {
           if ('error' in reply) throw reply.error
-          if (reply.result === null) throw missingReceipts()
+          if (reply.result === null)
+            throw new IngestError('incomplete', {
+              doing: 'read the receipts of a block',
+              happened: 'the node does not have the receipt of one of its transactions',
+            })
           receipts.push(parseResult('the receipt of a transaction', reply.result, parseReceipt))
         }
         sizer.record(some.length, size)
@@ -117,12 +121,6 @@ const createSingleReceiptReader = (rpc: Rpc) => {
     return receipts
   }
 }
-
-const missingReceipts = (): IngestError =>
-  new IngestError('incomplete', {
-    doing: 'read the receipts of a block',
-    happened: 'the node does not have the receipt of one of its transactions',
-  })
 
 /** Reads the logs of a block from its receipts. There is one receipt per transaction, so a missing one is detected. */
 export const createReceiptReader = (rpc: Rpc) => {

@@ -130,7 +130,9 @@ export const createIngest = (ingestOptions: IngestOptions) => {
       firstHeight = head.height
       return await idle('the first height of the node is read once more, because the store begins there', pollEvery)
     }
-    const from = last === null ? startOf(options, Math.min(head.height, firstHeight ?? head.height)) : last.number + 1
+    // Blocks that would be pruned at once are not read.
+    const firstKept = Math.min(head.height, firstHeight ?? head.height) - (options.retention.blocks ?? Infinity) + 1
+    const from = last === null ? Math.max(options.fromBlock, firstKept) : last.number + 1
     if (from > head.height) {
       await writer.done()
       await secondReading.run(signal)
@@ -227,10 +229,6 @@ const BEHIND_POLL_EVERY = 15 * second
 const TAIL = 100
 /** Smallest pause between two polls at the chain head, as a share of the interval: it protects a slow node. */
 const MIN_PAUSE = 1 / 4
-
-/** Blocks that would be pruned at once are not read. */
-const startOf = ({ fromBlock, retention: { blocks } }: Required<IngestOptions>, height: number): number =>
-  blocks === null ? fromBlock : Math.max(fromBlock, height - blocks + 1)
 
 const problemOf = (last: Position | null, height: number): string | null => {
   if (last === null) return 'the first block to index is not final yet'

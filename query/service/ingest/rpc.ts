@@ -7,12 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Clock, withDeadline } from '../../../src/core/clock.ts'
 import { BodyError, createAgent, describeTlsError, readBody, sendRequest } from '../../../src/sources/http-exchange.ts'
 
-interface RpcResponse {
-  readonly status: number
-  readonly body: Buffer
-  /** `Retry-After` in milliseconds. */
-  readonly wait: number | null
-}
+type RpcResponse = Awaited<ReturnType<ReturnType<typeof createTransport>>>
 
 export interface RpcOptions {
   readonly rpcUrl: string
@@ -28,14 +23,19 @@ export interface RpcOptions {
 export const createTransport = ({ rpcUrl, clock, timeout }: RpcOptions) => {
   const url = parseAddress(rpcUrl)
   const agent = createAgent(url.protocol, 1)
-  return async (body: string, maxBytes: number, signal: AbortSignal): Promise<RpcResponse> => {
+  return async (body: string, maxBytes: number, signal: AbortSignal) => {
     const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
       return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
         const headers = { 'accept-encoding': 'gzip' }
         const message = await sendRequest({ url, agent, headers, body, signal: cancel })
         const received = await readBody(message, { bytes: maxBytes, beyond: 'fail' })
-        return { status: message.statusCode ?? 0, body: received, wait: retryAfterOf(message) }
+        return {
+          status: message.statusCode ?? 0,
+          body: received,
+          /** `Retry-After` in milliseconds. */
+          wait: retryAfterOf(message),
+        }
       })
     } catch (thrown) {
       const error = asError(thrown)

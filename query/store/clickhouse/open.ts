@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/core/clock.ts'
 import type { Secret } from '../../../src/core/redaction/secret.ts'
 import { expectIdentity, scopeText } from '../checks.ts'
-import { StoreError } from '../errors.ts'
+import { missingStore, StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { connect, createServers, parseClickHouseUrl, type Servers } from './servers.ts'
 
@@ -49,11 +49,7 @@ const createStore = async (
   { chainId, scope }: WantedIdentity,
   modern: boolean,
 ): Promise<StoreSettings> => {
-  if (chainId === null)
-    throw new StoreError('empty', {
-      doing: `open the store in ClickHouse at ${servers.location.hosts[0]}`,
-      happened: 'it does not exist yet, and the chain id is unknown',
-    })
+  if (chainId === null) throw missingStore()
   await createState(servers, modern)
   return writeSettings(servers, { chainId, scope })
 }

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { describeFileError, ifMissing } from '../../../src/core/errors.ts'
 import { makeDirectory, syncFolder } from '../../../src/sources/durable.ts'
 import { expectIdentity, scopeText, type StoredIdentity } from '../checks.ts'
-import { StoreError } from '../errors.ts'
+import { missingStore, StoreError } from '../errors.ts'
 import type { StoreIdentity, StoreRange, WantedIdentity } from '../store.ts'
 import { blobLiteral, type EngineOptions, integerLiteral, openEngine, queryRows, translateErrors } from './engine.ts'
 
@@ -69,13 +69,6 @@ const createDatabase = async (file: string, identity: StoreIdentity, options: En
   await rename(temporaryFile, file)
   await syncFolder(dirname(file))
 }
-
-const missingStore = (): StoreError =>
-  new StoreError('empty', {
-    doing: 'open the store',
-    happened: 'it does not exist yet, and the chain id is unknown',
-    advice: 'it is created once the node reports its chain id',
-  })
 
 /** A program that knows only the first format would return the logs of replaced blocks out of order. */
 const FORMAT = 1

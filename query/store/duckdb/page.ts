@@ -100,7 +100,11 @@ const wholeNumbers = (
   if (columnIndex === undefined) return () => 0
   const vector = chunk.getColumnVector(columnIndex)
   if (!(vector instanceof DuckDBUIntegerVector) && !(vector instanceof DuckDBUTinyIntVector)) throw damaged()
-  return (row) => vector.getItem(row) ?? throwDamaged()
+  return (row) => {
+    const number = vector.getItem(row)
+    if (number === null) throw damaged()
+    return number
+  }
 }
 
 const bytesOf = (
@@ -115,10 +119,6 @@ const bytesOf = (
 }
 
 const NO_BYTES = new Uint8Array()
-
-const throwDamaged = (): never => {
-  throw damaged()
-}
 
 const damaged = (): StoreError =>
   new StoreError('broken', {

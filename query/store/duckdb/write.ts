@@ -28,16 +28,11 @@ const UNPACK = `INSERT INTO logs SELECT block, log_index, transaction_index,
   packed[${TOPICS + 1} + ${HASH} * topic_count::INTEGER:]
   FROM incoming`
 
-interface Addition {
-  readonly contents: StoreContents | null
-  readonly blocks: readonly [Block, ...Block[]]
-}
-
 /** Adds blocks and their logs within the open transaction. Returns the new contents. */
 export const appendBlocks = async (
   duckdb: DuckDb,
   connection: DuckDBConnection,
-  { contents, blocks }: Addition,
+  { contents, blocks }: { readonly contents: StoreContents | null; readonly blocks: readonly [Block, ...Block[]] },
 ): Promise<StoreContents> => {
   const logs = await appendLogs(duckdb, connection, blocks)
   await appendHeads(duckdb, connection, blocks)
