@@ -3,6 +3,7 @@ import express, { type Request, type Response } from 'express'
 import { ParseError } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { second } from '../core/units.ts'
+import { networkOf } from './connections.ts'
 import type { Routes } from './monitoring.ts'
 
 /** Receives the heartbeats of a watched node. */
@@ -14,26 +15,52 @@ export interface HeartbeatReceiver {
 }
 
 /** An agent sends a kilobyte at once. Clients that send slowly must not hold the connections that Prometheus needs. */
+const MAX_BODIES = 16
 const IDLE_MS = 2 * second
+
+/**
+ * The requests whose body is being read, oldest first. One more than `MAX_BODIES` ends the oldest of the client with the
+ * most: a client that sends slowly does not keep others out.
+ */
+const createBodies = () => {
+  const reading = new Map<Request, string>()
+  return {
+    add: (request: Request): void => {
+      reading.set(request, networkOf(request.socket.remoteAddress ?? ''))
+      if (reading.size <= MAX_BODIES) return
+      const countOf = (client: string): number => [...reading.values()].filter((other) => other === client).length
+      const [slowest] = [...reading].toSorted(([, a], [, b]) => countOf(b) - countOf(a))
+      slowest?.[0].destroy()
+    },
+    remove: (request: Request): void => {
+      reading.delete(request)
+    },
+  }
+}
 
 /** Adds the route that receives the heartbeats of a watched node: the only one that changes anything. */
 export const addHeartbeats = (add: Routes['add'], receiver: HeartbeatReceiver): void => {
   const { valueBytes } = LIMITS.response
   const readBytes = express.raw({ type: () => true, limit: valueBytes })
+  const bodies = createBodies()
   /** The text; undefined if it cannot be read or is not UTF-8. */
   const readBody = async (request: Request, response: Response): Promise<string | undefined> => {
+    bodies.add(request)
     request.setTimeout(IDLE_MS, () => request.destroy())
-    const text = await new Promise<string | undefined>((resolve) => {
-      request.once('close', () => {
-        resolve(undefined)
+    try {
+      return await new Promise((resolve) => {
+        request.once('close', () => {
+          resolve(undefined)
+        })
+        readBytes(request, response, (problem?: unknown) => {
+          const body: unknown = request.body
+          resolve(problem === undefined && Buffer.isBuffer(body) && isUtf8(body) ? body.toString() : undefined)
+        })
       })
-      readBytes(request, response, (problem?: unknown) => {
-        const body: unknown = request.body
-        resolve(problem === undefined && Buffer.isBuffer(body) && isUtf8(body) ? body.toString() : undefined)
-      })
-    })
-    request.setTimeout(0)
-    return text
+    } finally {
+      request.setTimeout(0)
+      bodies.remove(request)
+    }
   }
 
   add(

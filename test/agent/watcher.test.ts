@@ -199,19 +199,36 @@ test('a heartbeat that no agent sends is rejected, and changes nothing', async (
   expect(await watcher.page('/metrics')).not.toContain('chain_watched_heartbeat_timestamp_seconds{')
 })
 
-test('clients that send a body slowly keep neither Prometheus nor the agent of the node out', async () => {
-  const watcher = await openWatcher(null)
-  await watcher.pass(1)
-  const sockets = Array.from({ length: 64 }, () => {
+/** Clients that send the beginning of a heartbeat only, until the end of the test. Returns how many were disconnected. */
+const sendSlowly = (watcher: Watcher, clients: number, length: number): (() => number) => {
+  const head = `POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${length}\r\n\r\n{`
+  const sockets = Array.from({ length: clients }, () => {
     const socket = connect({ host: '127.0.0.1', port: watcher.port })
     socket.on('error', () => undefined).resume()
-    socket.write('POST /api/v1/heartbeat HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{')
+    socket.write(head)
     return socket
   })
-  await eventually(() => sockets.every(({ closed }) => closed), true)
-  expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
-  expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
-})
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  return () => sockets.filter(({ closed }) => closed).length
+}
+
+test.each([
+  ['slowly', 64, 100, 64],
+  // Bodies beyond 16 end the oldest ones.
+  ['byte by byte', 60, 60_000, 44],
+])(
+  'clients that send a body %s keep neither Prometheus nor the agent of the node out',
+  async (...[, clients, length, most]) => {
+    const watcher = await openWatcher(null)
+    await watcher.pass(1)
+    await eventually(sendSlowly(watcher, clients, length), (ended) => ended >= most)
+    expect(await watcher.page('/metrics')).toContain('chain_agent_build_info')
+    for (let index = 0; index < 16; index += 1)
+      expect(await post(watcher, JSON.stringify(HEARTBEAT))).toMatchObject({ status: 200 })
+  },
+)
 
 test('a test of the alerts on the node reaches the watcher, and is no heartbeat of the node', async () => {
   const watcher = await openWatcher(null)
