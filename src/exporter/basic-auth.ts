@@ -1,5 +1,4 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import pLimit from 'p-limit'
 import { packageFile } from '../core/package.ts'
@@ -54,11 +53,13 @@ export const createBasicAuth = (users: ReadonlyMap<string, string>, compare: Com
     return 'accepted'
   }
 
-  /** `client`: its address. `undefined` if requests need no password. Rejects if the thread fails. */
-  return (authorization: string | undefined, client: string): Promise<Login> | undefined => {
-    if (users.size === 0) return undefined
-    const credentials = credentialsOf(authorization)
-    return credentials ? login(credentials, client) : Promise.resolve('rejected')
+  return {
+    /** `client`: its address. `undefined` if requests need no password. Rejects if the thread fails. */
+    check: (authorization: string | undefined, client: string): Promise<Login> | undefined => {
+      if (users.size === 0) return undefined
+      const credentials = credentialsOf(authorization)
+      return credentials ? login(credentials, client) : Promise.resolve('rejected')
+    },
   }
 }
 
@@ -74,19 +75,20 @@ const credentialsOf = (authorization = ''): Credentials | undefined => {
   return colon === -1 ? undefined : [text.slice(0, colon), text.slice(colon + 1)]
 }
 
-const compareInWorker: ComparePassword = async (password, hash) => {
-  // A file of its own in the bundle.
-  const worker = new Worker(packageFile('dist/bcrypt-worker.js'), {
-    workerData: `${hash}${password}`,
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: 16 },
+const compareInWorker: ComparePassword = (password, hash) =>
+  new Promise((resolve, reject) => {
+    // A file of its own in the bundle.
+    const worker = new Worker(packageFile('dist/bcrypt-worker.js'), {
+      workerData: `${hash}${password}`,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 16 },
+    })
+    // The agent may stop meanwhile.
+    worker.unref()
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    worker.once('exit', () => {
+      reject(new Error('the thread that compares passwords ended without a result'))
+    })
   })
-  // The agent may stop meanwhile.
-  worker.unref()
-  const ended = once(worker, 'exit').then((): never => {
-    throw new Error('the thread that compares passwords ended without a result')
-  })
-  const results: readonly unknown[] = await Promise.race([once(worker, 'message'), ended])
-  return results[0] === true
-}

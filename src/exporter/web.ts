@@ -81,7 +81,7 @@ export const createWeb = ({ config, hosts, complain }: WebOptions) => {
   const authFor = memoizeLast((users: WebConfig['users']) => createBasicAuth(users))
   const endOf = memoizeLast(({ cert }: NonNullable<WebConfig['tls']>) => certificateEnd(new X509Certificate(cert)))
   const login = ({ headers, socket }: IncomingMessage) =>
-    authFor(current.users)(headers.authorization, networkOf(socket.remoteAddress ?? ''))
+    authFor(current.users).check(headers.authorization, networkOf(socket.remoteAddress ?? ''))
 
   const admit = ({ address, handler, reject, isAuthenticated = () => false }: ListenerOptions): Handler => {
     const isExpectedHost = createHostCheck(address.host, hosts)

@@ -41,7 +41,7 @@ const create = (users: readonly (readonly [string, string])[] = [['ada', ADA]]) 
       for (let i = 0; i < 20; i += 1) await Promise.resolve()
     }
   }
-  const check = async (text: string, client = CLIENT) => auth(header(text), client)
+  const check = async (text: string, client = CLIENT) => auth.check(header(text), client)
   const login = async (text: string) => {
     const result = check(text)
     await settle()
@@ -51,14 +51,14 @@ const create = (users: readonly (readonly [string, string])[] = [['ada', ADA]]) 
 }
 
 it('authentication is not required without users', () => {
-  expect(create([]).auth(undefined, CLIENT)).toBe(undefined)
+  expect(create([]).auth.check(undefined, CLIENT)).toBe(undefined)
 })
 
 it.each([undefined, '', 'Basic', 'Basic !', `Bearer ${Buffer.from('ada:right').toString('base64')}`, header('ada')])(
   'rejects the header %j without a comparison',
   async (text) => {
     const { auth, compared } = create()
-    expect(await auth(text, CLIENT)).toBe('rejected')
+    expect(await auth.check(text, CLIENT)).toBe('rejected')
     expect(compared).toEqual([])
   },
 )
@@ -122,9 +122,9 @@ it('a failed comparison rejects its own request only', async () => {
   let isBroken = true
   const compare = () => (isBroken ? Promise.reject(new Error('no thread')) : Promise.resolve(true))
   const auth = createBasicAuth(new Map([['ada', ADA]]), compare)
-  await expect(auth(header('ada:right'), CLIENT)).rejects.toThrow('no thread')
+  await expect(auth.check(header('ada:right'), CLIENT)).rejects.toThrow('no thread')
   isBroken = false
-  expect(await auth(header('ada:right'), CLIENT)).toBe('accepted')
+  expect(await auth.check(header('ada:right'), CLIENT)).toBe('accepted')
 })
 
 it('a flood of another address does not keep a right password out', async () => {
