@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/health': `${BASE} type src/collectors type src/config src/collectors/consensus/findings.ts type src/parsers src/parsers/log-patterns/list.ts @prometheus-io/lezer-promql type @lezer/common node:os`,
   'src/health/settings.ts': `src/health src/core/suggest.ts zod`,
   'src/config': `${BASE} src/collectors/index.ts src/health/settings.ts query/service/settings.ts node yaml zod`,
-  'src/exporter': `${BASE} src/config/web-config.ts node express p-limit type src/health type src/parsers`,
+  'src/exporter': `${BASE} src/config/web-config.ts node express type src/health type src/parsers`,
   'src/exporter/page': `${BASE} src/exporter/web.ts src/health node type express marked type src/parsers`,
   'src/exporter/bcrypt-worker.ts': 'node:worker_threads bcryptjs',
   'src/exporter/exposition.ts': 'src/core prom-client',

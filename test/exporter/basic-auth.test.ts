@@ -98,22 +98,13 @@ it('does not accept the password of one user for another', async () => {
 it('compares one at a time, shares equal ones, and limits how many wait; known passwords do not wait', async () => {
   const { check, login, settle, compared, mostAtOnce } = create()
   await login('ada:right')
-  const running = check('ada:running', 'first')
-  await Promise.resolve()
-  const guesses = Array.from({ length: 11 }, (_, index) => check(`ada:${index}`, `client ${index}`))
+  const guesses = Array.from({ length: 12 }, (_, index) => check(`ada:${index}`))
   const equal = check('ada:0')
   expect(await check('ada:right')).toBe('accepted')
   await settle()
-  const results = await Promise.all([...guesses, equal, running])
-  // One in progress and eight waiting; the next three are too many; the last but one is equal to the first.
-  expect(results).toEqual([
-    ...Array.from({ length: 8 }, () => 'rejected'),
-    'busy',
-    'busy',
-    'busy',
-    'rejected',
-    'rejected',
-  ])
+  const results = await Promise.all([...guesses, equal])
+  // One in progress and eight waiting; the next three are too many; the last is equal to the first.
+  expect(results).toEqual([...Array.from({ length: 9 }, () => 'rejected'), 'busy', 'busy', 'busy', 'rejected'])
   expect(mostAtOnce()).toBe(1)
   expect(compared.length).toBe(10)
 })
@@ -133,8 +124,32 @@ it('a flood of another address does not keep a right password out', async () => 
   const honest = check('ada:right', '203.0.113.7')
   await settle()
   expect(await honest).toBe('accepted')
+  // One in progress, one by the turn of its client, and then the other client.
+  expect(compared.indexOf(`right ${ADA}`)).toBe(2)
+  expect((await Promise.all(guesses)).filter((result) => result === 'rejected')).toHaveLength(8)
+})
+
+it('a right password of the address of a flood is next when it is repeated', async () => {
+  const { check, settle, compared } = create()
+  const guess = (from: number) => Array.from({ length: 400 }, (_, index) => check(`ada:${from + index}`))
+  const before = guess(0)
+  expect(await check('ada:right')).toBe('busy')
+  const between = guess(1000)
+  const honest = check('ada:right')
+  await settle()
+  expect(await honest).toBe('accepted')
   expect(compared.indexOf(`right ${ADA}`)).toBe(1)
-  expect((await Promise.all(guesses)).filter((result) => result === 'rejected')).toHaveLength(1)
+  await Promise.all([...before, ...between])
+})
+
+it('a guess has no turn before others because it is repeated after its comparison', async () => {
+  const { check, login, settle } = create()
+  await login('ada:guess')
+  const others = Array.from({ length: 9 }, (_, index) => check(`ada:${index}`))
+  const repeated = check('ada:guess')
+  await settle()
+  expect(await repeated).toBe('busy')
+  await Promise.all(others)
 })
 
 it('a user that does not exist has the same turns as one that does', async () => {
