@@ -106,6 +106,26 @@ export const parseOpenFilesLimit = (text: string): bigint | null => {
   return limit
 }
 
+/** The number of CPUs that a process may use, from `/proc/PID/status`: `Cpus_allowed_list:\t1-3,7`. */
+export const parseAllowedCpus = (text: string): number => {
+  const [, list = ''] = /^Cpus_allowed_list:\t(\S{1,4096})$/m.exec(text) ?? []
+  const ranges = list.split(',').map((range) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(range))
+  return ranges.reduce((sum, range) => {
+    if (range === null) throw new ParseError('the CPUs of a process', 'Cpus_allowed_list', text)
+    const [, from, to = from] = range
+    return sum + Number(to) - Number(from) + 1
+  }, 0)
+}
+
+/** Whether `/proc/mounts` has a hugetlbfs for pages of 2 MiB that is not the one of root, which systemd mounts. */
+export const hasHugePageMount = (text: string): boolean =>
+  text.split('\n').some((line) => {
+    const [, directory, type, options = ''] = line.split(' ')
+    // Without the option it has pages of the default size, which is 2 MiB on x86.
+    const is2Mi = !/(?:^|,)pagesize=(?!2M(?:,|$))/.test(options)
+    return type === 'hugetlbfs' && directory !== '/dev/hugepages' && is2Mi
+  })
+
 const LISTENING = '0A'
 
 /**

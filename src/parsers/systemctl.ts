@@ -182,3 +182,9 @@ const logicalLines = (text: string): readonly string[] => {
   }
   return lines
 }
+
+/** Whether the command of a unit creates an event ring in the hugetlbfs that it finds: it has the option, and no path. */
+export const needsHugePageMount = (shown: string): boolean => {
+  const [, value = ''] = /--exec-event-ring(?:[= ](?!-)([^\s;]+))?(?=[\s;]|$)/.exec(shown) ?? ['', '/']
+  return !value.includes('/')
+}

@@ -4,7 +4,7 @@ import { second } from '../../core/units.ts'
 import type { Finding } from '../../health/finding.ts'
 import { agent, exposure, ownKey, references } from './preflight/network.ts'
 import { consensusUnit, database, nodeArguments, packageHold, state } from './preflight/host.ts'
-import { databaseDrive, hugePages } from './preflight/hardware.ts'
+import { affinity, databaseDrive, hugePages } from './preflight/hardware.ts'
 import {
   createContext,
   finding,
@@ -22,6 +22,7 @@ const CHECKS: readonly PreflightCheck[] = [
   packageHold,
   databaseDrive,
   hugePages,
+  affinity,
   references,
   ownKey,
   state,

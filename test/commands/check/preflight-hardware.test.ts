@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { databaseDrive, hugePages } from '../../../src/commands/check/preflight/hardware.ts'
+import { affinity, databaseDrive, hugePages } from '../../../src/commands/check/preflight/hardware.ts'
 import { sample } from '../../../src/core/metric.ts'
 import { createTree } from '../../collectors/run-host.ts'
 import { context, type Host } from './context.ts'
@@ -71,4 +71,48 @@ describe('huge pages', () => {
   test('unknown', async () => {
     expect(await hugePages.run(context())).toEqual([])
   })
+
+  const ROOT = 'hugetlbfs /dev/hugepages hugetlbfs rw,nosuid,nodev,relatime,pagesize=2M 0 0\n'
+  const LARGE = 'none /mnt/huge hugetlbfs rw,relatime,pagesize=1024M 0 0\n'
+  const OWN = 'none /var/lib/hugetlbfs/user/node/pagesize-2MB hugetlbfs rw,relatime,uid=1000,mode=700,pagesize=2M 0 0\n'
+  const MISSING = ['warning: execution is to create an event ring, and no hugetlbfs is mounted for it']
+  test.each([
+    { name: 'no mount', options: '--exec-event-ring', mounts: '', expected: MISSING },
+    {
+      name: 'those of root and of larger pages',
+      options: '--exec-event-ring --db x',
+      mounts: ROOT + LARGE,
+      expected: MISSING,
+    },
+    { name: 'a name of the ring', options: '--exec-event-ring ring', mounts: ROOT, expected: MISSING },
+    { name: 'its own', options: '--exec-event-ring', mounts: ROOT + OWN, expected: [] },
+    {
+      name: 'one of the default size',
+      options: '--exec-event-ring',
+      mounts: 'none /huge hugetlbfs rw 0 0\n',
+      expected: [],
+    },
+    { name: 'a path', options: '--exec-event-ring=/srv/ring', mounts: ROOT, expected: [] },
+    { name: 'no event ring', options: '--db /dev/triedb', mounts: ROOT, expected: [] },
+    { name: 'execution runs', options: '--exec-event-ring', mounts: ROOT, active: 1, expected: [] },
+  ])('the mount: $name', async ({ options, mounts, active = 0, expected }) => {
+    const tools = { 'systemctl show': `ExecStart={ path=/bin/x ; argv[]=/bin/x ${options} ; ignore_errors=no }\n` }
+    const samples = [sample('chain_service_active', active, { service: 'execution' })]
+    expect(summaries(await hugePages.run(await on({ 'proc/mounts': mounts }, { tools, samples })))).toEqual(expected)
+  })
+})
+
+test('a service that may use a single CPU; one that has ended is not looked at', async () => {
+  const services = [
+    { service: 'bft', mainPid: 31 },
+    { service: 'execution', mainPid: 32 },
+    { service: 'rpc', mainPid: null },
+    { service: 'otelcol', mainPid: 33 },
+  ]
+  const status = (list: string) => `Name:\tx\nCpus_allowed:\tfe\nCpus_allowed_list:\t${list}\nMems_allowed_list:\t0\n`
+  const files = { 'proc/31/status': status('8'), 'proc/32/status': status('1,3-4'), 'proc/33/status': status('5') }
+  const collectors = [{ name: 'services', up: true, reading: { services, timers: [] } }]
+  expect(summaries(await affinity.run(await on(files, { collectors })))).toEqual([
+    'warning: consensus may use a single CPU',
+  ])
 })

@@ -2,7 +2,8 @@ import { basename } from 'node:path'
 import { cite } from '../../../domain/node-documentation.ts'
 import { NODE_FACTS } from '../../../domain/node-facts.ts'
 import type { Finding } from '../../../health/finding.ts'
-import { parseCount } from '../../../parsers/kernel-files.ts'
+import { hasHugePageMount, parseAllowedCpus, parseCount } from '../../../parsers/kernel-files.ts'
+import { needsHugePageMount } from '../../../parsers/systemctl.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 
 /** What the database needs of the drive below its device: these change only when the drive is set up. */
@@ -87,18 +88,63 @@ const RESERVED_PAGES = 2048
 /** None at all is an alert. */
 export const hugePages: PreflightCheck = {
   name: 'the huge pages',
-  run: ({ snapshot }) => {
-    const total = snapshot.known.value('chain_host_hugepages', { size: '2Mi' })
-    if (total === undefined || total === 0 || total >= RESERVED_PAGES) return []
-    return finding('huge pages', 'warning', {
-      summary: `the kernel has ${total} huge pages of 2 MiB; the package of the node reserves ${RESERVED_PAGES}`,
-      evidence: [
-        'If fewer are free than execution, RPC and the database tool need, the next start of one of them fails.',
-      ],
-      advice: [
-        'See whether the unit has run: `systemctl status set-hugepages.service`. The kernel reserves fewer if memory is fragmented: reboot then.',
-        'Runbook: `chain-agent runbook ChainHostSetUp.huge-pages`.',
-      ],
+  run: async (context) => {
+    const total = context.snapshot.known.value('chain_host_hugepages', { size: '2Mi' })
+    const isTooFew = total !== undefined && total > 0 && total < RESERVED_PAGES
+    return [...(isTooFew ? fewPages(total) : []), ...(await mount(context))]
+  },
+}
+
+const fewPages = (total: number): readonly Finding[] =>
+  finding('huge pages', 'warning', {
+    summary: `the kernel has ${total} huge pages of 2 MiB; the package of the node reserves ${RESERVED_PAGES}`,
+    evidence: [
+      'If fewer are free than execution, RPC and the database tool need, the next start of one of them fails.',
+    ],
+    advice: [
+      'See whether the unit has run: `systemctl status set-hugepages.service`. The kernel reserves fewer if memory is fragmented: reboot then.',
+      'Runbook: `chain-agent runbook ChainHostSetUp.huge-pages`.',
+    ],
+  })
+
+/** Only for a stopped execution: one that runs has found its mount. */
+const mount = async ({ config, exec, procfs, signal, snapshot }: PreflightContext): Promise<readonly Finding[]> => {
+  const template = config.services.units['execution']
+  const isDown = snapshot.known.value('chain_service_active', { service: 'execution' }) === 0
+  if (template === undefined || snapshot.prefix === null || !isDown) return []
+  // The command of execution contains no secret, and only whether it has an option is kept.
+  const args = ['show', '--property=ExecStart', template.replaceAll('{prefix}', snapshot.prefix)]
+  if (!needsHugePageMount((await exec.run({ command: 'systemctl', args }, signal)).stdout)) return []
+  const mounts = await procfs.read('mounts')
+  if (mounts === null || hasHugePageMount(mounts)) return []
+  return finding('huge page mount', 'warning', {
+    summary: 'execution is to create an event ring, and no hugetlbfs is mounted for it',
+    evidence: ['/dev/hugepages belongs to root: execution needs one of 2 MiB pages that its user may write.'],
+    advice: [
+      'Mount it as at the installation, for example `sudo hugeadm --create-user-mounts USER`, with the user of the node, and at each boot.',
+    ],
+  })
+}
+
+const SERVICES = { bft: 'consensus', execution: 'execution', rpc: 'the RPC' } as const
+
+/** Only what is a mistake on every host; the units of the node give consensus and the RPC four CPUs, execution seven. */
+export const affinity: PreflightCheck = {
+  name: 'the CPUs of the services',
+  run: async ({ procfs, snapshot: { readings } }) => {
+    const pids = new Map(readings.services?.services.map(({ service, mainPid }) => [service, mainPid]))
+    const found = Object.entries(SERVICES).map(async ([service, name]): Promise<readonly Finding[]> => {
+      const pid = pids.get(service) ?? null
+      const status = pid === null ? null : await procfs.read(`${pid}/status`)
+      if (status === null || parseAllowedCpus(status) > 1) return []
+      return finding('CPU affinity', 'warning', {
+        summary: `${name} may use a single CPU`,
+        evidence: [`Cpus_allowed_list in /proc/${pid}/status.`],
+        advice: [
+          'See what restricts it: `systemctl show --property=AllowedCPUs,CPUAffinity UNIT`. Correct the drop-in, and restart all three services together.',
+        ],
+      })
     })
+    return (await Promise.all(found)).flat()
   },
 }
