@@ -6,6 +6,8 @@ const asOf = document.getElementById('as-of')
 const connection = document.getElementById('connection')
 
 const INTERVAL_MS = 5000
+/** The icon and the title of a tab that is not looked at. */
+const HIDDEN_INTERVAL_MS = 60_000
 /** A busy host answers within this time. */
 const TIMEOUT_MS = 15_000
 const RETRY_MS = 3000
@@ -58,16 +60,19 @@ let timer
 let etag = ''
 let isAsking = false
 
-/** Takes the parts of the current page, while someone looks at it. Without a response the values are not current. */
+/** Takes the parts of the current page. Without a response the values are not current. */
 const refresh = async () => {
-  if (isAsking || document.hidden) return
+  if (isAsking) return
   isAsking = true
   clearTimeout(timer)
   try {
     const headers = { 'If-None-Match': etag }
     const response = await fetch('/', { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
     if (response.ok) {
-      replaceParts(new DOMParser().parseFromString(await response.text(), 'text/html'))
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+      // A proxy may answer with its sign-in page.
+      if (!page.getElementById('live')) throw new Error('another page')
+      replaceParts(page)
       etag = response.headers.get('ETag') ?? ''
     } else if (response.status !== 304) throw new Error(`HTTP status ${response.status}`)
     showTime(Date.parse(response.headers.get('Date') ?? ''))
@@ -80,7 +85,7 @@ const refresh = async () => {
     report(`. Connection lost at ${timeText(lostAt)}: the values below are not current.`)
   }
   isAsking = false
-  timer = setTimeout(refresh, lostAt === undefined ? INTERVAL_MS : RETRY_MS)
+  timer = setTimeout(refresh, document.hidden ? HIDDEN_INTERVAL_MS : lostAt === undefined ? INTERVAL_MS : RETRY_MS)
 }
 
 /** @param {Document} page */

@@ -153,6 +153,12 @@ type Problem = () => string
 /** What follows an unknown key, or an expectation. */
 type Supplement = (path: Path, isUnknown: boolean) => string
 
+/** A key that is as long may be a secret in the wrong place. */
+const shortened = (key: PropertyKey): string => {
+  const text = String(key)
+  return text.length > 40 ? `${text.slice(0, 20)}...` : text
+}
+
 /** What a schema rejects: position, key and expectation of each problem. */
 export const describeIssues = (
   issues: readonly z.core.$ZodIssue[],
@@ -168,7 +174,8 @@ export const describeIssues = (
     // zod reports an invalid key of a record with the message of the key's schema.
     const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
     return [
-      () => `${[where(path), ...(path.length > 0 ? [path.join('.')] : []), message].join(': ')}${more(path, false)}`,
+      () =>
+        `${[where(path), ...(path.length > 0 ? [path.map(shortened).join('.')] : []), message].join(': ')}${more(path, false)}`,
     ]
   })
 

@@ -109,7 +109,12 @@ type Written = z.output<typeof schema>
 export const parseWebConfig = (file: ConfigFile): Written =>
   // Never with a value: it may be a hash, or a password in its place.
   parseWith(schema, { ...file, value: sectionsOf(file.value) }, (key, isUnknown) =>
-    isUnknown ? similarKey(key, KEYS) : '',
+    isUnknown
+      ? similarKey(
+          key,
+          KEYS.filter((one) => one !== key.at(-1)),
+        )
+      : '',
   )
 
 const KEYS = [...Object.keys(schema.shape), ...Object.keys(tls.shape), 'http2', 'headers']

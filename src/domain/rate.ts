@@ -4,16 +4,20 @@ interface RatePoint {
   readonly value: number
 }
 
-/** The mean rate of a value over its newest points, which are `span` apart, or less at the beginning and `least` then. */
-export const createRate = ({ span, least }: Readonly<Record<'span' | 'least', number>>) => {
+/**
+ * The mean rate of a value over its newest points, those within `span` of the last one; `least` is the shortest distance.
+ * `isSparse`: points may come further apart than the span, and the newest one that is at least as far is the first.
+ */
+export const createRate = ({ span, least, isSparse = false }: RateOptions) => {
   let points: readonly RatePoint[] = []
   return {
     last: () => points.at(-1),
     /** Removes the points that are not before this one: a clock was set back, or a chain was reset. */
     add: (point: RatePoint): void => {
-      const known = points.filter(({ at }) => at < point.at && point.at - at <= 2 * span)
+      const known = points.filter(({ at }) => at < point.at)
       const start = known.findLastIndex(({ at }) => point.at - at >= span)
-      points = [...known.slice(Math.max(0, start)), point]
+      const within = known.filter(({ at }) => point.at - at <= span)
+      points = [...(isSparse ? known.slice(Math.max(0, start)) : within), point]
     },
     clear: (): void => {
       points = []
@@ -24,4 +28,10 @@ export const createRate = ({ span, least }: Readonly<Record<'span' | 'least', nu
       return !from || !to || to.at - from.at < least ? null : (to.value - from.value) / (to.at - from.at)
     },
   }
+}
+
+interface RateOptions {
+  readonly span: number
+  readonly least: number
+  readonly isSparse?: boolean
 }

@@ -5,7 +5,7 @@ export const parsePolicy = (text: string) => {
   )
   // The newest is the first one. Each is followed by its sources: package lists, and the file of dpkg if it is installed.
   const versions = [...text.matchAll(/^(?: \*{3}| {4}) (\S+) -?\d+/gm)].map(([, version]) => version)
-  const isListed = /^ {8,}-?\d+ (?!\S+\/dpkg\/status$)/m.test(text)
+  const isListed = /^ {7,}-?\d+ (?!\S+\/dpkg\/status$)/m.test(text)
   if (installed === undefined || candidate === undefined || !isListed) return null
   return {
     /** What `apt-get install` would install. */

@@ -47,6 +47,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
     }
   }
 
+  /** Once: events that were added without those of the file have ids of their own. */
   const load = (): Promise<unknown> =>
     (loading ??= attempt(async () => {
       const text = await readText(file, LIMITS.state.fileBytes, atStateFile).catch(ifMissing(''))

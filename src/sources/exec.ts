@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Clock, type Context, linkAbort, withDeadline } from '../core/clock.ts'
-import { asError, SourceError, startLimit } from '../core/errors.ts'
+import { asError, errorCode, SourceError, startLimit } from '../core/errors.ts'
 import { LIMITS } from '../core/limits.ts'
 import { renderDuration } from '../core/units.ts'
 
@@ -116,7 +116,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions) => {
           const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
           // A program that was cut off may still exit with a code.
           if (exitCode === undefined || !isAnswer || isMaxBuffer) {
-            throw failureOf(program, outcome)
+            throw failureOf(program, outcome, path)
           }
           return { exitCode, stdout: textOf(outcome.stdout), stderr: textOf(outcome.stderr) }
         }),
@@ -143,7 +143,7 @@ export const createExec = ({ clock, path, variables }: ExecOptions) => {
         // With text on standard error, an exit code other than 0 is a failure.
         const hasNoError = exitCode === 0 || textOf(outcome.stderr).trim() === ''
         if (exitCode !== undefined && hasNoError && program.answers?.includes(exitCode)) return
-        throw failureOf(program, outcome)
+        throw failureOf(program, outcome, path)
       } finally {
         linked.abort()
         await child
@@ -209,8 +209,8 @@ interface ProgramEnd {
   readonly code?: string | undefined
 }
 
-/** The error for a program without a valid result. */
-const failureOf = ({ command, args }: Program, ended: ProgramEnd): SourceError => {
+/** The error for a program without a valid result. `path` is the search path for programs. */
+const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string): SourceError => {
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastLines(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
@@ -218,6 +218,14 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd): SourceError =
     return new SourceError({ doing, happened: `there is no ${command} on PATH`, advice }, { code: 'no program' })
   }
   if (ended.code === 'EACCES') {
+    const unsearchable = unsearchableIn(path)
+    if (unsearchable.length > 0 && !command.includes('/') && !isOnPath(command, path)) {
+      return new SourceError({
+        doing,
+        happened: `${command} was not found on PATH; these directories cannot be searched by this user: ${unsearchable.join(', ')}`,
+        advice: `run the command as a user who can search them (sudo), or install ${command} in /usr/local/bin`,
+      })
+    }
     const advice = `give the agent's user the right to run it`
     return new SourceError(
       { doing, happened: `this user may not run ${command}`, advice },
@@ -240,18 +248,31 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd): SourceError =
 /** A fork of this process takes milliseconds: there is none for a program that no directory of the search path has. */
 const failIfMissing = (program: Program, path: string): void => {
   const { command } = program
-  if (command.includes('/') || path.split(':').some((directory) => mayHave(directory, command))) return
-  throw failureOf(program, { code: 'ENOENT', isMaxBuffer: false })
+  if (command.includes('/')) return
+  // One that cannot be searched: the start fails with the reason.
+  if (path.split(':').every((directory) => look(join(directory, command)) === undefined))
+    throw failureOf(program, { code: 'ENOENT', isMaxBuffer: false }, path)
 }
 
-/** Also of one that cannot be searched: the start fails with the reason. */
-const mayHave = (directory: string, command: string): boolean => {
+/** Undefined if it does not exist; the code of another error. */
+const look = (path: string): Stats | string | undefined => {
   try {
-    return statSync(join(directory, command), { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return true
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    return errorCode(error)
   }
 }
+
+/** The system reports EACCES for the whole search when one directory of it cannot be searched. */
+const unsearchableIn = (path: string): readonly string[] =>
+  path.split(':').filter((directory) => look(`${directory}/.`) === 'EACCES')
+
+/** Whether a directory that can be searched has the program, executable or not. */
+const isOnPath = (command: string, path: string): boolean =>
+  path.split(':').some((directory) => {
+    const found = look(join(directory, command))
+    return typeof found === 'object' && found.isFile()
+  })
 
 const textOf = (output: unknown): string => (typeof output === 'string' ? output : '')
 

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { atFile } from '../core/files.ts'
 
@@ -13,8 +13,14 @@ export const createInstalledFiles = ({ root, path }: { readonly root: string; re
   packages: async () => fileVersion(join(root, 'var/lib/dpkg/status')),
   /** Of the package lists of apt, which replaces the files of its directory, and of its preferences. */
   packageLists: async (): Promise<string | null> => {
-    const [lists, ...preferences] = await Promise.all(APT_FILES.map(async (file) => fileVersion(join(root, file))))
-    return lists === null ? null : [lists, ...preferences].join(' ')
+    const parts = join(root, 'etc/apt/preferences.d')
+    const names = await atFile(parts, async () => readdir(parts)).catch(() => [])
+    const files = [
+      ...APT_FILES.map((file) => join(root, file)),
+      ...names.slice(0, MAX_PARTS).map((name) => join(parts, name)),
+    ]
+    const [lists, ...preferences] = await Promise.all(files.map(fileVersion))
+    return lists ? [lists, ...preferences].join(' ') : null
   },
   /** Of the first file of that name on the search path. */
   program: async (name: string): Promise<string | null> => {
@@ -26,7 +32,9 @@ export const createInstalledFiles = ({ root, path }: { readonly root: string; re
   },
 })
 
-const APT_FILES = ['var/lib/apt/lists', 'etc/apt/preferences', 'etc/apt/preferences.d']
+const APT_FILES = ['var/lib/apt/lists', 'etc/apt/preferences']
+/** Files of preferences.d that are looked at. */
+const MAX_PARTS = 100
 
 /** A text that differs when the file was written or replaced. Null if it does not exist or cannot be read. */
 const fileVersion = async (path: string): Promise<string | null> => {

@@ -19,6 +19,8 @@ it.each([
   ['simulate --directory /proc', 'directory', ''],
   ['check --set rpc.int', 'unfinished', 'rpc.interval='],
   ['check --set rpc.interval = 1', 'unfinished', ''],
+  // A shell in which `=` ends no word.
+  ['check --set=rpc.int', 'unfinished', '--set=rpc.interval='],
   ['check --set rpc.interval = 1s --log-level w', 'words', 'warn'],
   ['status stora', 'words', 'storage'],
   ['status ledger-t', 'words', 'ledger-tail'],

@@ -398,6 +398,13 @@ test('no newer version', async () => {
 
 test.each([
   ['a pin', policy('0.16.1', offered('0.16.2'), INSTALLED_ROW), 'none available; 0.16.2 is excluded by a pin', 0],
+  // apt aligns priorities of up to four digits.
+  [
+    'a pin of all packages',
+    policy('0.16.1', LISTED_ROW.replace('500\n        500', '1001\n       1001')),
+    'none available',
+    0,
+  ],
   ['a list without the package', policy('0.16.1', INSTALLED_ROW), 'unknown: no package list has the package'],
   ['an unknown package', 'exit 0', 'unknown: no package list has the package'],
   ['another output', prints('Zephyr:'), 'unknown: no package list has the package'],
@@ -430,9 +437,12 @@ test('apt-cache runs again if the packages, the lists or the preferences have ch
     await aptFile(file, 'changed')
     expect(await callsAfter(0), file).toBe(at + 3)
   }
+  // Its directory is the same.
+  await aptFile('etc/apt/preferences.d/zephyr.pref', 'changed again')
+  expect(await callsAfter(0)).toBe(6)
   await program('apt-cache', counted('apt-cache', 'exit 100'))
   await aptFile(`${LISTS}.newer`, '')
-  expect(await callsAfter(0)).toBe(6)
-  expect(await callsAfter(HOUR - 1)).toBe(6)
-  expect(await callsAfter(1)).toBe(7)
+  expect(await callsAfter(0)).toBe(7)
+  expect(await callsAfter(HOUR - 1)).toBe(7)
+  expect(await callsAfter(1)).toBe(8)
 })

@@ -141,6 +141,30 @@ describe('init', async () => {
       expect(await readFile(file, 'utf8')).toBe(EXTENDED)
     })
 
+    test('is shown without the lines that stay, however often they occur', async () => {
+      const spaced = MINE.replace('references:', '\n\nreferences:').replace('listen:', '\n\nlisten:')
+      const { code, out } = await host.run([
+        'init',
+        '--check',
+        '-o',
+        await put('spaced.yaml', spaced),
+        ...NONE,
+        ...WANTED,
+      ])
+      expect(code).toBe(3)
+      expect(lines(out).slice(0, 9)).toEqual([
+        '-',
+        '- # paid',
+        '- - {name: a.example, url: https://a.example}',
+        '-',
+        '+   # paid',
+        '+   - { name: a.example, url: https://a.example }',
+        '+   - { name: b.example, url: https://b.example/... }',
+        '+',
+        '+ node:',
+      ])
+    })
+
     test('is only compared with --check: exit code 3 if it would change, 0 if not', async () => {
       const file = await put('checked.yaml')
       const args = ['init', '--check', '-o', file, ...NONE, ...WANTED]

@@ -34,6 +34,10 @@ describe('the text of a web configuration file', () => {
     expect(problemsOf(text)).toBe('valid')
   })
 
+  it('a key in the wrong section is not proposed for itself', () => {
+    expect(problemsOf('tls_server_config:\ncert_file: a.crt\n')).toBe('ConfigError: web.yml:2: no such key: cert_file')
+  })
+
   it.for([
     ['a: [', ':1: not YAML: '],
     ['- a\n', ':1: expected keys and values'],

@@ -144,6 +144,12 @@ describe('the status page in a browser', () => {
     expect(await page.evaluate('window.scrollY')).toBe(scrolled)
     expect(await details.getAttribute('open')).toBe('')
 
+    // A proxy answers with its sign-in page.
+    await page.route(agent.url, (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Sign in</h1>' }))
+    await eventually(() => textOf(page, '#live'), /Connection lost at 2\d{3}-.* UTC: the values below/)
+    await page.unroute(agent.url)
+    await eventually(() => textOf(page, '#live'), /Updates by itself/)
+
     await agent.stop()
     await eventually(() => textOf(page, '#live'), /Connection lost at 2\d{3}-.* UTC: the values below/)
     agent.node.height = 5432

@@ -1,10 +1,11 @@
-import { access, chmod, readFile, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { nextTurn, systemClock } from '../../src/core/clock.ts'
 import { createExec, createExecWithTimeouts, type Exec } from '../../src/sources/exec.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/directory.ts'
+import { asOrdinaryUser } from '../support/ordinary-user.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { isAlive } from '../support/programs.ts'
 
@@ -128,6 +129,27 @@ describe('a program that ends', () => {
     expect(await messageOf(executor.run({ command: join(bin, 'locked'), args: [] }, never))).toContain(
       'this user may not run',
     )
+  })
+
+  test('a directory of PATH that this user cannot search hides a tool that is not there', async () => {
+    const command = await program('readable', 'echo here')
+    const closed = await mkdtemp(join(bin, 'closed-'))
+    await chmod(closed, 0o000)
+    const inClosed = createExec({ clock: systemClock, path: `${closed}:/usr/bin:/bin` })
+    const besides = createExec({ clock: systemClock, path: `${closed}:${bin}:/usr/bin:/bin` })
+    await chmod(bin, 0o755)
+    await writeFile(join(bin, 'locked'), 'x', { mode: 0o600 })
+    await asOrdinaryUser(async () => {
+      expect(await messageOf(inClosed.run({ command: 'no-such-tool', args: [] }, never))).toBe(
+        `SourceError: Could not run no-such-tool: no-such-tool was not found on PATH; these directories cannot be searched by this user: ${closed}\n` +
+          '  what to do: run the command as a user who can search them (sudo), or install no-such-tool in /usr/local/bin',
+      )
+      expect(await messageOf(besides.run({ command: 'locked', args: [] }, never))).toContain(
+        'this user may not run locked',
+      )
+      const { stdout } = await besides.run({ command, args: [] }, never)
+      expect(stdout).toBe('here\n')
+    })
   })
 })
 

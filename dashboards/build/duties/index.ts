@@ -125,7 +125,7 @@ const UNKNOWN = { empty: 'unknown' }
 const ownRounds = table({
   title: 'Own rounds',
   about:
-    'Rounds that each validator will lead, by the leader schedule that its agent computes from the set, and those of the epoch that it led with a block or missed. The schedule is proved while the last 200 rounds had the predicted leader; otherwise own rounds are unknown. Mispredicted rounds in the last hour: the agent has another set than the network. Without them: it lacks the set or its key, or follows the rounds since minutes only; `chain-agent status` prints which. To restart the node between own rounds: `chain-agent restart-window`.',
+    'Rounds that each validator will lead, by the leader schedule that its agent computes from the set. The schedule is proved while the last 200 rounds had the predicted leader; otherwise own rounds are unknown. Mispredicted rounds in the last hour: the agent has another set than the network. Without them: it lacks the set or its key, or follows the rounds since minutes only; `chain-agent status` prints which. To restart the node between own rounds: `chain-agent restart-window`.',
   alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeouts.in-a-row'],
   empty: 'no validators',
   width: 24,

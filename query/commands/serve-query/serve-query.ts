@@ -293,9 +293,11 @@ const createService = (dependencies: ServiceDependencies) => {
   let measured: { readonly size: StoreSize | null; readonly at: number } = { size: null, at: -Infinity }
 
   const ingestState = () => running?.ingest.state() ?? null
+  /** Measured while the store was empty, it is outdated once the store has blocks. */
+  const isOutdated = () => measured.size?.blocks === 0 && (ingestState()?.indexed ?? null) !== null
   const serviceState = () => ({
     state: ingestState(),
-    size: measured.size,
+    size: isOutdated() ? null : measured.size,
     limitBytes: plan.retention.bytes,
     streams: running?.api.streams() ?? 0,
   })
@@ -326,8 +328,7 @@ const createService = (dependencies: ServiceDependencies) => {
   }
 
   const measure = async (opened: LogStore): Promise<void> => {
-    const isStale = measured.size?.blocks === 0 && (ingestState()?.indexed ?? null) !== null
-    if (clock.elapsed() - measured.at < MEASURE_EVERY_MS && !isStale) return
+    if (clock.elapsed() - measured.at < MEASURE_EVERY_MS && !isOutdated()) return
     const size = await opened.size().catch(() => null)
     measured = { size, at: clock.elapsed() }
   }

@@ -13,7 +13,14 @@ import {
   isEmptyFilter,
   type LogPredicate,
 } from './completeness.ts'
-import { FatalIngestError, IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
+import {
+  FatalIngestError,
+  IngestError,
+  LimitExceededError,
+  NodeRejectedError,
+  NodeTimeoutError,
+  TooLargeError,
+} from './errors.ts'
 import { type Headers, unlinked } from './headers.ts'
 import { type FullHeader, type LogGroup, parseLogs, parseResult } from './parse.ts'
 import { createBatchSizer, invalidResponse, type Rpc } from './rpc.ts'
@@ -98,7 +105,9 @@ const METHOD_NOT_FOUND = -32_601
 
 /** Nodes have their own codes and texts for a range that is too large, and change them. */
 const mayMeanTooLarge = (error: unknown): error is IngestError =>
-  error instanceof TooLargeError || (error instanceof NodeRejectedError && error.rpcCode !== METHOD_NOT_FOUND)
+  error instanceof TooLargeError ||
+  error instanceof LimitExceededError ||
+  (error instanceof NodeRejectedError && error.rpcCode !== METHOD_NOT_FOUND)
 
 /** Several nodes may share one address, and a final block of one may be a proposal on another. */
 const expectFinal = (final: Position | null, head: FullHeader | undefined): void => {

@@ -30,6 +30,11 @@ export class NodeRejectedError extends IngestError {
   }
 }
 
+/** An error code that is used for an overload and for a request that is too large, with a text that names neither. */
+export class LimitExceededError extends IngestError {
+  override name = 'LimitExceededError'
+}
+
 /** A request or response was too large; a smaller request may succeed. */
 export class TooLargeError extends IngestError {
   override name = 'TooLargeError'

@@ -2,7 +2,7 @@ import { asError, ConfigError, errorCode, excerpt, SourceError } from '../../../
 import { exceededLimit, isObject, parseInSteps } from '../../../src/core/json.ts'
 import { LIMITS } from '../../../src/core/limits.ts'
 import { redactUrl } from '../../../src/core/redaction/redact.ts'
-import { IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
+import { IngestError, LimitExceededError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
 import type { IncomingMessage } from 'node:http'
 import { type Clock, withDeadline } from '../../../src/core/clock.ts'
 import { BodyError, createAgent, describeTlsError, readBody, sendRequest } from '../../../src/sources/http-exchange.ts'
@@ -163,7 +163,7 @@ export const createRpc = (options: RpcOptions, transport = createTransport(optio
     if (rejectedBatches < MAX_REJECTED_BATCHES) {
       try {
         const batchResult = await sendBatch(calls, signal)
-        rejectedBatches = 0
+        if (calls.length > 1) rejectedBatches = 0
         return batchResult
       } catch (error) {
         const isFew = calls.length <= SMALL_BATCH && error instanceof TooLargeError
@@ -233,6 +233,11 @@ const errorFor = (doing: string, nodeMessage: string, code: number | null): Inge
   if (kind === 'overload') {
     return new IngestError('overload', { doing, happened: `the node is overloaded: ${message}` })
   }
+  if (kind === 'limit')
+    return new LimitExceededError('overload', {
+      doing,
+      happened: `the node reports that a limit is exceeded: ${message}`,
+    })
   if (kind === 'too large')
     return new TooLargeError('refused', { doing, happened: `the request is too large for the node: ${message}` })
   const happened = `the node returned an error: ${message}`
@@ -246,21 +251,29 @@ export const invalidResponse = (doing: string, expected: string, evidence: strin
  * Class of a JSON-RPC error. Error codes differ between versions and vendors (-32005 means both "slower" and "less"),
  * so the message decides, and the code only if the message is not conclusive.
  */
-type RpcErrorClass = 'overload' | 'too large' | 'unknown tag' | 'no'
+type RpcErrorClass = 'overload' | 'limit' | 'too large' | 'unknown tag' | 'no'
 
 export const classifyRpcError = (code: number | null, message: string): RpcErrorClass => {
   if (OVERLOAD.test(message)) return 'overload'
-  if (TOO_LARGE.test(message)) return 'too large'
+  if (TOO_LARGE.some((pattern) => pattern.test(message))) return 'too large'
   if (code === 429) return 'overload'
+  if (code === LIMIT_EXCEEDED) return 'limit'
   return UNKNOWN_TAG.test(message) ? 'unknown tag' : 'no'
 }
+
+const LIMIT_EXCEEDED = -32_005
 
 const OVERLOAD =
   /overload|slow down|try again later|too many (?:requests|connections)|rate.?limit|requests? (?:count|rate|limit)|limit of requests|requests? per|throttl|capacity|busy|compute units/i
 
-/** Of a range of blocks, any rejection may mean this: it is halved. These texts lead to receipts if one block is too large. */
-const TOO_LARGE =
-  /too (?:large|big|wide|long|many|high)|exceed|limit|more than|maximum|time.{0,2}out|timed out|took too long/i
+const THING = String.raw`(?:range|blocks?|results?|logs?|response|answer|body|payload|content|size|entit(?:y|ies)|query|batch|items)`
+const MUCH = String.raw`(?:too (?:large|big|wide|long|many|high)|exceed\w*|limit(?:ed|s)?|(?:more|greater|larger|bigger|wider|longer) than|max(?:imum)?|up to)`
+
+const TOO_LARGE = [
+  new RegExp(String.raw`\b${THING}\b.*\b${MUCH}\b`, 'is'),
+  new RegExp(String.raw`\b${MUCH}\b.*\b${THING}\b`, 'is'),
+  /time.{0,2}out|timed out|deadline exceeded|took too long/i,
+]
 
 /** "Not found" is different: the tag is known, and there is no such block yet. */
 const UNKNOWN_TAG =

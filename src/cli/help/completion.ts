@@ -54,7 +54,9 @@ export const complete = async (program: Command, typed: readonly string[]): Prom
     .flatMap((word) => /^(--[\w.-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word])
   const current = words.pop() ?? ''
   const { kind, words: all } = await valuesAt(placeOf(program, words), current, program)
-  return { kind, words: all.filter((word) => word.startsWith(current)) }
+  // Where `=` does not end a word of the shell, the word includes the option.
+  const [, option = ''] = /^(--[\w.-]+=)/.exec(typed.at(-1) ?? '') ?? []
+  return { kind, words: all.filter((word) => word.startsWith(current)).map((word) => `${option}${word}`) }
 }
 
 interface Place {

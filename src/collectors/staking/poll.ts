@@ -34,7 +34,7 @@ export type StakingUses = Uses<
 const CALL_TIMEOUT_MS = 2 * second
 
 /** The mean time between blocks is that of the last 1,000; their timestamps are in seconds. */
-const PACE = { span: 1000, least: 100 }
+const PACE = { span: 1000, least: 100, isSparse: true }
 
 /** What survives a restart: the id of the key, and the rewards. */
 const savedSchema = z.object({

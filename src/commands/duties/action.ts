@@ -337,12 +337,12 @@ export const recordedAround = ({ events, oldestAt }: Pick<Events, 'events' | 'ol
   return (at: number): readonly string[] | null => {
     if (oldestAt === null || at < oldestAt) return null
     const texts = [
-      ...firings
-        .filter(({ beganAt, endedAt }) => beganAt <= at + AFTER_MS && (endedAt ?? Infinity) >= at - BEFORE_MS)
-        .map(({ alert, subject }) => `${alert ?? ''} ${subject}`.trim()),
       ...changes
         .filter((event) => Math.abs(event.at - at) <= BEFORE_MS)
         .map(({ collector, subject, from, to }) => `${subject ?? collector}: ${from ?? ''} \u2192 ${to}`),
+      ...firings
+        .filter(({ beganAt, endedAt }) => beganAt <= at + AFTER_MS && (endedAt ?? Infinity) >= at - BEFORE_MS)
+        .map(({ alert, subject }) => `${alert ?? ''} ${subject}`.trim()),
     ]
     return [...new Set(texts)].slice(0, MAX_RECORDED)
   }

@@ -21,6 +21,7 @@ import {
 } from '../../terminal/io.ts'
 import { linesText } from '../../terminal/output.ts'
 import { confirm, requireTerminal, withDialogue } from '../../terminal/prompt.ts'
+import type { Tone } from '../../domain/health.ts'
 import { createStyle, type Style } from '../../terminal/style.ts'
 import { readFromNode } from '../shared/read-snapshot.ts'
 import { redactUrl } from '../../core/redaction/redact.ts'
@@ -338,25 +339,29 @@ const entryOf = ({ name, url, kind, apiKeyFile }: Config['references'][number]) 
 const hintFor = (prefix: string | null): string =>
   `run \`sudo chain-agent init\`, or copy secp from the output of \`${prefix ?? 'chain'}-status\``
 
-/** The lines that are removed and added, without keys in URLs. What `init` writes has all other lines, in their order. */
+/** The lines that are removed and added, without keys in URLs. */
 const difference = (before: string, after: string, style: Style): readonly string[] => {
-  const added = linesOf(after)
+  const [removed, added] = [linesOf(before), linesOf(after)]
   const lines: string[] = []
+  const show = (tone: Tone, sign: string, line: string): void => {
+    lines.push(style.plain(style.paint(tone, `${sign} ${withoutKeys(line)}`.trimEnd())))
+  }
   let at = 0
-  const addUntil = (end: number): void => {
-    lines.push(...added.slice(at, end).map((line) => style.paint('good', `+ ${withoutKeys(line)}`.trimEnd())))
-    at = end
-  }
-  for (const line of linesOf(before)) {
-    const found = added.indexOf(line, at)
-    if (found === -1) lines.push(style.paint('bad', `- ${withoutKeys(line)}`.trimEnd()))
-    else {
-      addUntil(found)
-      at += 1
+  removed.forEach((line, index) => {
+    const following = removed[index + 1]
+    // A line that occurs several times, such as an empty one, is the one before the same line.
+    const found = added.findIndex(
+      (one, to) => to >= at && one === line && (to === at || following === undefined || added[to + 1] === following),
+    )
+    if (found === -1) {
+      show('bad', '-', line)
+      return
     }
-  }
-  addUntil(added.length)
-  return lines.map(style.plain)
+    for (const one of added.slice(at, found)) show('good', '+', one)
+    at = found + 1
+  })
+  for (const one of added.slice(at)) show('good', '+', one)
+  return lines
 }
 
 /** Brackets, braces and commas after a URL end the YAML around it. */

@@ -82,7 +82,7 @@ const restoreAll = async (
   // The service may have been started in the meantime.
   await assertStopped(session, options)
   const work = new Map(prepared.map((one) => [one.plan.type, () => replaceKeystore(context, one)]))
-  await runForEach(command, { work, progress }, renderRestored)
+  await runForEach(command, { work, progress, replaces: true }, renderRestored)
 }
 
 /** `--replace-identity` overrides the status report, never the configuration. */

@@ -161,13 +161,20 @@ export const warnOfExposure = (io: Io, { isListOpen, coreDumpProblem }: KeySessi
   }
 }
 
+interface KeyWork<Result> {
+  readonly work: ReadonlyMap<string, () => Promise<Result>>
+  readonly progress: Progress
+  readonly replaces?: boolean
+}
+
 /**
  * Runs the work for each key, and prints the results, and the failures: in the JSON, or on stderr. A failure does not
- * prevent the work for the next key, an interruption does. Returns the results; throws errors that are bugs.
+ * prevent the work for the next key, an interruption does unless files are replaced. Returns the results; throws errors
+ * that are bugs.
  */
 export const runForEach = async <Result>(
   { io, options, print, exit }: ConfiguredContext<object>,
-  { work, progress }: { readonly work: ReadonlyMap<string, () => Promise<Result>>; readonly progress: Progress },
+  { work, progress, replaces = false }: KeyWork<Result>,
   render: (one: Result, style: Style) => readonly string[],
 ): Promise<readonly Result[]> => {
   const done: Result[] = []
@@ -176,9 +183,10 @@ export const runForEach = async <Result>(
     try {
       done.push(await run())
     } catch (thrown) {
-      if (io.signal.aborted && done.length === 0) throw thrown
+      const isInterrupted = io.signal.aborted && !replaces
+      if (isInterrupted && done.length === 0) throw thrown
       failed.push({ key, error: asError(thrown) })
-      if (io.signal.aborted) break
+      if (isInterrupted) break
     }
   }
   progress.end()

@@ -24,6 +24,7 @@ const TOO_LARGE = [
   'batch size exceeded',
   'the batch is limited to 100 requests',
   'context deadline exceeded',
+  'block range is bigger than maxBlockRange',
 ]
 
 const OVERLOAD = [
@@ -62,7 +63,9 @@ describe('classes of node errors', () => {
 
   it.each([
     [-32_601, 'Method not found', 'no'],
-    [-32_005, 'no', 'no'],
+    [-32_005, 'no', 'limit'],
+    [-32_005, 'limit exceeded', 'limit'],
+    [-32_005, 'daily quota exceeded', 'limit'],
     [429, 'no', 'overload'],
     [-32_602, 'invalid argument 0: hex string without 0x prefix', 'unknown tag'],
     [-39_001, 'finalized block not found', 'no'],

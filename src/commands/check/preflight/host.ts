@@ -165,7 +165,7 @@ const SIDECAR =
   'Another socket for transactions is that of a sidecar, such as fastlane-sidecar: consensus and the RPC name the same one.'
 
 const ARGUMENTS_ADVICE = [
-  'See the arguments with their meaning, without secrets: `chain-agent status arguments`.',
+  'See the arguments, without secrets: `chain-agent status arguments`.',
   'Keep a change only if the documentation of the node has it: with some values its programs fail or crash.',
 ]
 
