@@ -125,6 +125,8 @@ const createSubscription = <Entry extends MatchedEntry>(
   /** The cursors of what the own one has returned since the subscription. */
   const seen = new Set<string>()
   let hasPassed = false
+  /** The shared one has returned an entry that was written since. */
+  let isCurrent = false
 
   const unsubscribe = (): void => {
     active?.shared.receivers.delete(self)
@@ -133,17 +135,19 @@ const createSubscription = <Entry extends MatchedEntry>(
     kept = []
     seen.clear()
     hasPassed = false
+    isCurrent = false
   }
-  const keep = (entries: readonly Entry[], from: number): void => {
-    for (const entry of entries) if (entry.at >= from) kept.push(entry)
-    if (kept.length > MAX_KEPT) unsubscribe()
+  const isNew = ({ cursor, at }: Entry): boolean => {
+    // The own one has returned what was written before. Later the clock may be set back.
+    isCurrent ||= at >= (active?.at ?? 0)
+    return isCurrent && !seen.has(cursor)
   }
-  const isNew = ({ cursor }: Entry): boolean => !seen.has(cursor)
 
   const receive = async ({ entries, unreadable }: JournalBatch<Entry>): Promise<void> => {
     const own = entries.filter(accepts)
     if (!hasChanged) {
-      keep(own, active?.at ?? 0)
+      for (const entry of own) if (isNew(entry)) kept.push(entry)
+      if (kept.length > MAX_KEPT) unsubscribe()
       return
     }
     // Whose they are is unknown: they are counted once.

@@ -182,8 +182,12 @@ test('each follower has each of its entries once and in order, however late each
     {
       seed: 64,
       numRuns: 60,
-      // The shared journalctl, the fifth, returns an entry when the second follower has subscribed, which its own one returned before.
-      examples: [[[{ at: 5500, unit: 'bft', text: 'ERROR' }], [100, 100, 100, 100, 1700], 700]],
+      // The shared journalctl, the fifth, returns an entry when the second follower has subscribed, or has changed over,
+      // which its own one returned before.
+      examples: [
+        [[{ at: 5500, unit: 'bft', text: 'ERROR' }], [100, 100, 100, 100, 1700], 700],
+        [[5500, 6400].map((at): Written => ({ at, unit: 'bft', text: 'ERROR' })), [100, 100, 100, 100, 1700], 700],
+      ],
     },
   )
 })
