@@ -9,7 +9,7 @@ import {
 } from '../domain/health.ts'
 import type { Health, RuleFinding } from '../parsers/agent-status.ts'
 import type { Change } from '../core/board.ts'
-import { sample, type Sample } from '../core/metric.ts'
+import { type ReadingName, sample, type Sample } from '../core/metric.ts'
 import { duration } from '../core/format.ts'
 import { minute, second } from '../core/units.ts'
 import { type ActiveAlert, type AlertRule, createRuleEvaluator } from './promql/rules.ts'
@@ -306,7 +306,7 @@ const stateOf = (
   samples: readonly StoredSample[],
   { isInMaintenance, hasFailures }: { readonly isInMaintenance: boolean; readonly hasFailures: boolean },
 ): Pick<Health, 'state'> & Partial<Pick<Health, 'unknownBecause'>> => {
-  const node = nodePresence(samples)
+  const node = nodePresence((name) => samples.filter((one) => one.name === name))
   if (node === 'absent') return { state: 'unknown', unknownBecause: 'no node' }
   const counted = isInMaintenance
     ? findings.filter(({ component }) => OUTSIDE_MAINTENANCE.includes(component))
@@ -334,13 +334,16 @@ const isNoBlock = ({ alert }: RuleFinding): boolean => alert === 'ChainBlind.blo
  */
 type NodePresence = 'present' | 'absent' | 'unanswered'
 
-const nodePresence = (samples: readonly StoredSample[]): NodePresence => {
-  const of = (name: string, wanted = 1) => samples.filter((one) => one.name === name && one.value === wanted)
-  const servicesOf = (all: readonly StoredSample[]) => all.map(({ labels }) => labels['service'])
+export const nodePresence = (series: (name: ReadingName) => readonly Omit<StoredSample, 'name'>[]): NodePresence => {
+  const of = (name: ReadingName, wanted = 1) => series(name).filter(({ value }) => value === wanted)
+  const servicesOf = (all: ReturnType<typeof of>) => all.map(({ labels }) => labels['service'])
   const expected = servicesOf(of('chain_service_expected'))
   const missing = servicesOf(of('chain_service_state').filter(({ labels }) => labels['state'] === 'not-found'))
   if (of('chain_rpc_up').length > 0) return 'present'
-  if (samples.some(({ name }) => /^chain_(?:rpc|ledger)_block_timestamp_seconds$/.test(name))) return 'present'
+  const blocks = (['chain_rpc_block_timestamp_seconds', 'chain_ledger_block_timestamp_seconds'] as const).flatMap(
+    series,
+  )
+  if (blocks.length > 0) return 'present'
   if (expected.length > 0) return expected.every((one) => missing.includes(one)) ? 'absent' : 'present'
   // Before its first attempt has ended, a collector has no such series.
   const failed = of('chain_agent_collector_up', 0).map(({ labels }) => labels['collector'])

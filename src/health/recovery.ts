@@ -29,8 +29,8 @@ export interface RecoveryAdvice extends RecoveryPlan {
 }
 
 /** There is no node on this host, or nothing is known of it. */
-const noNode: RecoveryRule = ({ unknownBecause, bft, systemdFailure }) => {
-  if (unknownBecause === 'no node') {
+const noNode: RecoveryRule = ({ node, bft, systemdFailure }) => {
+  if (node === 'absent') {
     return {
       ...UNKNOWN,
       summary: `unknown: ${NO_NODE}`,
@@ -38,7 +38,7 @@ const noNode: RecoveryRule = ({ unknownBecause, bft, systemdFailure }) => {
       steps: ["Run it on the node's own host, as a user with access to systemd and the journal.", SEE_CHECK],
     }
   }
-  if (unknownBecause !== 'no answer') return undefined
+  if (node !== 'unanswered') return undefined
   return {
     ...UNKNOWN,
     summary: `unknown: ${NO_ANSWER}`,

@@ -125,6 +125,15 @@ describe('findings', () => {
       'info: password in the process list',
     ])
   })
+  test('a drop-in that cannot be read is information: it may override the command', async () => {
+    expect(await nodeArguments.run(contextOf(host('/none.conf')))).toMatchObject([
+      {
+        severity: 'info',
+        summary: 'this user may not read a drop-in of chain-bft',
+        advice: ['See the arguments: `sudo chain-agent check`.'],
+      },
+    ])
+  })
   test('an empty password is no secret', async () => {
     const path = await dropIn("/bin/node --keystore-password ''")
     expect(await findings({ ...host(path), isProcessListPublic: true })).toEqual([OVERRIDES])

@@ -86,7 +86,7 @@ export const advise = (node: Node) => {
       ...more,
     ]),
     collectors: [],
-    health: { findings, unknownBecause: null },
+    health: { findings },
     readings: decodeReadings({
       services: {
         services: [

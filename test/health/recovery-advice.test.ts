@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { createHealthMonitor } from '../../src/health/monitor.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
-import { advise, ALL_DOWN, AT, NOW } from './advise.ts'
+import { advise, ALL_DOWN, AT, FINDING, NOW } from './advise.ts'
 
 const syncing = [
   sample('chain_native_statesync_active', 1),
@@ -114,7 +114,7 @@ describe('the distance to the network decides', () => {
           ...references,
         ]),
         collectors: [],
-        health: { findings: [], unknownBecause: null },
+        health: { findings: [] },
         readings: {},
       }).why
     expect(whyWith([])).toContain('How far the node is behind is not known.')
@@ -278,22 +278,26 @@ test('log lines of the node are shown without control characters and secrets', (
   }
 })
 
-test('without any data the recovery is unknown', () => {
+test.each([
+  ['nothing critical', []],
+  ['a critical finding', [FINDING]],
+])('systemd and the RPC do not answer, with %s: the recovery is unknown, and nothing is restarted', (_, findings) => {
   const advice = adviseRecovery({
     at: AT,
     origin: 'node',
     prefix: null,
     epochs: new Map(),
     devices: ['/dev/triedb'],
-    known: createSampleIndex([]),
+    known: createSampleIndex([sample('chain_agent_collector_up', 0, { collector: 'services' })]),
     collectors: [],
-    health: { findings: [], unknownBecause: 'no answer' },
+    health: { findings },
     readings: {},
   })
   expect(advice).toMatchObject({
     path: 'unknown',
     exitCode: 1,
     summary: 'unknown: neither systemd nor the RPC of the node answers: the state of the node is unknown',
+    notNow: ['Do not restart services for this: nothing shows a fault of the node.'],
   })
 })
 

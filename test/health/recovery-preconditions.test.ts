@@ -159,6 +159,9 @@ test.each([
   const { path, steps } = advise({ more: [...kinds, ...chunks] })
   expect(path).toBe('make room')
   expect(commandsOf({ steps }).match(/--(?:promote|deactivate)-secondary/g) ?? []).toEqual(options)
+  // Before the fork a promoted database stops execution.
+  const promotions = steps.filter((step) => step.includes('--promote-secondary'))
+  expect(promotions.filter((step) => !step.startsWith('If the fork MIP-8 is active'))).toEqual([])
 })
 
 test('a block that fails is no reason for a reset: it is not committed', () => {

@@ -74,6 +74,8 @@ const readService = async (service: string, found: UnitFiles, sources: ArgumentS
     problem: command === null ? why : null,
     /** Compared with the unit file of the package; null if there is none, or it cannot be read. */
     differences: command && original && differencesOf(original, command),
+    /** The drop-ins that this user may not read: each may have a command. */
+    unreadable: dropIns.filter((path) => contents[files.indexOf(path)] === null),
     /** The drop-ins that have a command. */
     overriddenBy: dropIns.filter((path) => (contents[files.indexOf(path)] ?? []).length > 0),
     /** Files that have changed since the service was started; null if it does not run. */

@@ -14,13 +14,14 @@ import { isUnreadable } from '../../domain/log-state.ts'
 import { blocksOf, blocksyncWindow, byDefault, NODE_FACTS, statesyncThreshold } from '../../domain/node-facts.ts'
 import { epochEnd, epochEndText } from '../epoch-end.ts'
 import { blocksyncLeft, gapOf, leftText } from '../gap.ts'
+import { nodePresence } from '../monitor.ts'
 import type { HealthInput, NodeSnapshot } from '../snapshot.ts'
 import { count, figure, shortDuration } from '../../core/format.ts'
 
 /** Everything that a recovery plan is chosen from. */
 export type RecoveryInput = HealthInput &
   Pick<NodeSnapshot, 'origin' | 'epochs' | 'devices'> & {
-    readonly health: Pick<NodeSnapshot['health'], 'findings' | 'unknownBecause'>
+    readonly health: Pick<NodeSnapshot['health'], 'findings'>
   }
 
 /** State of the service of consensus, execution or RPC. */
@@ -63,8 +64,8 @@ export const readSituation = (input: RecoveryInput) => {
     bft,
     execution,
     rpc,
-    /** Why the state of the node is unknown; null if it is known. */
-    unknownBecause: input.health.unknownBecause,
+    /** By the samples: the health does not report it with a critical finding, or without an evaluation. */
+    node: nodePresence(known.series),
     /** What came from systemd instead of an answer, if it did not. */
     systemdFailure: systemdFailure(input),
     /** Whether a running agent has monitored it; otherwise there was only a single round of collectors. */

@@ -196,4 +196,27 @@ export const consensus = ruleFile({ name: 'consensus', component: 'consensus' },
     description:
       'The agent at {{ $labels.instance }} has had no live metrics of consensus for five minutes: endpoints do not answer, or their values do not change. The alerts on deadlock, isolation, votes, state roots and the active set cannot fire.',
   },
+  {
+    comment: 'Usually an old version, or one that has renamed them: it does not get worse by the hour.',
+    alert: 'ChainBlind.some-consensus-metrics',
+    severity: 'info',
+    for: '15m',
+    advice: [
+      'See which metrics are missing: `chain-agent status peers`.',
+      'Upgrade the node or the agent if a metric was renamed.',
+    ],
+    pending: 'nothing',
+    expr: `chain_native_uptime_seconds
+  unless on (instance, job, cluster) (instance:chain_start:active == 1)
+  unless on (instance, job, cluster) (instance:chain_statesync:active == 1)
+  unless on (instance, job, cluster) (
+    chain_native_stake_ratio
+      and on (instance, job, cluster) chain_native_upstream_validators
+      and on (instance, job, cluster) chain_native_sessions{state="transport"}
+      and on (instance, job, cluster) chain_native_events_total{event="vote_created"}
+  )`,
+    summary: 'some metrics of consensus that alerts need are missing',
+    description:
+      'Consensus at {{ $labels.instance }} has been up for {{ $value | humanizeDuration }} and does not export its stake, its upstream validators, its sessions or its votes. The alerts that need the missing metric cannot fire.',
+  },
 ])

@@ -1,9 +1,9 @@
 import { figure, count } from '../../core/format.ts'
 import { badUnless, fact, factsFor, joined, relativeTime } from './fact.ts'
 import { group, type Section, statusReport, summary, type View } from './section.ts'
-import { isStarting, isSyncing } from '../../domain/agreement.ts'
+import { isStarting, isSyncing, newestBlock } from '../../domain/agreement.ts'
 import { second } from '../../core/units.ts'
-import { blockRate, networkRateText, NO_WINDOW, noRateReason } from '../facts.ts'
+import { blockRate, networkRateText, NO_WINDOW, noBlockReason, noRateReason, referencesText } from '../facts.ts'
 import { blocksBehind, blocksyncLeft, leftText } from '../gap.ts'
 import { limitOf } from '../rules/index.ts'
 import type { Tone } from '../../domain/health.ts'
@@ -146,23 +146,26 @@ export const chain: Section = {
   ],
   summary: (view) => {
     const { blockNumber = null, blocks } = answerOf(view) ?? {}
+    const newest = newestBlock(view.known)
     const { references = [], agreeing = null } = view.readings.reference ?? {}
     const difference = blocksBehind(view)
     const elsewhere = references.find((one) => one.blockNumber !== null)?.blockNumber
-    const network =
-      elsewhere === undefined || elsewhere === null
-        ? null
-        : `own height unknown, the network is at ${figure(elsewhere)}`
-    const own = blockNumber === null ? network : figure(blockNumber)
-    const at = blocks?.latest?.at ?? null
+    const height = blockNumber ?? newest?.height
+    const why = noBlockReason(view.known)
+    if (height === undefined && why === undefined && !view.readings.reference && difference === undefined) return null
+    const network = elsewhere === undefined || elsewhere === null ? '' : `, the network is at ${figure(elsewhere)}`
+    const own = height === undefined ? (why ?? 'own height unknown') + network : figure(height)
+    const at = blocks?.latest?.at ?? (newest ? newest.time * second : null)
     const age = at === null ? null : relativeTime(at, view.at)
     return summary(
       [
         own,
-        difference === undefined ? null : inWords(difference),
-        agreeing === null || agreeing === references.length
-          ? null
-          : `${agreeing} of ${references.length} references agree`,
+        difference === undefined ? 'difference unknown' : inWords(difference),
+        agreeing === null || references.length === 0
+          ? `references: ${referencesText(view.snapshot)}`
+          : agreeing === references.length
+            ? null
+            : `${agreeing} of ${references.length} references agree`,
         age === null ? null : `block of ${age}`,
       ],
       difference === undefined ? undefined : toneIn(view)(difference),

@@ -35,14 +35,19 @@ export const host: Section = {
     const { known } = view
     const free = known.value('chain_host_memory_available_ratio')
     const { isSynchronized, offsetSeconds } = clockOf(known)
-    const exposed = portsOf(known)?.exposed ?? []
+    const ports = portsOf(known)
+    const exposed = ports?.exposed ?? []
+    const isClockUnknown = isSynchronized === undefined && offsetSeconds === undefined
     const isBlocked = known.series('chain_host_kernel_blocked').some(({ value }) => value === 1)
+    if (free === undefined && ports === undefined && isClockUnknown && !isBlocked) return null
     const isOff = isSynchronized === false || Math.abs(offsetSeconds ?? 0) > limitOf('ChainClockDrift', 'warning')
     return summary(
       [
         isBlocked ? 'known bad kernel' : null,
+        ports === undefined ? 'ports unknown' : null,
         exposed.length === 0 ? null : `ports exposed: ${exposed.join(', ')}`,
         free === undefined ? null : `memory ${share(free)} free`,
+        isClockUnknown ? 'clock unknown' : null,
         isSynchronized === undefined ? null : `clock ${isSynchronized ? 'synchronized' : 'NOT synchronized'}`,
         offsetSeconds === undefined ? null : `off by ${milliseconds(offsetSeconds)}`,
       ],

@@ -2,6 +2,7 @@ import { group, type Section, statusReport, summary, type View } from './section
 import { duration, figure, count, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { fact, type Fact, iso, joined, relativeTime } from './fact.ts'
+import { chainIdOf } from '../../domain/agreement.ts'
 import { isReady } from '../facts.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../domain/health.ts'
@@ -143,6 +144,9 @@ export const versions: Section = {
   summary: (view) => {
     const { installed = null, running = [], mismatch, forks: all } = view.readings.version ?? {}
     const forks = all ?? []
+    // Without the chain id, the list of its forks is not known to be empty.
+    const areForksKnown = forks.length > 0 || ((all ?? null) !== null && chainIdOf(view.known) !== null)
+    const runs = joined([...new Set(running.map(({ version }) => version))], ' and ')
     if (installed === null && running.length === 0 && forks.length === 0) return null
     const unready = forks.filter((one) => toneOf(one) !== undefined)
     const next = forks.filter(({ fork }) => (fork.activationAt ?? 0) > view.at)
@@ -150,8 +154,9 @@ export const versions: Section = {
     const tones: readonly (Tone | undefined)[] = [...unready.map(toneOf), mismatch === true ? 'notice' : undefined]
     return summary(
       [
-        installed === null ? null : `${installed} installed`,
+        installed === null ? runs && `${runs} running` : `${installed} installed`,
         mismatch === true ? 'another version is running: restart pending' : null,
+        areForksKnown ? null : 'forks unknown',
         ...shown.map(
           (one) => `${one.fork.kind ?? 'fork'} ${one.fork.name ?? ''} ${timeUntil(one, view)}: ${inWords(one)}`,
         ),

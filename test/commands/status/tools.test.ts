@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { statusDocument } from '../../../src/commands/status/page.ts'
-import { sectionsFor } from '../../../src/health/sections/sections.ts'
+import { sample, type Sample } from '../../../src/core/metric.ts'
+import { overviewRows, sectionsFor } from '../../../src/health/sections/sections.ts'
 import { parseStorageReport } from '../../../src/parsers/mpt.ts'
 import { parseStatusReport } from '../../../src/parsers/status.ts'
 import { parseUnits } from '../../../src/parsers/systemctl.ts'
-import { shownIn, statusPage } from '../../support/status-page.ts'
+import { NOON, shownIn, statusPage } from '../../support/status-page.ts'
 
 const fixture = (path: string): string => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), 'utf8')
 
@@ -130,4 +131,43 @@ describe('a service', () => {
     expect(names('otelcol', 'chain')).toEqual(['otelcol'])
     expect(names('all', 'chain')).toHaveLength(20)
   })
+})
+
+const memory = sample('chain_host_memory_available_ratio', 0.6)
+const synchronized = sample('chain_host_clock_synchronized', 1)
+const closed = sample('chain_host_port_exposed', 0, { port: '8080' })
+const block = [
+  sample('chain_ledger_seq_num', 1000, { event: 'proposed' }),
+  sample('chain_ledger_block_timestamp_seconds', NOON / 1000 - 2, { event: 'proposed' }),
+]
+const chainId = sample('chain_rpc_info', 1, { client_version: '', chain_id: '143', net_version: '' })
+const silent = { rpc: { up: false, reason: 'timeout' } }
+const answering = [1000, 1000].map((height, at) => ({ name: `r${at}`, up: true, blockNumber: String(height) }))
+const reference = { references: answering, agreeing: 2 }
+const running = [
+  { source: 'native', version: '0.16.5' },
+  { source: 'rpc', version: '0.16.5' },
+]
+const level = sample('chain_block_difference', 0)
+const noDifference = 'difference unknown, references: none configured'
+
+test.each<[string, string, Readonly<Record<string, unknown>>, readonly Sample[]]>([
+  ['host', 'unknown', {}, []],
+  ['host', 'ports unknown, memory 60.00% free, clock unknown', {}, [memory]],
+  ['host', 'memory 60.00% free, clock synchronized', {}, [memory, synchronized, closed]],
+  ['versions', '0.16.5 running, forks unknown', { version: { running, forks: [] } }, []],
+  ['versions', '0.16.4 installed', { version: { installed: '0.16.4', running, forks: [] } }, [chainId]],
+  ['chain', 'unknown', silent, []],
+  ['chain', `1,000, ${noDifference}, block of 2 s ago`, silent, block],
+  ['chain', '1,000, 0 blocks behind, block of 2 s ago', { ...silent, reference }, [...block, level]],
+  ['chain', 'own height unknown, the network is at 1,000, difference unknown', { ...silent, reference }, []],
+  [
+    'chain',
+    `start: no block until consensus is live, ${noDifference}`,
+    silent,
+    [sample('chain_native_start_active', 1)],
+  ],
+])('the row %s: %s', (row, text, ...[readings, samples]) => {
+  const rows = overviewRows(statusPage([], { readings, samples }).view)
+  expect(rows.find(({ label }) => label === row)?.text).toBe(text)
 })

@@ -129,6 +129,7 @@ export const nodeArguments: PreflightCheck = {
     const password = services.flatMap((one) => passwordOf(one) ?? []).at(0)
     return [
       ...overridden(services.filter(({ overriddenBy }) => overriddenBy.length > 0)),
+      ...unread(services.filter(({ unreadable }) => unreadable.length > 0)),
       ...changed(services.filter(({ overriddenBy }) => overriddenBy.length === 0)),
       ...(password?.value === HIDDEN_VALUE ? inUnit(password.unit) : []),
       ...(password && (await context.access.isProcessListPublic()) === true ? inProcessList(password.unit) : []),
@@ -168,6 +169,17 @@ const ARGUMENTS_ADVICE = [
   'See the arguments, without secrets: `chain-agent status arguments`.',
   'Keep a change only if the documentation of the node has it: with some values its programs fail or crash.',
 ]
+
+/** An unreadable drop-in, often the one with the password, may override the command. */
+const unread = (services: readonly ServiceArguments[]): readonly Finding[] => {
+  if (services.length === 0) return []
+  const evidence = services.flatMap(({ unit, unreadable }) => unreadable.map((path) => `${path} (${unit}).`))
+  return finding('unreadable drop-ins', 'info', {
+    summary: `this user may not read ${evidence.length === 1 ? 'a drop-in' : 'drop-ins'} of ${joinList(services.map(({ unit }) => unit))}`,
+    evidence: [...evidence, 'Whether it overrides the command is unknown.'],
+    advice: ['See the arguments: `sudo chain-agent check`.'],
+  })
+}
 
 /** After an upgrade a drop-in still starts the old command. */
 const overridden = (services: readonly ServiceArguments[]): readonly Finding[] => {
