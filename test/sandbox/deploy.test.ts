@@ -58,7 +58,7 @@ describe('the install steps of docs/how-to', () => {
       await node.startAgent()
       const { stdout } = await node.exec('chain-agent', ['check'])
       expect(stdout).toContain('/etc/chain-agent/config.yaml')
-      expect(stdout).toContain('provider-a')
+      expect(stdout).toContain('0 of 1 references')
       expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`own key ${KEY}`)
     })
 

@@ -50,9 +50,9 @@ describe('an agent that is not root', () => {
     await startAs('User=nobody')
     await areUp(JOURNAL, 0)
     await triesAgain(4)
-    const told = await saying("add the agent's user to the group systemd-journal")
+    const told = await saying('add the user to the group systemd-journal')
     expect(told).toHaveLength(1)
-    expect(told[0]).toContain('only after a new login')
+    expect(told[0]).toContain('restart the agent or log in again')
     // The other four refer to the one that told it.
     expect(await saying('this user may not read it (same as ')).toHaveLength(JOURNAL.length - 1)
   })

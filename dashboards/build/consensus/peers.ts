@@ -43,6 +43,7 @@ export const peers: Row = {
       title: 'Errors of the network layer, in five minutes',
       about:
         'By kind, and the number of peers that cause them. One peer: the cause is there. Several at once: see the clock and the version of this node.',
+      alerts: ['ChainPeersFew.sessions'],
       unit: 'locale',
       decimals: 0,
       width: 8,

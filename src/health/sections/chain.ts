@@ -99,6 +99,7 @@ const comparedInWords = (
 
 export const chain: Section = {
   name: 'chain',
+  isOfNode: true,
   aliases: ['references', 'height'],
   groups: [
     group('rpc', "the node's RPC", (view) => [
