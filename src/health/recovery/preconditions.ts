@@ -350,7 +350,9 @@ const isSlotTimelineLeft = (situation: Situation): boolean => {
 
 const dropSlotTimeline = (situation: Situation): readonly string[] => [
   ...(timelinesOf(situation).primary === SLOT_KIND
-    ? [`If the fork MIP-8 is active on your network, promote the page-encoded timeline${cite('page-migration')}: \`${promote(situation)}\``]
+    ? [
+        `If the fork MIP-8 is active on your network, promote the page-encoded timeline${cite('page-migration')}: \`${promote(situation)}\``,
+      ]
     : []),
   `Drop the slot-encoded timeline, which only an archive node still needs: that frees its space${cite('migration-runbook')}. The report must show it as the secondary one: \`${storageTool(situation)}\``,
   `Then deactivate it${cite('migration-runbook')}: \`${storageTool(situation, '--deactivate-secondary')}\``,
