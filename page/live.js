@@ -57,7 +57,6 @@ const report = (text) => {
 let lostAt
 /** @type {number | undefined} */
 let timer
-let etag = ''
 let isAsking = false
 
 /** Takes the parts of the current page. Without a response the values are not current. */
@@ -66,16 +65,14 @@ const refresh = async () => {
   isAsking = true
   clearTimeout(timer)
   try {
-    const headers = { 'If-None-Match': etag }
-    const response = await fetch('/', { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
-    if (response.ok) {
-      const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-      // A proxy may answer with its sign-in page.
-      if (!page.getElementById('live')) throw new Error('another page')
-      replaceParts(page)
-      etag = response.headers.get('ETag') ?? ''
-    } else if (response.status !== 304) throw new Error(`HTTP status ${response.status}`)
-    showTime(Date.parse(response.headers.get('Date') ?? ''))
+    const response = await fetch('/', { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (!response.ok) throw new Error(`HTTP status ${response.status}`)
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const readAt = page.getElementById('as-of')?.getAttribute('datetime')
+    // A proxy may answer with its sign-in page.
+    if (!readAt) throw new Error('another page')
+    replaceParts(page)
+    showTime(Date.parse(readAt))
     lostAt = undefined
     live?.classList.remove('lost')
     report('. Updates by itself.')

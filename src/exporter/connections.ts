@@ -91,7 +91,7 @@ export const limitConnections = <Limited extends Server>(server: Limited, most: 
     response.once('close', () => {
       connection.requests -= 1
     })
-    // Streams have their own limit: viewers must not keep Prometheus out.
+    // Streams of the query service have their own limit: they must not keep Prometheus out.
     response.once(STREAMING, () => connections.delete(key))
   })
   return server

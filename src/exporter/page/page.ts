@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.ts'
-import { fingerprint } from '../../core/hash.ts'
 import { shared } from '../../core/reload.ts'
 import { second } from '../../core/units.ts'
 import type { OverviewResponse } from '../../parsers/agent-api.ts'
@@ -40,7 +39,6 @@ export const createStatusPage = ({ clock, version, read }: StatusPageOptions) =>
   }
 }
 
-/** The document, and an ETag of all that it shows but for the time. */
 const documentOf = (overview: Overview, version: string) => {
   const { at, document } = overview
   const { hostName, verdict } = document
@@ -51,6 +49,5 @@ const documentOf = (overview: Overview, version: string) => {
     As of <time id="as-of" datetime="${new Date(at).toISOString()}">${timeText(at)}</time
     ><span id="connection" role="status">. Reload the page for newer values.</span>
   </p>`
-  const text = renderDocument({ title, path: '/', version, icon: verdict.word, live, hasColumns: true, main })
-  return { ...bodyOf(text), etag: `W/"${fingerprint(version, title, main.toString())}"` }
+  return bodyOf(renderDocument({ title, path: '/', version, icon: verdict.word, live, hasColumns: true, main }))
 }

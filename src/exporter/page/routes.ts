@@ -25,10 +25,7 @@ export const addPages = (add: Add, view: PagesView): void => {
   const runbookPage = createRunbookPages(view)
 
   add('/', async (request, response) => {
-    const { etag, ...body } = await page.document()
-    response.set('ETag', etag)
-    if (request.get('If-None-Match') === etag) response.status(304).end()
-    else await sendPage(request, response, body)
+    await sendPage(request, response, await page.document())
   })
   add('/events', async (request, response) => {
     const wanted = new URL(request.url, 'http://agent').searchParams.get('severity') ?? 'info'

@@ -7,7 +7,6 @@ import { SECTIONS } from '../../../src/health/sections/sections.ts'
 import { findingOf, overviewInput, statusPageOf } from '../../support/agent-view.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { HEALTHY } from '../../support/snapshot.ts'
-import { askView } from '../serve-view.ts'
 
 const NOON = Date.UTC(2026, 2, 1, 12)
 const partOf = (input: ReturnType<typeof overviewInput>, id: string): string =>
@@ -106,24 +105,6 @@ test('a document is at most a second old, and not rendered again before', async 
   await clock.advance(1)
   await page.document()
   expect(reads).toBe(2)
-})
-
-test('a page of which only the time has changed is not sent again', async () => {
-  const clock = manualClock(NOON)
-  let hostName = 'a'
-  const health = { ...HEALTHY, since: NOON - 3_600_000 }
-  const read = () => Promise.resolve(overviewInput({ at: clock.now(), health }, { hostName }))
-  const ask = await askView({ page: statusPageOf({ clock, read }) })
-  const first = await ask('/')
-  const etag = first.headers.get('etag') ?? ''
-  expect(await first.text()).toContain('As of <time id="as-of" datetime="2026-03-01T12:00:00.000Z"')
-  await clock.advance(1000)
-  const again = await ask('/', { headers: { 'If-None-Match': etag } })
-  expect([again.status, await again.text()]).toEqual([304, ''])
-  hostName = 'b'
-  await clock.advance(1000)
-  const changed = await ask('/', { headers: { 'If-None-Match': etag } })
-  expect([changed.status, changed.headers.get('etag') === etag]).toEqual([200, false])
 })
 
 test('a full stop is at its command, before the button', () => {
