@@ -1,9 +1,9 @@
 // Mutates one property of a rules file at a time, and runs its unit tests: a mutant that no test detects survives, and
 // shows that a test is missing.
 //
-//   node scripts/mutate-alerts.mjs [consensus …] [--promtool FILE] [--json]
+//   node scripts/mutate-alerts.mjs [consensus …] [--alert ChainConsensusStalled …] [--promtool FILE] [--json]
 //
-// Exits with 1 if a mutant survives or an alert has fewer than eight.
+// Progress is on stderr. Exits with 1 if a mutant survives or an alert has fewer than eight.
 import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -130,6 +130,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     promtool: { type: 'string', default: join(ROOT, '.cache/debian/prometheus-3.5/usr/bin/promtool') },
+    alert: { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
   },
 })
@@ -178,9 +179,10 @@ const examine = async (name) => {
   if (whole !== 'survived') {
     throw new Error(`${name}: the rules as they are do not pass their own tests (${whole})`)
   }
+  const isAsked = ({ alert }) => values.alert.length === 0 || values.alert.includes(alert)
   const tasks = file.groups.flatMap((group, groupAt) =>
     group.rules.flatMap((rule, ruleAt) =>
-      mutateRule(rule).map(([what, mutant]) => ({ rule, what, mutant, groupAt, ruleAt })),
+      (isAsked(rule) ? mutateRule(rule) : []).map(([what, mutant]) => ({ rule, what, mutant, groupAt, ruleAt })),
     ),
   )
   /** The mutant, the recording rules, and the other severities of the same alert. */
@@ -203,12 +205,14 @@ const examine = async (name) => {
         ...task,
         verdict: await judge(name, textOf(task), stringify(testsOf(tests, task.rule))),
       })
+      if (results.length % 50 === 0) console.error(`${name}: ${results.length} of ${tasks.length} mutants`)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   const valid = results.filter(({ verdict }) => verdict !== 'invalid')
   const survivors = valid.filter(({ verdict }) => verdict === 'survived')
-  const alerts = file.groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined)
+  const rules = file.groups.flatMap((group) => group.rules)
+  const alerts = rules.filter((rule) => rule.alert !== undefined && isAsked(rule))
   const label = ({ alert, record, labels }) => `${alert ?? record}${labels?.severity ? ` (${labels.severity})` : ''}`
   const scarce = alerts
     .map((rule) => [label(rule), valid.filter((one) => one.rule === rule).length])
@@ -232,6 +236,7 @@ const names =
         .map((file) => file.replace('.test.yaml', ''))
 for (const name of names) {
   const result = await examine(name)
+  if (values.alert.length > 0 && result.alerts === 0) continue
   found.push(result)
   isBad ||= result.survivors.length > 0 || result.scarce.length > 0
   if (values.json) continue
@@ -239,5 +244,6 @@ for (const name of names) {
   for (const one of result.scarce) console.log(`TOO FEW ${one}`)
   console.log(`${name}: ${result.alerts} alerts, ${result.mutants} mutants, ${result.survivors.length} survivors`)
 }
+if (found.length === 0) throw new Error(`no rule of ${values.alert.join(', ')} in ${names.join(', ')}`)
 if (values.json) console.log(JSON.stringify(found))
 process.exitCode = isBad ? 1 : 0
