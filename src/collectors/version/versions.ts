@@ -36,7 +36,7 @@ interface KeptTimes {
 /** A program may be a script that runs another one. A failed read is repeated at each call. */
 const OF_PROGRAMS: KeptTimes = { every: READ_EVERY_MS, retry: 0 }
 /** apt reads all lists: half a second of CPU time and more. */
-export const OF_LISTS: KeptTimes = { every: 6 * hour, retry: hour }
+export const OF_LISTS: KeptTimes = { every: 6 * hour, retry: READ_EVERY_MS }
 
 /** Keeps a result while the text that `InstalledFiles` returns does not change. A read without such a text is repeated at each call. */
 export const createKeptResult = <Value>({ every, retry }: KeptTimes = OF_PROGRAMS) => {
