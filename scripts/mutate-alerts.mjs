@@ -5,7 +5,7 @@
 //
 // Progress is on stderr. Exits with 1 if a mutant survives or an alert has fewer than eight.
 import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,11 +13,13 @@ import { parseArgs, promisify } from 'node:util'
 import { parse, stringify } from 'yaml'
 
 /**
- * The parts of a PromQL expression that can be mutated, with their positions. `isNotNew` of src/health/rules/rule.ts changes
- * nothing in Prometheus: test/prometheus/remote-write.test.ts tests it.
+ * `isNotNew` of src/health/rules/rule.ts, which changes nothing in Prometheus (test/prometheus/remote-write.test.ts tests it),
+ * but would hide a change of the increase before it: mutants are without it.
  */
+const IS_NOT_NEW = /\s*\band rate\((?:[^()"]|"[^"]*")*\) != 0/g
+/** The parts of a PromQL expression that can be mutated, with their positions. */
 const TOKEN =
-  /(?<comment>#[^\n]*)|(?<guard>\band rate\((?:[^()"]|"[^"]*")*\) != 0)|(?<text>"(?:[^"\\]|\\.)*"|'[^']*')|(?<duration>\b\d+(?:\.\d+)?(?:ms|[smhdwy])(?:\d+(?:ms|[smhdwy]))*\b)|(?<number>(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)|(?<matcher>=~|!~)|(?<comparator>==|!=|>=|<=|>|<)|(?<equals>=)|(?<word>[a-zA-Z_:][\w:]*)|(?<bracket>[{}])/g
+  /(?<comment>#[^\n]*)|(?<text>"(?:[^"\\]|\\.)*"|'[^']*')|(?<duration>\b\d+(?:\.\d+)?(?:ms|[smhdwy])(?:\d+(?:ms|[smhdwy]))*\b)|(?<number>(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)|(?<matcher>=~|!~)|(?<comparator>==|!=|>=|<=|>|<)|(?<equals>=)|(?<word>[a-zA-Z_:][\w:]*)|(?<bracket>[{}])/g
 
 const COMPARATORS = {
   '>': ['>=', '<'],
@@ -56,9 +58,10 @@ const seconds = (duration) =>
 /** Twice as long, and half as long. */
 const otherDurations = (duration) => [2, 0.5].map((factor) => `${Math.max(1, Math.round(seconds(duration) * factor))}s`)
 
-const otherNumbers = (text) => {
+const otherNumbers = (text, before) => {
   const value = Number(text)
-  if (value === 0) return ['1']
+  // Prometheus extrapolates an increase of one to more than one.
+  if (value === 0) return [/\bincrease\([^)]*\) > $/.test(before) ? '2' : '1']
   return [String(value * 2), String(value / 2)]
 }
 
@@ -79,7 +82,8 @@ const mutateExpression = (expression) => {
     else if (comparator && inBraces) put(token, '=')
     else if (comparator) for (const other of COMPARATORS[comparator]) put(token, other)
     else if (duration) for (const other of otherDurations(duration)) put(token, other)
-    else if (number && !inBraces) for (const other of otherNumbers(number)) put(token, other)
+    else if (number && !inBraces)
+      for (const other of otherNumbers(number, expression.slice(0, token.index))) put(token, other)
     else if (word && !inBraces) for (const other of WORDS[word] ?? []) put(token, other)
   }
   // A join or an aggregation that no longer distinguishes nodes. The same without `cluster` is found by
@@ -100,7 +104,10 @@ const mutateExpression = (expression) => {
 
 /** Every rule that differs from this one in one property; undefined is a removed rule. */
 const mutateRule = (rule) => {
-  const mutants = mutateExpression(rule.expr).map(([what, expr]) => [`expr: ${what}`, { ...rule, expr }])
+  const mutants = mutateExpression(rule.expr.replaceAll(IS_NOT_NEW, '')).map(([what, expr]) => [
+    `expr: ${what}`,
+    { ...rule, expr },
+  ])
   if (rule.for !== undefined) {
     for (const duration of otherDurations(rule.for)) {
       mutants.push([`for: ${rule.for} → ${duration}`, { ...rule, for: duration }])
@@ -136,6 +143,9 @@ const { values, positionals } = parseArgs({
 })
 
 const run = promisify(execFile)
+await access(values.promtool).catch(() => {
+  throw new Error(`no promtool at ${values.promtool}: npx vitest run test/alerts/rules downloads it`)
+})
 
 /** `killed` by the tests, `survived` them, or `invalid`: not a valid rules file. */
 const judge = async (name, text, tests) => {
@@ -213,7 +223,8 @@ const examine = async (name) => {
   const survivors = valid.filter(({ verdict }) => verdict === 'survived')
   const rules = file.groups.flatMap((group) => group.rules)
   const alerts = rules.filter((rule) => rule.alert !== undefined && isAsked(rule))
-  const label = ({ alert, record, labels }) => `${alert ?? record}${labels?.severity ? ` (${labels.severity})` : ''}`
+  const label = ({ alert, record, labels }) =>
+    `${alert ?? record}${labels?.why ? `.${labels.why}` : ''}${labels?.severity ? ` (${labels.severity})` : ''}`
   const scarce = alerts
     .map((rule) => [label(rule), valid.filter((one) => one.rule === rule).length])
     .filter(([, count]) => count < LEAST_PER_ALERT)

@@ -165,7 +165,10 @@ describe('runbooks', () => {
 
   test.each(names)('%s links to a source where it is costly', (name) => {
     const steps = uncited(blocksOf(read(name)))
-    expect(steps, 'a step that costs data or time links to docs/reference/node-documentation.md#SOURCE').toBe('')
+    expect(
+      steps,
+      'a step that costs data or time links to docs/reference/node-documentation.md#SOURCE; reword one that costs nothing',
+    ).toBe('')
   })
 
   test('an alert with a costly advice has a runbook that links to a source', () => {

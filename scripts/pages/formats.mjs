@@ -51,8 +51,7 @@ the worst one of this length takes on a core at 2.6 GHz; a test measures each.
 | --- | --- | --- | --- |`
 
 const FOOT = `
-Versions: the ledger stream since v0.9, the consensus log since v0.11, the execution log, the storage tool and the status report since v0.10, each
-up to v0.16. A line of a known kind that cannot be parsed counts in \`chain_agent_lines_total{result="unparsed"}\` and fires ChainLogsIncomplete.format.
+Versions: the ledger stream since v0.9, the consensus log since v0.11, the execution log, the storage tool and the status report since v0.10. A line of a known kind that cannot be parsed counts in \`chain_agent_lines_total{result="unparsed"}\` and fires ChainLogsIncomplete.format.
 
 ## Closed lists
 

@@ -195,7 +195,7 @@ const testSurfaces = (scenario: Scenario, plays: () => { readonly played: Play; 
   })
 }
 
-const UPDATE = 'if the change is meant: npx vitest run test/scenarios -u, and review the diff'
+const UPDATE = 'if the change is meant: npm run golden, and review the diff'
 
 const goldenPage = ({ looks }: Play): string => looks.find(({ second }) => second === GOLDEN_S)?.metrics ?? ''
 

@@ -36,7 +36,7 @@ unless on (instance, job, cluster, service)
       'Send it to the journal: remove `StandardOutput=` and `StandardError=` from the unit and its drop-ins.',
       'If it goes there, see whether the log level leaves any line: `RUST_LOG=` of the unit.',
     ],
-    expr: `max by (instance, job, cluster, service) (
+    expr: `group by (instance, job, cluster, service) (
   chain_agent_log_state{state="other output"}
   or
   chain_agent_log_state{service=~"bft|execution|ledger-tail",state="no entries"}
