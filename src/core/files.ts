@@ -55,7 +55,9 @@ export const createFileGate = (lateMs: number, clock: Clock = systemClock, fileS
     const operation = { startedAt: systemClock.elapsed() }
     running.add(operation)
     const result = work().finally(() => running.delete(operation))
-    if (await endsWithin(clock, lateMs, result)) return result
+    // In two halves: after a pause of the process, a timer that is due runs before the result of an operation is seen.
+    const isInTime = async () => endsWithin(clock, lateMs / 2, result)
+    if ((await isInTime()) || (await isInTime())) return result
     lane.isLate = true
     for (const fail of lane.failures) fail()
     try {
