@@ -65,6 +65,15 @@ const otherNumbers = (text, before) => {
   return [String(value * 2), String(value / 2)]
 }
 
+/** No series has it. Of many alternatives, which are generated from a list, all are replaced; of few, the last one. */
+const otherText = (text) =>
+  text.split('|').length > 10
+    ? `${text[0]}(?:${text.slice(1, -1)})x${text[0]}`
+    : `${text.slice(0, -1)}x${text.slice(-1)}`
+
+/** Whether only the sign of a rate counts, which is that of the increase. */
+const isSign = (expression) => /^(?:rate|increase)\((?:[^()"]|"[^"]*")*\) > 0(?! )/.test(expression)
+
 /** Every expression that differs from this one in one place: the change and the result. */
 const mutateExpression = (expression) => {
   const mutants = []
@@ -76,7 +85,7 @@ const mutateExpression = (expression) => {
   for (const token of expression.matchAll(TOKEN)) {
     const { text, duration, number, matcher, comparator, equals, word, bracket } = token.groups
     if (bracket) inBraces = bracket === '{'
-    else if (text && inBraces) put(token, `${text.slice(0, -1)}x${text.slice(-1)}`)
+    else if (text && inBraces) put(token, otherText(text))
     else if (matcher) put(token, matcher === '=~' ? '!~' : '=~')
     else if (equals && inBraces) put(token, '!=')
     else if (comparator && inBraces) put(token, '=')
@@ -84,7 +93,8 @@ const mutateExpression = (expression) => {
     else if (duration) for (const other of otherDurations(duration)) put(token, other)
     else if (number && !inBraces)
       for (const other of otherNumbers(number, expression.slice(0, token.index))) put(token, other)
-    else if (word && !inBraces) for (const other of WORDS[word] ?? []) put(token, other)
+    else if (word && !inBraces && !isSign(expression.slice(token.index)))
+      for (const other of WORDS[word] ?? []) put(token, other)
   }
   // A join or an aggregation that no longer distinguishes nodes. The same without `cluster` is found by
   // test/alerts/fleet.test.ts, for every rule.

@@ -22,7 +22,7 @@ const REQUIRED = `chain_service_expected{service!~"otelcol|ledger-tail|cruft|arc
   )`
 /** A unit that stops has not exited yet. */
 const inState = (states: string): string =>
-  `on (instance, job, cluster, service) (max by (instance, job, cluster, service) (chain_service_state{state=~"${states}"}) == 1)`
+  `on (instance, job, cluster, service) (chain_service_state{state=~"${states}"} == 1)`
 
 const SERVICE_DOWN_ADVICE = [
   'See why it stopped: `chain-agent logs SERVICE`.',
@@ -76,7 +76,7 @@ const { name, groups } = ruleFile({ name: 'services', component: 'services' }, [
     ...STOPPED,
     for: '5m',
     expr: `instance_service:chain_service:down{service=~"ledger-tail|cruft|archiver|sidecar"} == 1
-or on (instance, job, cluster, service) (
+or (
   instance_service:chain_service:down{service="rpc"} == 1
     and on (instance, job, cluster) (chain_node_role{role="validator"} == 1)
 )`,
