@@ -58,6 +58,9 @@ const seconds = (duration) =>
 /** Twice as long, and half as long. */
 const otherDurations = (duration) => [2, 0.5].map((factor) => `${Math.max(1, Math.round(seconds(duration) * factor))}s`)
 
+/** How many evaluations last that long, by the interval of the tests. */
+const evaluations = (duration) => Math.ceil(seconds(duration) / 15)
+
 const otherNumbers = (text, before) => {
   const value = Number(text)
   // Prometheus extrapolates an increase of one to more than one.
@@ -119,7 +122,7 @@ const mutateRule = (rule) => {
     { ...rule, expr },
   ])
   if (rule.for !== undefined) {
-    for (const duration of otherDurations(rule.for)) {
+    for (const duration of otherDurations(rule.for).filter((other) => evaluations(other) !== evaluations(rule.for))) {
       mutants.push([`for: ${rule.for} → ${duration}`, { ...rule, for: duration }])
     }
   }
