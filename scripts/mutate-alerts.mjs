@@ -200,7 +200,9 @@ const examine = async (name) => {
   const tests = parse(await readFile(join(ALERTS, `${name}.test.yaml`), 'utf8'))
   const whole = await judge(name, stringify(file), stringify(tests))
   if (whole !== 'survived') {
-    throw new Error(`${name}: the rules as they are do not pass their own tests (${whole})`)
+    throw new Error(
+      `${name}: the rules as they are must pass their tests first: npx vitest run test/alerts/rules -t ${name}`,
+    )
   }
   const isAsked = ({ alert }) => values.alert.length === 0 || values.alert.includes(alert)
   const tasks = file.groups.flatMap((group, groupAt) =>

@@ -65,7 +65,10 @@ describe('the format of scenarios', () => {
 
 describe('the scenarios of the package', () => {
   test('are valid and have a description of one sentence', async () => {
-    for (const { description } of await listScenarios()) expect(description).toMatch(/^[A-Z].{20,120}\.$/)
+    for (const { name, description } of await listScenarios()) {
+      const form = `the first line of scenarios/${name}.scenario is one sentence of at most 122 characters`
+      expect(description, form).toMatch(/^[A-Z].{20,120}\.$/)
+    }
   })
 
   test('are found by name, and a misspelt name gets a suggestion', async () => {
