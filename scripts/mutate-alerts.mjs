@@ -75,7 +75,7 @@ const otherText = (text) =>
     : `${text.slice(0, -1)}x${text.slice(-1)}`
 
 /** Whether only the sign of a rate counts, which is that of the increase. */
-const isSign = (expression) => /^(?:rate|increase)\((?:[^()"]|"[^"]*")*\) > 0(?! )/.test(expression)
+const isSign = (expression) => /^(?:rate|increase)\((?:[^()"]|"[^"]*")*\) (?:>|==) 0(?! )/.test(expression)
 
 /** Every expression that differs from this one in one place: the change and the result. */
 const mutateExpression = (expression) => {
