@@ -28,7 +28,7 @@ const mutate = async (name: string) => {
   return result
 }
 
-/** The others take ten minutes: in the project `matrix`, and with `npm run alerts:mutate`. */
+/** The others take too long for each landing: in the project `matrix`, and with `npm run alerts:mutate`. */
 const THESE = versionsToTest(['uptime', ...testFiles.filter((name) => name !== 'uptime')])
 
 describe('every mutation of a rule is detected by a test', () => {
