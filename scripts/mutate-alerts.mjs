@@ -1,7 +1,7 @@
 // Mutates one property of a rules file at a time, and runs its unit tests: a mutant that no test detects survives, and
 // shows that a test is missing.
 //
-//   node scripts/mutate-alerts.mjs [consensus …] [--alert ChainConsensusStalled …] [--promtool FILE] [--json]
+//   node scripts/mutate-alerts.mjs [consensus …] [--alert ChainBlockStalled …] [--promtool FILE] [--json]
 //
 // Progress is on stderr. Exits with 1 if a mutant survives or an alert has fewer than eight.
 import { execFile } from 'node:child_process'
